@@ -1,0 +1,37 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .strictMemorySafety(),
+]
+
+let package = Package(
+  name: "larder",
+  products: [
+    .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderFoundation", targets: ["LarderFoundation"]),
+    .executable(name: "larder", targets: ["LarderTool"]),
+  ],
+  targets: [
+    .target(
+      name: "Larder",
+      swiftSettings: house + [
+        // One file uses it: System/Symbols.swift declares what Glibc's module lacks.
+        .enableExperimentalFeature("Extern")
+      ]
+    ),
+    .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
+    .executableTarget(name: "LarderTool", dependencies: ["Larder"], swiftSettings: house),
+    .executableTarget(name: "LarderBench", dependencies: ["Larder"], swiftSettings: house),
+    .testTarget(name: "LarderTests", dependencies: ["Larder"], swiftSettings: house),
+    .testTarget(
+      name: "LarderFoundationTests", dependencies: ["LarderFoundation"], swiftSettings: house),
+    .testTarget(
+      name: "LarderToolTests", dependencies: ["Larder", "LarderTool"], swiftSettings: house),
+  ],
+  swiftLanguageModes: [.v6]
+)

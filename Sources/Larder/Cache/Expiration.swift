@@ -1,0 +1,89 @@
+/// How long a value stays valid.
+public enum Expiration: Sendable, Hashable {
+  /// Valid until it is removed or evicted.
+  case never
+  /// Valid for a number of seconds from the store, or from the access that extends it.
+  case seconds(Int)
+  /// Valid for a number of days of 86,400 seconds.
+  case days(Int)
+  /// Valid until a point in time, which accesses do not move.
+  case date(Timestamp)
+  /// Not valid at all: storing with it stores nothing and removes what was there.
+  case expired
+}
+
+/// What an access does to the expiry of the value it found.
+public enum ExpirationExtending: Sendable, Hashable {
+  /// The expiry stays; only the last access moves.
+  case none
+  /// The lifetime given at the store starts anew. The default.
+  case lifetime
+  /// The expiry moves to one relative to the access.
+  ///
+  /// It never moves earlier, `.never` stays `.never`, and `.date` stays where it is.
+  case to(Expiration)
+}
+
+/// How a value's expiry behaves after the store, as the attribute keeps it.
+enum Lifetime: Sendable, Hashable {
+  /// An extending access sets the expiry to this many seconds from then.
+  case seconds(UInt32)
+  /// The value never expires, and no access changes that.
+  case never
+  /// The expiry was given as a date and never slides.
+  case fixed
+  /// Nothing is known: a file made by hand, or one whose attribute was lost.
+  case unknown
+}
+
+extension Expiration {
+  /// The most seconds that a lifetime may have: about 136 years. Longer ones count as this.
+  static let maximumLifetime = Int(UInt32.max - 1)
+
+  /// The point at which a value stored or extended at `now` expires.
+  func expiry(at now: Timestamp) -> Timestamp {
+    switch self {
+    case .never: .never
+    case .seconds(let count): min(now.adding(seconds: Int64(Self.capped(count))), .never)
+    case .days(let count): min(now.adding(seconds: Int64(Self.capped(days: count))), .never)
+    case .date(let date): min(date, .never)
+    case .expired: now
+    }
+  }
+
+  /// What the attribute records.
+  var lifetime: Lifetime {
+    switch self {
+    case .never: .never
+    case .seconds(let count): .seconds(UInt32(max(0, Self.capped(count))))
+    case .days(let count): .seconds(UInt32(max(0, Self.capped(days: count))))
+    case .date(let date): date >= .never ? .never : .fixed
+    case .expired: .fixed
+    }
+  }
+
+  private static func capped(_ seconds: Int) -> Int {
+    min(max(seconds, -maximumLifetime), maximumLifetime)
+  }
+
+  private static func capped(days: Int) -> Int {
+    let (seconds, overflow) = days.multipliedReportingOverflow(by: 86_400)
+    return capped(overflow ? (days < 0 ? .min : .max) : seconds)
+  }
+}
+
+extension ExpirationExtending {
+  /// The expiry that an access at `now` gives a value, or nil when it stays as it is.
+  func extendedExpiry(
+    of expiry: Timestamp, lifetime: Lifetime, at now: Timestamp
+  ) -> Timestamp? {
+    guard expiry < .never, lifetime != .never, lifetime != .fixed else { return nil }
+    let candidate: Timestamp
+    switch (self, lifetime) {
+    case (.none, _), (.lifetime, .unknown), (.lifetime, .never), (.lifetime, .fixed): return nil
+    case (.lifetime, .seconds(let count)): candidate = now.adding(seconds: Int64(count))
+    case (.to(let expiration), _): candidate = expiration.expiry(at: now)
+    }
+    return candidate > expiry ? min(candidate, .never) : nil
+  }
+}

@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A system call's error number. Corresponds to C's `errno`.
+public struct Errno: RawRepresentable, Sendable, Hashable, Error {
+  /// The number as the system has it.
+  public let rawValue: Int32
+
+  /// Creates an error from its number.
+  public init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  static let permissionDenied = Errno(rawValue: EACCES)
+  static let notPermitted = Errno(rawValue: EPERM)
+  static let noSuchFile = Errno(rawValue: ENOENT)
+  static let fileExists = Errno(rawValue: EEXIST)
+  static let isDirectory = Errno(rawValue: EISDIR)
+  static let notDirectory = Errno(rawValue: ENOTDIR)
+  static let directoryNotEmpty = Errno(rawValue: ENOTEMPTY)
+  static let interrupted = Errno(rawValue: EINTR)
+  static let ioError = Errno(rawValue: EIO)
+  static let noSpace = Errno(rawValue: ENOSPC)
+  static let quotaExceeded = Errno(rawValue: EDQUOT)
+  static let fileTooLarge = Errno(rawValue: EFBIG)
+  static let readOnlyFileSystem = Errno(rawValue: EROFS)
+  static let tooManyOpenFiles = Errno(rawValue: EMFILE)
+  static let tooManyOpenFilesInSystem = Errno(rawValue: ENFILE)
+  static let noMemory = Errno(rawValue: ENOMEM)
+  static let tooManyLinks = Errno(rawValue: ELOOP)
+  static let tooManyHardLinks = Errno(rawValue: EMLINK)
+  static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
+  static let staleHandle = Errno(rawValue: ESTALE)
+  static let notConnected = Errno(rawValue: ENOTCONN)
+  static let noSuchDeviceOrAddress = Errno(rawValue: ENXIO)
+  static let noData = Errno(rawValue: ENODATA)
+  static let rangeTooSmall = Errno(rawValue: ERANGE)
+  static let argumentListTooLong = Errno(rawValue: E2BIG)
+  static let notSupported = Errno(rawValue: EOPNOTSUPP)
+  static let invalidArgument = Errno(rawValue: EINVAL)
+  static let noSuchSystemCall = Errno(rawValue: ENOSYS)
+  static let notTerminal = Errno(rawValue: ENOTTY)
+  static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
+  static let crossDevice = Errno(rawValue: EXDEV)
+
+  /// The number of the call that just failed in this thread.
+  static var current: Errno { Errno(rawValue: errno) }
+}
+
+extension Errno: CustomStringConvertible {
+  /// The system's sentence and the number. Corresponds to `strerror_r`.
+  public var description: String {
+    var text = [CChar](repeating: 0, count: 256)
+    #if canImport(Glibc)
+      // Glibc's Swift overlay binds the GNU form, which may return a constant of its own.
+      guard let sentence = unsafe strerror_r(rawValue, &text, text.count) else {
+        return "error \(rawValue)"
+      }
+      return unsafe "\(String(cString: sentence)) (\(rawValue))"
+    #else
+      guard unsafe strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }
+      return unsafe "\(String(cString: text)) (\(rawValue))"
+    #endif
+  }
+}

@@ -1,0 +1,35 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// Where a cache reads the time of day, so that a test or a fixture can set it.
+///
+/// Stamps and expiries are compared with files that other processes and people wrote, so the time
+/// is that of the wall clock and never a monotonic one.
+public struct WallClock: Sendable {
+  @usableFromInline let read: @Sendable () -> Timestamp
+
+  /// Creates a clock from a function that tells the present time; it may be called by any thread.
+  public init(_ read: @escaping @Sendable () -> Timestamp) {
+    self.read = read
+  }
+
+  /// The present time.
+  @inlinable
+  public func now() -> Timestamp { read() }
+
+  /// The system's clock, to the nanosecond. Corresponds to `clock_gettime(CLOCK_REALTIME)`.
+  public static let system = WallClock { WallClock.read(CLOCK_REALTIME) }
+
+  /// The system's clock as of its last tick, up to 4 ms behind and five times as quick to read.
+  /// Corresponds to `clock_gettime(CLOCK_REALTIME_COARSE)`.
+  public static let systemCoarse = WallClock { WallClock.read(CLOCK_REALTIME_COARSE) }
+
+  private static func read(_ clock: clockid_t) -> Timestamp {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+  }
+}
