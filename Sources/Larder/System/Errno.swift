@@ -54,15 +54,7 @@ extension Errno: CustomStringConvertible {
   /// The system's sentence and the number. Corresponds to `strerror_r`.
   public var description: String {
     var text = [CChar](repeating: 0, count: 256)
-    #if canImport(Glibc)
-      // Glibc's Swift overlay binds the GNU form, which may return a constant of its own.
-      guard let sentence = unsafe strerror_r(rawValue, &text, text.count) else {
-        return "error \(rawValue)"
-      }
-      return unsafe "\(String(cString: sentence)) (\(rawValue))"
-    #else
-      guard unsafe strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }
-      return unsafe "\(String(cString: text)) (\(rawValue))"
-    #endif
+    guard unsafe strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }
+    return unsafe "\(String(cString: text)) (\(rawValue))"
   }
 }
