@@ -1,0 +1,55 @@
+extension EntryName {
+  /// Reads a file's name; nil when it is not that of an entry.
+  init?(_ name: FileName) {
+    guard name.count == 32 || (34...53).contains(name.count) else { return nil }
+    guard let high = Self.word(name, at: 0), let low = Self.word(name, at: 16) else { return nil }
+    digest = MD5Digest(high: high, low: low)
+    guard name.count > 32 else {
+      fileExtension = .none
+      return
+    }
+    guard name[32] == UInt8(ascii: "."),
+      let suffix = FileExtension((33..<name.count).lazy.map { name[$0] })
+    else { return nil }
+    fileExtension = suffix
+  }
+
+  /// The name as the file system has it.
+  var fileName: FileName {
+    var name = FileName()
+    Self.append(digest.high, to: &name)
+    Self.append(digest.low, to: &name)
+    guard fileExtension != .none else { return name }
+    name.append(UInt8(ascii: "."))
+    for index in 0..<FileExtension.maximumCount {
+      let byte = fileExtension.byte(at: index)
+      if byte == 0 { break }
+      name.append(byte)
+    }
+    return name
+  }
+
+  private static func append(_ word: UInt64, to name: inout FileName) {
+    for shift in stride(from: 60, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
+      name.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
+  }
+
+  private static func word(_ name: FileName, at start: Int) -> UInt64? {
+    var word: UInt64 = 0
+    for index in start..<(start + 16) {
+      let byte = name[index]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): word = word << 4 | UInt64(byte & 15)
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): word = word << 4 | UInt64(byte - 87)
+      default: return nil
+      }
+    }
+    return word
+  }
+}
+
+extension EntryName: CustomStringConvertible {
+  var description: String { fileName.text }
+}

@@ -1,0 +1,182 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// An open directory through which its files are reached by name, whatever happens to its path.
+///
+/// The lock that a process holds on the directory, if any, belongs to this descriptor.
+final class DirectoryHandle: Sendable {
+  let descriptor: FileDescriptor
+  let identity: FileIdentity
+  /// The owner when the directory was opened.
+  let owner: UInt32
+  let group: UInt32
+
+  init(_ descriptor: consuming FileDescriptor) throws(Errno) {
+    let status = try descriptor.status()
+    guard status.isDirectory else { throw .notDirectory }
+    identity = status.identity
+    owner = status.owner
+    group = status.group
+    self.descriptor = descriptor
+  }
+
+  // A value of linux/fcntl.h, which Glibc's module hides. See: man 2 linkat, AT_EMPTY_PATH.
+  private static let emptyPath: Int32 = 0x1000
+
+  private var raw: Int32 { descriptor.rawValue }
+  var faults: FaultInjector? { descriptor.faults }
+
+  /// Opens a directory by path. Corresponds to `open`.
+  static func open(path: String, faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
+    let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
+      (mode) throws(Errno) in
+      let raw = try system(.open, faults) { Self.cOpen(path, mode.flags) }
+      return FileDescriptor(rawValue: raw, faults: faults)
+    }
+    return try DirectoryHandle(descriptor)
+  }
+
+  private static func cOpen(_ path: String, _ flags: Int32) -> Int32 {
+    unsafe path.withCString { unsafe openat(AT_FDCWD, $0, flags, 0) }
+  }
+}
+
+/// Opens with O_NOATIME and, where the system allows that only to the owner, without.
+///
+/// See: man 2 open, EPERM.
+func retryingWithoutNoAtime(
+  _ first: OpenMode, _ second: OpenMode,
+  _ open: (OpenMode) throws(Errno) -> FileDescriptor
+) throws(Errno) -> FileDescriptor {
+  do throws(Errno) {
+    return try open(first)
+  } catch .notPermitted {
+    return try open(second)
+  }
+}
+
+extension DirectoryHandle {
+  /// Opens a file for reading. Corresponds to `openat`.
+  func openForReading(_ name: FileName) throws(Errno) -> FileDescriptor {
+    try retryingWithoutNoAtime(.read, .readMovingAtime) { (mode) throws(Errno) in
+      try open(name, mode, permissions: 0)
+    }
+  }
+
+  /// Opens the directory itself a second time, with an offset of its own.
+  func reopen() throws(Errno) -> FileDescriptor {
+    try retryingWithoutNoAtime(.directory, .directoryMovingAtime) { (mode) throws(Errno) in
+      try open(FileName("."), mode, permissions: 0)
+    }
+  }
+
+  /// Makes a file that must not exist. Corresponds to `openat(O_CREAT|O_EXCL)`.
+  func create(_ name: FileName, permissions: UInt32) throws(Errno) -> FileDescriptor {
+    try open(name, .create, permissions: permissions)
+  }
+
+  /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
+  func createUnnamed(permissions: UInt32) throws(Errno) -> FileDescriptor {
+    try open(FileName("."), .createUnnamed, permissions: permissions)
+  }
+
+  private func open(
+    _ name: FileName, _ mode: OpenMode, permissions: UInt32
+  ) throws(Errno) -> FileDescriptor {
+    let descriptor = try system(.openat, faults) {
+      unsafe name.withCString { unsafe openat(raw, $0, mode.flags, mode_t(permissions)) }
+    }
+    return FileDescriptor(rawValue: descriptor, faults: faults)
+  }
+
+  /// Tells what the system knows of a name, without following a link. Corresponds to `fstatat`.
+  func status(of name: FileName) throws(Errno) -> FileStatus {
+    var buffer = stat()
+    _ = try system(.fstatat, faults) {
+      unsafe name.withCString { unsafe fstatat(raw, $0, &buffer, AT_SYMLINK_NOFOLLOW) }
+    }
+    return FileStatus(buffer)
+  }
+
+  /// Tells what the system knows of the directory a name stands for now, following links.
+  func statusFollowingLinks(of name: String) throws(Errno) -> FileStatus {
+    var buffer = stat()
+    _ = try system(.fstatat, faults) {
+      unsafe name.withCString { unsafe fstatat(raw, $0, &buffer, 0) }
+    }
+    return FileStatus(buffer)
+  }
+
+  /// Opens a directory below this one; a symbolic link in its place is refused.
+  func openDirectory(_ name: String) throws(Errno) -> DirectoryHandle {
+    let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
+      (mode) throws(Errno) in
+      let descriptor = try system(.openat, faults) {
+        unsafe name.withCString { unsafe openat(raw, $0, mode.flags | O_NOFOLLOW, 0) }
+      }
+      return FileDescriptor(rawValue: descriptor, faults: faults)
+    }
+    return try DirectoryHandle(descriptor)
+  }
+
+  /// Makes a directory below this one. Corresponds to `mkdirat`.
+  func makeDirectory(_ name: String, permissions: UInt32) throws(Errno) {
+    _ = try system(.mkdirat, faults) {
+      unsafe name.withCString { unsafe mkdirat(raw, $0, mode_t(permissions)) }
+    }
+  }
+
+  /// Removes a file's name. Corresponds to `unlinkat`.
+  func unlink(_ name: FileName) throws(Errno) {
+    _ = try system(.unlinkat, faults) {
+      unsafe name.withCString { unsafe unlinkat(raw, $0, 0) }
+    }
+  }
+
+  /// Gives a file another name, taking the place of what had it. Corresponds to `renameat`.
+  func rename(_ old: FileName, to new: FileName) throws(Errno) {
+    _ = try system(.renameat, faults) {
+      unsafe old.withCString { old in
+        unsafe new.withCString { new in unsafe renameat(raw, old, raw, new) }
+      }
+    }
+  }
+
+  /// Gives a file another name that must be free. Corresponds to `renameat2(RENAME_NOREPLACE)`.
+  func renameExclusively(_ old: FileName, to new: FileName) throws(Errno) {
+    _ = try system(.renameat, faults) {
+      unsafe old.withCString { old in
+        unsafe new.withCString { new in unsafe c_renameat2(raw, old, raw, new, 1) }
+      }
+    }
+  }
+
+  /// Gives an open file without a name its name, which must be free.
+  ///
+  /// Corresponds to `linkat(AT_EMPTY_PATH)`; where that needs a privilege the caller lacks, through
+  /// `/proc/self/fd`. See: man 2 linkat.
+  func link(_ file: borrowing FileDescriptor, as name: FileName) throws(Errno) {
+    let descriptor = file.rawValue
+    do throws(Errno) {
+      _ = try system(.linkat, faults) {
+        unsafe name.withCString { unsafe linkat(descriptor, "", raw, $0, Self.emptyPath) }
+      }
+    } catch .noSuchFile {
+      _ = try system(.linkat, faults) {
+        unsafe name.withCString {
+          unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", raw, $0, AT_SYMLINK_FOLLOW)
+        }
+      }
+    }
+  }
+
+  /// Tells how many bytes the caller may still write. Corresponds to `fstatvfs`.
+  func freeByteCount() throws(Errno) -> UInt64 {
+    var buffer = statvfs()
+    _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
+    return UInt64(buffer.f_bavail) * UInt64(buffer.f_frsize)
+  }
+}

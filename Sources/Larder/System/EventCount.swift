@@ -1,0 +1,106 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+import Synchronization
+
+/// Lets threads wait until something changed that they look at under a lock of their own.
+///
+/// A waiter takes a ticket, looks, and if it must, waits until the count has passed the ticket; who
+/// changes something calls `signal()` afterwards. Nothing is lost between the look and the wait,
+/// and signalling costs one atomic addition when nobody waits.
+struct EventCount: ~Copyable, Sendable {
+  /// The count before a look.
+  struct Ticket {
+    fileprivate let count: UInt32
+  }
+
+  private let count = Atomic<UInt32>(0)
+  private let waiterCount = Atomic<Int>(0)
+  private let parking = ParkingSpot()
+
+  init() {}
+
+  /// Takes a ticket; look afterwards.
+  func ticket() -> Ticket {
+    Ticket(count: count.load(ordering: .sequentiallyConsistent))
+  }
+
+  /// Wakes all who wait with a ticket taken before.
+  func signal() {
+    count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    // A waiter announces itself before it compares, so one that is not seen here sees the new count.
+    if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
+  }
+
+  /// Waits until a signal after the ticket, at most for `timeout`. May also return for no reason.
+  func wait(_ ticket: Ticket, timeout: Duration? = nil) {
+    waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    parking.wait(timeout: timeout) {
+      count.load(ordering: .sequentiallyConsistent) == ticket.count
+    }
+    waiterCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+  }
+}
+
+/// A mutex and a condition of the system, at an address of their own.
+///
+/// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
+/// objects are for. They are made once, never move, and end with the value.
+private struct ParkingSpot: ~Copyable, Sendable {
+  @unsafe private struct Objects {
+    var mutex = unsafe pthread_mutex_t()
+    var condition = pthread_cond_t()
+  }
+
+  private let address: UInt
+
+  init() {
+    let objects = unsafe UnsafeMutablePointer<Objects>.allocate(capacity: 1)
+    unsafe objects.initialize(to: Objects())
+    address = UInt(bitPattern: objects)
+    unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    let objects = unsafe self.objects
+    unsafe pthread_cond_destroy(&objects.pointee.condition)
+    unsafe pthread_mutex_destroy(&objects.pointee.mutex)
+    unsafe objects.deallocate()
+  }
+
+  private var objects: UnsafeMutablePointer<Objects> {
+    unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+  }
+
+  func wakeAll() {
+    let objects = unsafe self.objects
+    unsafe pthread_mutex_lock(&objects.pointee.mutex)
+    unsafe pthread_cond_broadcast(&objects.pointee.condition)
+    unsafe pthread_mutex_unlock(&objects.pointee.mutex)
+  }
+
+  func wait(timeout: Duration?, while mustWait: () -> Bool) {
+    let objects = unsafe self.objects
+    unsafe pthread_mutex_lock(&objects.pointee.mutex)
+    defer { unsafe pthread_mutex_unlock(&objects.pointee.mutex) }
+    guard let timeout else {
+      while mustWait() {
+        unsafe pthread_cond_wait(&objects.pointee.condition, &objects.pointee.mutex)
+      }
+      return
+    }
+    var end = MonotonicTime.now.advanced(by: timeout).timespec
+    while mustWait() {
+      let result = unsafe pthread_cond_timedwait(
+        &objects.pointee.condition, &objects.pointee.mutex, &end)
+      if result == ETIMEDOUT { return }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Synchronization
+
+/// A plan of failures that stands between one cache and the system, for tests.
+///
+/// It is given to a cache in its configuration and reaches every descriptor the cache opens, so
+/// that tests which run side by side do not disturb each other.
+@_spi(Testing) public final class FaultInjector: Sendable {
+  /// What happens in the place of a call.
+  public enum Fault: Sendable {
+    /// The call fails with this error.
+    case errno(Errno)
+    /// The call, a read or a write, moves at most this many bytes.
+    case short(Int)
+    /// The closure runs before the call is made; it may wait.
+    case before(@Sendable () -> Void)
+  }
+
+  private struct State {
+    var counts: [SystemCall: Int] = [:]
+    var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
+    var struck = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates a plan without failures, which only counts.
+  public init() {}
+
+  /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all after it.
+  public func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
+    state.withLock { state in
+      let first = state.counts[call, default: 0] + n
+      state.faults[call, default: [:]][first...(onwards ? .max : first)] = fault
+    }
+  }
+
+  /// Forgets all planned faults and counts.
+  public func reset() {
+    state.withLock { $0 = State() }
+  }
+
+  /// The number of calls of a kind so far.
+  public func count(of call: SystemCall) -> Int {
+    state.withLock { $0.counts[call, default: 0] }
+  }
+
+  /// The number of calls that a fault met.
+  public var struckCount: Int {
+    state.withLock { $0.struck }
+  }
+
+  /// Counts a call and tells the error it must fail with, if any.
+  func strike(_ call: SystemCall) -> Errno? {
+    switch next(call) {
+    case .errno(let errno): return errno
+    case .before(let closure):
+      closure()
+      return nil
+    case .short, nil: return nil
+    }
+  }
+
+  /// Counts a read or write and tells how many bytes it may move, or throws its error.
+  func limit(_ call: SystemCall, to byteCount: Int) throws(Errno) -> Int {
+    switch next(call) {
+    case .errno(let errno): throw errno
+    case .short(let most): return min(most, byteCount)
+    case .before(let closure):
+      closure()
+      return byteCount
+    case nil: return byteCount
+    }
+  }
+
+  private func next(_ call: SystemCall) -> Fault? {
+    state.withLock { state in
+      let n = state.counts[call, default: 0] + 1
+      state.counts[call] = n
+      guard let fault = state.faults[call]?.first(where: { $0.key.contains(n) })?.value else {
+        return nil
+      }
+      state.struck += 1
+      return fault
+    }
+  }
+}

@@ -1,0 +1,69 @@
+extension FileDescriptor {
+  /// The longest attribute that is read; a longer one counts as damaged.
+  static let maximumAttributeByteCount = 4096
+
+  /// Reads an extended attribute and lends its bytes; nil where there is none, where the file system
+  /// has none, or where it is longer than `maximumAttributeByteCount` (then `isTooLong` is set).
+  ///
+  /// Corresponds to `fgetxattr`.
+  func withAttribute<Result>(
+    _ name: AttributeName, _ body: (Span<UInt8>) -> Result
+  ) throws(Errno) -> Result? {
+    var outcome: Swift.Result<Result?, Errno> = .success(nil)
+    unsafe withUnsafeTemporaryAllocation(
+      byteCount: Self.maximumAttributeByteCount, alignment: 16
+    ) { buffer in
+      do throws(Errno) {
+        let count = try system(.fgetxattr, faults) {
+          unsafe name.withCString {
+            unsafe c_fgetxattr(rawValue, $0, buffer.baseAddress, buffer.count)
+          }
+        }
+        let bytes = unsafe UnsafeBufferPointer(
+          rebasing: UnsafeRawBufferPointer(buffer).bindMemory(to: UInt8.self)[0..<count])
+        outcome = .success(body(unsafe bytes.span))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    do {
+      return try outcome.get()
+    } catch .noData, .notSupported {
+      return nil
+    }
+  }
+
+  /// Sets an extended attribute. Corresponds to `fsetxattr`.
+  func setAttribute(_ name: AttributeName, to value: [UInt8]) throws(Errno) {
+    _ = try system(.fsetxattr, faults) {
+      unsafe name.withCString { name in
+        unsafe value.withUnsafeBytes {
+          unsafe c_fsetxattr(rawValue, name, $0.baseAddress, $0.count, 0)
+        }
+      }
+    }
+  }
+
+  /// Removes an extended attribute; one that is not there is no error. Corresponds to
+  /// `fremovexattr`.
+  func removeAttribute(_ name: AttributeName) throws(Errno) {
+    do throws(Errno) {
+      _ = try system(.fsetxattr, faults) {
+        unsafe name.withCString { unsafe c_fremovexattr(rawValue, $0) }
+      }
+    } catch .noData, .notSupported {}
+  }
+}
+
+/// The two extended attributes of an entry.
+enum AttributeName: Sendable {
+  /// `user.larder`: integrity, lifetime and the key's proof.
+  case entry
+  /// `user.larder.data`: the caller's extended data.
+  case data
+
+  fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    let text: StaticString = self == .entry ? "user.larder" : "user.larder.data"
+    return unsafe body(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension FileDescriptor {
+  /// Reads up to `byteCount` bytes from the present offset, fewer only at the end of the file.
+  ///
+  /// The array is filled by the system and never zeroed first. Corresponds to `read`.
+  func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
+    var failure: Errno?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
+      do throws(Errno) {
+        while filled < byteCount {
+          let count = unsafe try read(into: UnsafeMutableRawBufferPointer(rebasing:
+            UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+          if count == 0 { break }
+          filled += count
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
+    var outcome: Result<Int, Errno> = .success(0)
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      do throws(Errno) {
+        outcome = .success(unsafe try read(into: buffer))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+
+  private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
+    return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
+  }
+
+  /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
+  func write(_ bytes: Span<UInt8>) throws(Errno) {
+    var written = 0
+    while written < bytes.count {
+      let rest = bytes.count - written
+      let most = try faults?.limit(.write, to: rest) ?? rest
+      let start = written
+      written += try system(.write, nil) {
+        unsafe bytes.withUnsafeBytes { buffer in
+          unsafe cWrite(rawValue, buffer.baseAddress.unsafelyUnwrapped + start, most)
+        }
+      }
+    }
+  }
+}
+
+// The methods above hide the C functions of the same names.
+
+private func cRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  unsafe read(descriptor, buffer, count)
+}
+
+private func cWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, buffer, count)
+}

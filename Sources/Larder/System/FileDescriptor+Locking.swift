@@ -1,0 +1,33 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// How a file is locked among processes that ask.
+enum FileLock: Sendable {
+  case shared
+  case exclusive
+
+  fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }
+}
+
+extension FileDescriptor {
+  /// Locks the open file without waiting; false when somebody else holds it.
+  ///
+  /// The lock belongs to the open file: it ends when the last descriptor for it is closed. A failed
+  /// change from shared to exclusive loses the shared one. Corresponds to `flock(LOCK_NB)`.
+  func tryLock(_ lock: FileLock) throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try system(.flock, faults) { flock(rawValue, lock.operation | LOCK_NB) }
+      return true
+    } catch .wouldBlock {
+      return false
+    }
+  }
+
+  /// Gives the lock up. Corresponds to `flock(LOCK_UN)`.
+  func unlock() throws(Errno) {
+    _ = try system(.flock, faults) { flock(rawValue, LOCK_UN) }
+  }
+}

@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// An open file, closed when the value ends.
+struct FileDescriptor: ~Copyable, Sendable {
+  let rawValue: Int32
+  let faults: FaultInjector?
+  private var isOwned = true
+
+  init(rawValue: Int32, faults: FaultInjector?) {
+    self.rawValue = rawValue
+    self.faults = faults
+  }
+
+  deinit {
+    // The outcome is of no use: on Linux the descriptor is gone either way. See: man 2 close.
+    if isOwned { _ = close(rawValue) }
+  }
+
+  /// Hands the descriptor to the caller, who closes it.
+  consuming func release() -> Int32 {
+    isOwned = false
+    return rawValue
+  }
+}
+
+extension FileDescriptor {
+  /// Tells what the system knows of the file. Corresponds to `fstat`.
+  func status() throws(Errno) -> FileStatus {
+    var buffer = stat()
+    _ = try system(.fstat, faults) { unsafe fstat(rawValue, &buffer) }
+    return FileStatus(buffer)
+  }
+
+  /// Sets the two stamps; nil leaves one as it is. Corresponds to `futimens`.
+  func setTimes(access: Timestamp?, modification: Timestamp?) throws(Errno) {
+    let times = [
+      access?.timespec ?? Timestamp.omitted, modification?.timespec ?? Timestamp.omitted,
+    ]
+    _ = try system(.futimens, faults) { unsafe futimens(rawValue, times) }
+  }
+
+  /// Sets the permissions whatever the umask says. Corresponds to `fchmod`.
+  func setPermissions(_ mode: UInt32) throws(Errno) {
+    _ = try system(.fcntl, faults) { fchmod(rawValue, mode_t(mode)) }
+  }
+
+  /// Sets the owner and the group. Corresponds to `fchown`.
+  func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
+    _ = try system(.fcntl, faults) { fchown(rawValue, uid_t(owner), gid_t(group)) }
+  }
+
+  /// Writes the data, not the metadata, to the disk. Corresponds to `fdatasync`.
+  func synchronizeData() throws(Errno) {
+    _ = try system(.fdatasync, faults) { fdatasync(rawValue) }
+  }
+
+  /// Writes data and metadata to the disk. Corresponds to `fsync`.
+  func synchronize() throws(Errno) {
+    _ = try system(.fsync, faults) { fsync(rawValue) }
+  }
+
+  /// Sets the length. Corresponds to `ftruncate`.
+  func truncate(to byteCount: Int) throws(Errno) {
+    _ = try system(.ftruncate, faults) { ftruncate(rawValue, off_t(byteCount)) }
+  }
+
+  /// Opens the same file a second time, with an offset shared. Corresponds to
+  /// `fcntl(F_DUPFD_CLOEXEC)`.
+  func duplicate() throws(Errno) -> FileDescriptor {
+    let raw = try system(.fcntl, faults) { fcntl(rawValue, F_DUPFD_CLOEXEC, 0) }
+    return FileDescriptor(rawValue: raw, faults: faults)
+  }
+}

@@ -1,0 +1,75 @@
+/// A file's name of up to 63 bytes, kept inline and ended by a zero, so that a system call can take
+/// it without a `String` being built.
+struct FileName: Sendable {
+  /// The most bytes a name may have.
+  static let maximumCount = 63
+
+  private(set) var count: Int
+  private var storage: InlineArray<64, UInt8>
+
+  /// Creates an empty name.
+  init() {
+    count = 0
+    storage = InlineArray(repeating: 0)
+  }
+
+  /// Creates a name from a literal of this project's own.
+  init(_ text: StaticString) {
+    self.init()
+    for index in 0..<text.utf8CodeUnitCount {
+      append(unsafe text.utf8Start[index])
+    }
+  }
+
+  /// Adds a byte. Precondition: the name has fewer than 63.
+  mutating func append(_ byte: UInt8) {
+    precondition(count < Self.maximumCount, "a file name of the cache has at most 63 bytes")
+    storage[count] = byte
+    count += 1
+  }
+
+  /// Adds a text. Precondition: the name stays within 63 bytes.
+  mutating func append(_ text: String) {
+    for byte in text.utf8 { append(byte) }
+  }
+
+  subscript(index: Int) -> UInt8 { storage[index] }
+
+  /// The name as text; bytes that are not UTF-8 become U+FFFD.
+  var text: String {
+    String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
+  }
+
+  /// Whether the name begins with a literal.
+  func hasPrefix(_ prefix: StaticString) -> Bool {
+    guard count >= prefix.utf8CodeUnitCount else { return false }
+    for index in 0..<prefix.utf8CodeUnitCount
+    where unsafe prefix.utf8Start[index] != storage[index] {
+      return false
+    }
+    return true
+  }
+
+  /// Lends the name as C takes it.
+  @inline(__always)
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    unsafe storage.span.withUnsafeBytes { bytes in
+      // The array is never empty, so the base address exists.
+      unsafe body(bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  /// Copies a C string, or returns nil when it is longer than a name of the cache can be.
+  init?(copying pointer: UnsafePointer<CChar>) {
+    self.init()
+    var index = 0
+    while true {
+      let byte = unsafe UInt8(bitPattern: pointer[index])
+      if byte == 0 { break }
+      if index == Self.maximumCount { return nil }
+      storage[index] = byte
+      index += 1
+    }
+    count = index
+  }
+}

@@ -1,0 +1,146 @@
+import Synchronization
+
+/// A few threads of the project's own for work that touches the disk.
+///
+/// File work blocks, and Swift's cooperative pool must not. Threads start when there is work for
+/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start in
+/// the order of their submission; those with a delay start when it is over.
+final class IOExecutor: Sendable {
+  fileprivate struct Job {
+    let due: MonotonicTime
+    let run: @Sendable () -> Void
+  }
+
+  fileprivate struct State {
+    var ready: [@Sendable () -> Void] = []
+    var firstReady = 0
+    /// Latest first, so that the next one is taken from the end.
+    var delayed: [Job] = []
+    var threadCount = 0
+    /// Threads that wait for work.
+    var idleCount = 0
+    /// Whether a thread found nothing to do for as long as threads are kept.
+    var isIdleOut = false
+  }
+
+  private enum Step {
+    case run(@Sendable () -> Void)
+    case wait(Duration)
+    case end
+  }
+
+  private static let idleTime = Duration.seconds(5)
+
+  /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
+  static let upkeep = IOExecutor(threadLimit: 4)
+
+  private let threadLimit: Int
+  private let state = Mutex(State())
+  private let changed = EventCount()
+
+  /// Creates an executor that uses at most `threadLimit` threads at once.
+  init(threadLimit: Int) {
+    precondition(threadLimit > 0, "an executor needs at least one thread")
+    self.threadLimit = threadLimit
+  }
+
+  /// Runs a job on one of the threads; on the caller's own when no thread can be started.
+  func submit(_ job: @escaping @Sendable () -> Void) {
+    let needsThread = state.withLock { state in
+      state.ready.append(job)
+      return state.claimThread(within: threadLimit)
+    }
+    wake(needsThread)
+  }
+
+  /// Runs a job on one of the threads when a delay is over.
+  func submit(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
+    let entry = Job(due: MonotonicTime.now.advanced(by: delay), run: job)
+    let needsThread = state.withLock { state in
+      let index = state.delayed.firstIndex { $0.due <= entry.due } ?? state.delayed.count
+      state.delayed.insert(entry, at: index)
+      return state.claimThread(within: threadLimit)
+    }
+    wake(needsThread)
+  }
+
+  private func wake(_ needsThread: Bool) {
+    changed.signal()
+    guard needsThread else { return }
+    do throws(Errno) {
+      try startThread { self.work(mayWait: true) }
+    } catch {
+      // No thread to be had: what is ready now is done here, late rather than never.
+      work(mayWait: false)
+    }
+  }
+
+  private func work(mayWait: Bool) {
+    while true {
+      let ticket = changed.ticket()
+      switch nextStep(mayWait: mayWait) {
+      case .run(let job): job()
+      case .wait(let time): waitIdle(ticket, time)
+      case .end: return
+      }
+    }
+  }
+
+  private func waitIdle(_ ticket: EventCount.Ticket, _ time: Duration) {
+    let start = MonotonicTime.now
+    changed.wait(ticket, timeout: time)
+    let isIdleOut = MonotonicTime.now.duration(since: start) >= Self.idleTime
+    state.withLock { state in
+      state.idleCount -= 1
+      state.isIdleOut = isIdleOut
+    }
+  }
+
+  private func nextStep(mayWait: Bool) -> Step {
+    let now = MonotonicTime.now
+    return state.withLock { state in
+      if let job = state.takeJob(at: now) { return .run(job) }
+      guard mayWait else {
+        state.threadCount -= 1
+        return .end
+      }
+      if let next = state.delayed.last {
+        state.idleCount += 1
+        return .wait(next.due.duration(since: now))
+      }
+      if state.isIdleOut {
+        state.isIdleOut = false
+        state.threadCount -= 1
+        return .end
+      }
+      state.idleCount += 1
+      return .wait(Self.idleTime)
+    }
+  }
+}
+
+extension IOExecutor.State {
+  /// The next job that may start, if any.
+  fileprivate mutating func takeJob(at now: MonotonicTime) -> (@Sendable () -> Void)? {
+    if let job = delayed.last, job.due <= now {
+      delayed.removeLast()
+      return job.run
+    }
+    guard firstReady < ready.count else { return nil }
+    let job = ready[firstReady]
+    firstReady += 1
+    if firstReady == ready.count {
+      ready.removeAll(keepingCapacity: ready.count < 1024)
+      firstReady = 0
+    }
+    return job
+  }
+
+  /// Whether the caller must start another thread for what it has added.
+  fileprivate mutating func claimThread(within limit: Int) -> Bool {
+    guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return false }
+    guard threadCount < limit else { return false }
+    threadCount += 1
+    return true
+  }
+}

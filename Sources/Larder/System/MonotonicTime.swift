@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A point on the clock that only goes forward, for measuring and waiting; it says nothing of the
+/// time of day. Corresponds to `clock_gettime(CLOCK_MONOTONIC)`.
+package struct MonotonicTime: Sendable, Comparable {
+  package let nanoseconds: Int64
+
+  package static var now: MonotonicTime {
+    var time = CTimespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  package static func < (a: MonotonicTime, b: MonotonicTime) -> Bool {
+    a.nanoseconds < b.nanoseconds
+  }
+
+  /// The point a duration later; very long durations count as a century.
+  package func advanced(by duration: Duration) -> MonotonicTime {
+    let century: Int64 = 100 * 365 * 86_400
+    let (seconds, attoseconds) = duration.components
+    let capped = min(max(seconds, 0), century) * 1_000_000_000
+    return MonotonicTime(nanoseconds: nanoseconds + capped + max(0, attoseconds / 1_000_000_000))
+  }
+
+  /// The time from `start` to this point.
+  package func duration(since start: MonotonicTime) -> Duration {
+    .nanoseconds(nanoseconds - start.nanoseconds)
+  }
+
+  var timespec: CTimespec {
+    var time = CTimespec()
+    time.tv_sec = .init(nanoseconds / 1_000_000_000)
+    time.tv_nsec = .init(nanoseconds % 1_000_000_000)
+    return time
+  }
+}
+
+typealias CTimespec = timespec

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// What a file is opened for. Every mode is close-on-exec and follows no symbolic link.
+enum OpenMode: Sendable {
+  /// Reading, without moving the atime; never waits for a FIFO's writer.
+  case read
+  /// Reading, moving the atime as the mount says: what is left where O_NOATIME is refused.
+  case readMovingAtime
+  /// Writing a file that must not exist yet.
+  case create
+  /// Writing a file without a name, in a directory. See: man 2 open, O_TMPFILE.
+  case createUnnamed
+  /// A directory, for reading its names without moving its atime.
+  case directory
+  /// A directory, moving its atime.
+  case directoryMovingAtime
+
+  var flags: Int32 {
+    let common = O_CLOEXEC | O_NOFOLLOW
+    return switch self {
+    case .read: common | O_RDONLY | O_NONBLOCK | Self.noAtime
+    case .readMovingAtime: common | O_RDONLY | O_NONBLOCK
+    case .create: common | O_RDWR | O_CREAT | O_EXCL
+    case .createUnnamed: O_CLOEXEC | O_RDWR | Self.temporaryFile
+    case .directory: O_CLOEXEC | O_RDONLY | O_DIRECTORY | Self.noAtime
+    case .directoryMovingAtime: O_CLOEXEC | O_RDONLY | O_DIRECTORY
+    }
+  }
+
+  // Values of asm-generic/fcntl.h, which Glibc's module lacks.
+  private static let noAtime: Int32 = 0o1000000
+  private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
+}

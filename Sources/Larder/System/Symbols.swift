@@ -1,0 +1,37 @@
+// What Glibc's and Musl's modules lack. Every declaration here is that of the C header named beside
+// it; nothing else in the project declares a C symbol.
+
+/// See: man 2 fsetxattr (sys/xattr.h).
+@_extern(c, "fsetxattr")
+func c_fsetxattr(
+  _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeRawPointer?, _ size: Int,
+  _ flags: Int32
+) -> Int32
+
+/// See: man 2 fgetxattr (sys/xattr.h).
+@_extern(c, "fgetxattr")
+func c_fgetxattr(
+  _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
+) -> Int
+
+/// See: man 2 fremovexattr (sys/xattr.h).
+@_extern(c, "fremovexattr")
+func c_fremovexattr(_ descriptor: Int32, _ name: UnsafePointer<CChar>) -> Int32
+
+/// See: man 2 renameat2 (stdio.h).
+@_extern(c, "renameat2")
+func c_renameat2(
+  _ oldDirectory: Int32, _ oldName: UnsafePointer<CChar>, _ newDirectory: Int32,
+  _ newName: UnsafePointer<CChar>, _ flags: UInt32
+) -> Int32
+
+/// See: man 2 fstatfs (sys/statfs.h); the buffer is a `struct statfs` of 120 bytes.
+@_extern(c, "fstatfs")
+func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
+
+/// See: man 2 copy_file_range (unistd.h).
+@_extern(c, "copy_file_range")
+func c_copy_file_range(
+  _ input: Int32, _ inputOffset: UnsafeMutablePointer<Int64>?, _ output: Int32,
+  _ outputOffset: UnsafeMutablePointer<Int64>?, _ size: Int, _ flags: UInt32
+) -> Int

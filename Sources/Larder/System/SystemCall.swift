@@ -1,0 +1,45 @@
+/// The system calls that a test can make fail, by the names of their C functions.
+@_spi(Testing) public enum SystemCall: String, Sendable, CaseIterable {
+  case copyFileRange = "copy_file_range"
+  case fcntl
+  case fdatasync
+  case fgetxattr
+  case flock
+  case fstat
+  case fstatat
+  case fstatvfs
+  case fsync
+  case futimens
+  case fsetxattr
+  case ftruncate
+  case ioctl
+  case linkat
+  case mkdirat
+  case open
+  case openat
+  case read
+  case readdir
+  case renameat
+  case unlinkat
+  case write
+}
+
+/// Makes a system call and makes it again whenever a signal interrupted it.
+///
+/// Every call of the project goes through here, so that the loop around EINTR stands once and a test
+/// can put a failure in the place of any call.
+@inline(__always)
+func system<Result: FixedWidthInteger & SignedInteger>(
+  _ call: SystemCall, _ faults: FaultInjector?, _ body: () -> Result
+) throws(Errno) -> Result {
+  while true {
+    if let errno = faults?.strike(call) {
+      if errno == .interrupted { continue }
+      throw errno
+    }
+    let result = body()
+    if result != -1 { return result }
+    let errno = Errno.current
+    if errno != .interrupted { throw errno }
+  }
+}

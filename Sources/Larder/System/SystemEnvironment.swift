@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// What the machine and the environment say.
+package enum SystemEnvironment {
+  /// The value of an environment variable, nil when it is not set. Corresponds to `getenv`.
+  package static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// The bytes of memory the machine has. Corresponds to `sysconf(_SC_PHYS_PAGES)`.
+  static var physicalMemory: UInt64 {
+    UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
+  }
+
+  /// The process's home directory: `$HOME`, else what the user database says.
+  static var homeDirectory: String? {
+    if let home = variable("HOME"), home.hasPrefix("/") { return home }
+    return nil
+  }
+
+  /// The first bytes of a small text file such as those under `/proc`, nil when it cannot be read.
+  static func text(ofFile path: String) -> String? {
+    let raw = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+    guard raw >= 0 else { return nil }
+    let descriptor = FileDescriptor(rawValue: raw, faults: nil)
+    do throws(Errno) {
+      return String(decoding: try descriptor.read(upTo: 65_536), as: UTF8.self)
+    } catch {
+      return nil
+    }
+  }
+}

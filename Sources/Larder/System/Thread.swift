@@ -1,0 +1,38 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// Starts a detached thread that runs a closure. Corresponds to `pthread_create`.
+func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+  let box = unsafe Unmanaged.passRetained(ThreadBody(body))
+  var attributes = pthread_attr_t()
+  unsafe pthread_attr_init(&attributes)
+  unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+  defer { unsafe pthread_attr_destroy(&attributes) }
+  var thread = pthread_t()
+  let result = unsafe pthread_create(
+    &thread, &attributes,
+    { argument in
+      // Signals are the host's business; a thread of a library takes none of them.
+      var all = sigset_t()
+      unsafe sigfillset(&all)
+      unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+      let opaque = unsafe argument.unsafelyUnwrapped
+      unsafe Unmanaged<ThreadBody>.fromOpaque(opaque).takeRetainedValue().run()
+      return nil
+    }, box.toOpaque())
+  if result != 0 {
+    unsafe box.release()
+    throw Errno(rawValue: result)
+  }
+}
+
+private final class ThreadBody: Sendable {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) {
+    self.run = run
+  }
+}
