@@ -1,0 +1,33 @@
+/// What both tiers and the front door can do with one key.
+///
+/// Each type says in its own documentation what it adds: the disk tier's durability, the memory
+/// tier's order.
+public protocol Caching<Key, Value>: Sendable {
+  associatedtype Key
+  associatedtype Value
+  /// What an operation throws; `Never` for a tier that cannot fail.
+  associatedtype Failure: Error = Never
+  /// What removing everything reports.
+  associatedtype Cleared: Sendable = Int
+
+  /// Returns the value stored under a key, and counts as a use of it.
+  func value(forKey key: Key) throws(Failure) -> Value?
+
+  /// Stores a value under a key in place of what was there; without an expiration, with the
+  /// configured one.
+  @discardableResult
+  func store(
+    _ value: Value, forKey key: Key, expiration: Expiration?
+  ) throws(Failure) -> StoreOutcome
+
+  /// Removes the value stored under a key and returns whether there was one.
+  @discardableResult
+  func remove(forKey key: Key) throws(Failure) -> Bool
+
+  /// Removes every value.
+  @discardableResult
+  func removeAll() throws(Failure) -> Cleared
+
+  /// Returns whether a value is there to be read; does not count as a use of it.
+  func contains(_ key: Key) throws(Failure) -> Bool
+}

@@ -1,0 +1,31 @@
+/// What a store did.
+public enum StoreOutcome: Sendable, Hashable {
+  /// The value is in the cache.
+  case stored
+  /// The value is accepted and is being written behind the caller's back.
+  case pending
+  /// The value is not in the cache, and neither is the one that was there before.
+  case rejected(Reason)
+
+  /// Why a value was not stored. More may be added: give a `switch` over them a `default`.
+  @nonexhaustive
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// It had expired before it was stored.
+    case expired
+    /// It costs more than the whole cache may hold.
+    case tooLarge
+    /// The admission hook said no, or a newer store of the key came first.
+    case declined
+  }
+}
+
+extension StoreOutcome {
+  /// Whether the value was accepted.
+  @inlinable
+  public var isKept: Bool {
+    switch self {
+    case .stored, .pending: true
+    case .rejected: false
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// What can give up its least recently used entries until it is small enough.
+///
+/// Expired entries go first, and they go even when the rest already fits.
+public protocol Trimming: Sendable {
+  /// What an operation throws; `Never` for a tier that cannot fail.
+  associatedtype Failure: Error = Never
+  /// What a trim reports.
+  associatedtype Trimmed: Sendable = Int
+
+  /// Removes the least recently used entries until at most `count` are left.
+  @discardableResult
+  func trim(toCount count: Int) throws(Failure) -> Trimmed
+
+  /// Removes the least recently used entries until they cost at most `cost` together.
+  @discardableResult
+  func trim(toCost cost: Int) throws(Failure) -> Trimmed
+
+  /// Removes the entries that were last used `age` ago or earlier.
+  @discardableResult
+  func trim(toAge age: Duration) throws(Failure) -> Trimmed
+}

@@ -1,0 +1,66 @@
+extension LRU {
+  /// Stores a value as the most recently used one, and evicts others until it fits.
+  ///
+  /// A value that cannot be kept is rejected, and the one it was to replace is removed.
+  @inlinable @inline(__always)
+  mutating func store(
+    _ value: consuming Value, forKey key: Key, tag: UInt32, cost: Int, deadline: SlotDeadline,
+    at now: PackedTime, into removals: inout Removals<Key, Value>
+  ) -> StoreOutcome {
+    let slot = slab.find(key, tag: tag)
+    if let reason = rejection(cost: cost, deadline: deadline, at: now) {
+      if slot != .none { remove(slot, .replaced, into: &removals) }
+      settings.statistics.countRejection(reason)
+      return .rejected(reason)
+    }
+    storesSinceSweep &+= 1
+    settings.statistics.stores &+= 1
+    if slot == .none {
+      makeRoom(cost: cost, count: 1, besides: .none, at: now, into: &removals)
+      let new = slab.insert(key, value, tag: tag, cost: cost)
+      setTimes(of: new, deadline, at: now)
+    } else {
+      replace(slot, value, cost: cost, at: now, into: &removals)
+      setTimes(of: slot, deadline, at: now)
+      makeRoom(cost: 0, count: 0, besides: slot, at: now, into: &removals)
+    }
+    return .stored
+  }
+
+  /// Why a value cannot be kept, or nil.
+  @inlinable
+  func rejection(
+    cost: Int, deadline: SlotDeadline, at now: PackedTime
+  ) -> StoreOutcome.Reason? {
+    if deadline.expiry <= now { return .expired }
+    if let ageLimit = settings.ageLimit, ageLimit.isZero { return .expired }
+    return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
+  }
+
+  @inlinable
+  mutating func replace(
+    _ slot: Slot, _ value: consuming Value, cost: Int, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) {
+    let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
+    settings.statistics.countRemovals(1, cause)
+    removals.append(
+      Removal(
+        key: slab.entries[slot.index].key, value: slab.entries[slot.index].value, cause: cause))
+    slab.entries[slot.index].value = value
+    slab.setCost(cost, of: slot)
+    slab.moveToFront(slot)
+  }
+
+  @inlinable
+  mutating func setTimes(of slot: Slot, _ deadline: SlotDeadline, at now: PackedTime) {
+    if deadline.expiry < .never {
+      keepTimes(from: now)
+      earliestExpiry = min(earliestExpiry, deadline.expiry)
+    }
+    guard settings.keepsTimes else { return }
+    slab.times.initialize(
+      at: slot.index,
+      to: SlotTimes(expiry: deadline.expiry, lastUse: now, lifetime: deadline.lifetime))
+  }
+}

@@ -1,0 +1,61 @@
+/// The memory tier as a value: what is kept, what has to go, and what an access means.
+///
+/// It has no lock and no clock and releases nothing: whoever holds it passes the time in, and gets
+/// out what was removed. The order is that of use, exactly. When room is needed, entries go in this
+/// order: expired ones, then the least recently used until the cost fits, then until the count
+/// fits; past the age limit an entry counts as expired.
+///
+/// - Complexity: O(1) for each operation on one key, amortised where it removes several.
+@usableFromInline
+struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  @usableFromInline
+  var slab = Slab<Key, Value>()
+  /// What outlives the entries when all of them are removed.
+  @usableFromInline
+  var settings: Settings
+  /// No entry expires before this point.
+  @usableFromInline
+  var earliestExpiry = PackedTime.never
+  /// Stores since all entries were last looked through for expired ones.
+  @usableFromInline
+  var storesSinceSweep = 0
+
+  /// Creates an empty one.
+  @inlinable
+  init(_ settings: Settings = Settings()) {
+    self.settings = settings
+    if settings.keepsTimes { slab.addTimes(at: .zero) }
+  }
+}
+
+extension LRU {
+  /// Takes new limits; what no longer fits goes at the next `enforceLimits(at:into:)`.
+  @usableFromInline
+  mutating func setLimits(_ limits: MemoryLimits, at now: PackedTime) {
+    settings.costLimit = limits.cost ?? .max
+    settings.costTarget = limits.target(of: settings.costLimit)
+    settings.countLimit = min(limits.count ?? .max, Slot.maximumCount)
+    settings.countTarget = limits.target(of: settings.countLimit)
+    settings.ageLimit = limits.age.map(PackedSpan.init)
+    if settings.ageLimit != nil { keepTimes(from: now) }
+  }
+
+  /// Begins to record the times of use; entries that are there count as used at `now`.
+  @inlinable
+  mutating func keepTimes(from now: PackedTime) {
+    guard !settings.keepsTimes else { return }
+    slab.addTimes(at: now)
+    settings.keepsTimes = true
+  }
+
+  /// Whether an entry is past its expiry or the age limit.
+  @inlinable @inline(__always)
+  func isExpired(_ slot: Slot, at now: PackedTime) -> Bool {
+    guard settings.keepsTimes else { return false }
+    if slab.times[slot.index].expiry <= now { return true }
+    guard let ageLimit = settings.ageLimit, let cutoff = now.subtracting(ageLimit) else {
+      return false
+    }
+    return slab.times[slot.index].lastUse <= cutoff
+  }
+}

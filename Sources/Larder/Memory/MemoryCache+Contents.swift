@@ -1,0 +1,59 @@
+public import Synchronization
+
+extension MemoryCache {
+  /// The number of values, with those that have expired and were not found out yet.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public var count: Int { sum { $0.slab.count } }
+
+  /// What all values cost together, in the unit of the cost limit.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public var totalCost: Int { sum { $0.slab.totalCost } }
+
+  /// The keys of the values that have not expired, the most recently used first.
+  ///
+  /// With several stripes, one stripe after the other. Counts as no use.
+  ///
+  /// - Complexity: O(*n*) under the lock.
+  @inlinable
+  public var keys: [Key] { elements { $0.key } }
+
+  /// The values that have not expired, in the order of ``keys``.
+  ///
+  /// - Complexity: O(*n*) under the lock.
+  @inlinable
+  public var values: [Value] { elements { $0.value } }
+
+  /// What was counted since the cache was made.
+  ///
+  /// With several stripes they are read one after the other.
+  public var statistics: MemoryStatistics {
+    var sum = MemoryStatistics()
+    for index in 0...stripeMask { sum = sum + stripes[index].withLock { $0.settings.statistics } }
+    return sum
+  }
+
+  @inlinable
+  func elements<Element: Sendable>(
+    _ transform: @Sendable (Slab<Key, Value>.Entry) -> Element
+  ) -> [Element] {
+    var elements: [Element] = []
+    for index in 0...stripeMask {
+      stripes[index].withLock { lru in
+        elements.reserveCapacity(elements.count + lru.slab.count)
+        lru.forEach(at: now(for: lru)) { elements.append(transform($0)) }
+      }
+    }
+    return elements
+  }
+
+  #if DEBUG || LARDER_INVARIANTS
+    /// Walks the whole structure and traps at the first thing that is not as it must be.
+    func checkInvariants() {
+      for index in 0...stripeMask { stripes[index].withLock { $0.checkInvariants() } }
+    }
+  #endif
+}

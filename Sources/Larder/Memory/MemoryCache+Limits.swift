@@ -1,0 +1,43 @@
+import Synchronization
+
+extension MemoryCache {
+  /// The most that all values may cost together; nil for no limit. Lowering it evicts at once.
+  public var costLimit: Int? {
+    get { limits.withLock { $0.cost } }
+    set { setLimits { MemoryLimits(cost: newValue, count: $0.count, age: $0.age, of: $0) } }
+  }
+
+  /// The most values; nil for no limit. Lowering it evicts at once.
+  public var countLimit: Int? {
+    get { limits.withLock { $0.count } }
+    set { setLimits { MemoryLimits(cost: $0.cost, count: newValue, age: $0.age, of: $0) } }
+  }
+
+  /// How long a value stays without being used; nil for no limit. Lowering it removes at once.
+  ///
+  /// Where times of use were not recorded before, all values count as used when the limit is set.
+  public var ageLimit: Duration? {
+    get { limits.withLock { $0.age } }
+    set { setLimits { MemoryLimits(cost: $0.cost, count: $0.count, age: newValue, of: $0) } }
+  }
+
+  private func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
+    let now = now
+    let new = limits.withLock { limits in
+      limits = change(limits)
+      return limits
+    }
+    var index = 0
+    _ = removing { lru, removals in
+      lru.setLimits(new.share(ofStripe: index, of: stripeMask + 1), at: now)
+      lru.enforceLimits(at: now, into: &removals)
+      index += 1
+    }
+  }
+}
+
+extension MemoryLimits {
+  fileprivate init(cost: Int?, count: Int?, age: Duration?, of old: MemoryLimits) {
+    self.init(cost: cost, count: count, age: age, trimTarget: old.trimTarget)
+  }
+}

@@ -1,0 +1,52 @@
+public import Synchronization
+
+extension MemoryCache {
+  /// The part of a hash that the table of a stripe keeps; the stripe is chosen by the other half.
+  @inlinable @inline(__always)
+  static func tag(_ hash: Int) -> UInt32 {
+    UInt32(truncatingIfNeeded: UInt(bitPattern: hash) &>> 32)
+  }
+
+  /// Locks the stripe of a hash for the length of a function.
+  @inlinable @inline(__always)
+  func withStripe<Result>(
+    _ hash: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
+  ) -> sending Result {
+    stripes[hash & stripeMask].withLock(body)
+  }
+
+  /// Locks the stripes one after the other and returns the sum of what a function returns.
+  @inlinable
+  func sum(_ body: (inout sending LRU<Key, Value>) -> sending Int) -> Int {
+    var sum = 0
+    for index in 0...stripeMask { sum += stripes[index].withLock(body) }
+    return sum
+  }
+
+  /// The time, if the stripe needs it.
+  @inlinable @inline(__always)
+  func now(for lru: borrowing LRU<Key, Value>) -> PackedTime {
+    lru.settings.keepsTimes ? PackedTime(configuration.clock.now()) : .zero
+  }
+
+  /// The time, whether a stripe needs it or not.
+  @inlinable
+  var now: PackedTime { PackedTime(configuration.clock.now()) }
+
+  /// Tells the listener what left. Called without the lock; the values are released on return.
+  @inlinable @inline(__always)
+  func finish(_ removals: consuming Removals<Key, Value>) {
+    guard let listener = configuration.removalListener else { return }
+    removals.forEach { listener($0.key, $0.value, $0.cause) }
+  }
+
+  #if LARDER_INVARIANTS
+    /// Checks the structure after every operation.
+    @usableFromInline
+    func check(_ lru: borrowing LRU<Key, Value>) { lru.checkInvariants() }
+  #else
+    /// Does nothing: `LARDER_INVARIANTS` is not set.
+    @inlinable @inline(__always)
+    func check(_ lru: borrowing LRU<Key, Value>) {}
+  #endif
+}

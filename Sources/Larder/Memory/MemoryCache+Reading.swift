@@ -1,0 +1,62 @@
+extension MemoryCache {
+  /// Returns the value of a key, or nil, and counts as a use of it.
+  ///
+  /// The value becomes the most recently used one, and its expiry moves as the configuration says.
+  /// One that has expired is removed.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func value(forKey key: Key) -> Value? {
+    value(forKey: key, extending: configuration.extending)
+  }
+
+  /// Returns the value of a key, or nil, and counts as a use of it that moves the expiry in a way
+  /// of its own.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
+    let hash = key.hashValue
+    var removals = Removals<Key, Value>()
+    let value: Value? = withStripe(hash) { lru in
+      let value = lru.value(
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru),
+        into: &removals)
+      check(lru)
+      return value
+    }
+    finish(removals)
+    return value
+  }
+
+  /// Returns the value of a key, or nil; does not count as a use, nor in the statistics.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func peek(_ key: Key) -> Value? {
+    let hash = key.hashValue
+    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now(for: $0)) }
+  }
+
+  /// Returns whether a key has a value; does not count as a use, nor in the statistics.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func contains(_ key: Key) -> Bool {
+    let hash = key.hashValue
+    return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now(for: $0)) }
+  }
+
+  /// The value of a key, as `value(forKey:)` and `store(_:forKey:)` have it; nil removes.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get { value(forKey: key) }
+    set {
+      if let newValue {
+        store(newValue, forKey: key)
+      } else {
+        remove(forKey: key)
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+public import Synchronization
+
+/// Values in memory, the least recently used of which go when a limit is passed.
+///
+/// The order is exact: reading or storing a value makes it the most recently used, and what is
+/// evicted is always the one whose last use is the longest ago. With several
+/// ``Configuration/stripes`` this holds within each.
+///
+/// Every operation takes one lock, for a few dozen nanoseconds. Keys are hashed before and values
+/// released after it, and the listener and a cost function are called outside of it; the clock is
+/// read under it, so a clock of your own must not use the cache.
+///
+/// Two keys are the same when `==` says so. `String` compares by canonical equivalence; where bytes
+/// matter, use `CacheKey`, as `Cache` does.
+public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// All of them are there, since an inline array needs no reference to count on each access; those
+  /// that are not used stay empty.
+  @usableFromInline
+  let stripes: InlineArray<16, Mutex<LRU<Key, Value>>>
+  /// The number of stripes in use less one.
+  @usableFromInline
+  let stripeMask: Int
+  /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
+  public let configuration: Configuration
+  let limits: Mutex<MemoryLimits>
+
+  /// Creates an empty cache. Traps on a negative limit, and on stripes other than 1, 2, 4, 8, 16.
+  public init(_ configuration: Configuration = Configuration()) {
+    let count = configuration.stripes
+    precondition([1, 2, 4, 8, 16].contains(count), "stripes must be 1, 2, 4, 8 or 16")
+    let limits = configuration.limits
+    self.configuration = configuration
+    self.limits = Mutex(limits)
+    stripeMask = count - 1
+    let now = PackedTime(configuration.clock.now())
+    stripes = InlineArray { index in
+      var lru = LRU<Key, Value>()
+      lru.setLimits(limits.share(ofStripe: index % count, of: count), at: now)
+      if configuration.recordsUseTimes { lru.keepTimes(from: now) }
+      return Mutex(lru)
+    }
+  }
+}
+
+extension MemoryCache: Caching {}
+extension MemoryCache: Trimming {}

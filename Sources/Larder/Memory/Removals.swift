@@ -1,0 +1,34 @@
+/// What an operation took out of a cache: carried out of the lock, told to the listener, released.
+///
+/// One entry, the usual number, takes no allocation.
+@frozen
+@usableFromInline
+struct Removals<Key: Sendable, Value: Sendable>: Sendable {
+  @usableFromInline
+  var first: Removal<Key, Value>?
+  @usableFromInline
+  var rest: [Removal<Key, Value>] = []
+
+  @inlinable
+  init() {}
+
+  /// The number of entries.
+  @inlinable
+  var count: Int { first == nil ? 0 : 1 + rest.count }
+
+  @inlinable
+  mutating func append(_ removal: consuming Removal<Key, Value>) {
+    if first == nil {
+      first = removal
+    } else {
+      rest.append(removal)
+    }
+  }
+
+  /// Calls a function with each entry, in the order of removal.
+  @inlinable
+  func forEach(_ body: (Removal<Key, Value>) -> Void) {
+    if let first { body(first) }
+    for removal in rest { body(removal) }
+  }
+}

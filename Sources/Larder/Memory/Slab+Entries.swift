@@ -1,0 +1,87 @@
+extension Slab {
+  /// Returns the slot of a key, or none.
+  @inlinable @inline(__always)
+  func find(_ key: Key, tag: UInt32) -> Slot {
+    table.first(tag) { entries[$0.index].key == key }
+  }
+
+  /// Adds an entry whose key is not there, as the most recently used.
+  @inlinable
+  mutating func insert(_ key: Key, _ value: Value, tag: UInt32, cost: Int) -> Slot {
+    if count == table.capacity { table.grow() }
+    let slot = takeFreeSlot()
+    entries.initialize(at: slot.index, to: Entry(key: key, value: value))
+    links.initialize(
+      at: slot.index, to: SlotLink(previous: .none, next: .none, tag: tag, cost: 0))
+    setCost(cost, of: slot)
+    linkAtFront(slot)
+    table.insert(tag, slot)
+    count &+= 1
+    return slot
+  }
+
+  /// Takes an entry out and returns it.
+  @inlinable
+  mutating func remove(_ slot: Slot) -> Entry {
+    setCost(0, of: slot)
+    unlink(slot)
+    table.remove(links[slot.index].tag, slot)
+    links[slot.index].next = free
+    free = slot
+    count &-= 1
+    return entries.move(at: slot.index)
+  }
+
+  @inlinable
+  mutating func takeFreeSlot() -> Slot {
+    if free != .none {
+      let slot = free
+      free = links[slot.index].next
+      return slot
+    }
+    if end == links.capacity { grow() }
+    end &+= 1
+    return Slot(end &- 1)
+  }
+
+  /// Doubles the columns. No slot below `end` is free then, so that all of them can be moved.
+  @inlinable
+  mutating func grow() {
+    let used = Int(end)
+    let capacity = max(used * 2, 8)
+    links.reallocate(capacity: capacity, keeping: 0..<used)
+    entries.reallocate(capacity: capacity, keeping: 1..<used)
+    if hasTimes { times.reallocate(capacity: capacity, keeping: 0..<used) }
+  }
+}
+
+extension Slab {
+  /// What an entry costs.
+  @inlinable
+  func cost(of slot: Slot) -> Int {
+    let cost = links[slot.index].cost
+    return cost == SlotLink.spilledCost ? spilledCosts[slot] ?? 0 : Int(cost)
+  }
+
+  /// Sets what an entry costs, and keeps the total.
+  @inlinable
+  mutating func setCost(_ cost: Int, of slot: Slot) {
+    totalCost += cost - self.cost(of: slot)
+    if links[slot.index].cost == SlotLink.spilledCost { spilledCosts[slot] = nil }
+    if cost < Int(SlotLink.spilledCost) {
+      links[slot.index].cost = UInt32(truncatingIfNeeded: cost)
+    } else {
+      links[slot.index].cost = SlotLink.spilledCost
+      spilledCosts[slot] = cost
+    }
+  }
+
+  /// Begins to keep times; the entries that are there count as used at `now`.
+  @inlinable
+  mutating func addTimes(at now: PackedTime) {
+    guard !hasTimes else { return }
+    let unset = SlotTimes(expiry: .never, lastUse: now, lifetime: .fixed)
+    times = SlotBuffer(repeating: unset, count: links.capacity)
+    hasTimes = true
+  }
+}

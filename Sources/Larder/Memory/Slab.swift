@@ -1,0 +1,90 @@
+/// Entries in numbered slots, found by key and kept in the order of their use.
+///
+/// There is one allocation per column and none per entry. A ring of links runs through the slots in
+/// use, most recent first, closed by the sentinel in slot 0; a chain runs through the free ones. It
+/// decides nothing: which entry has to go is the business of `LRU`.
+///
+/// - Complexity: O(1) for each operation; growing is O(*n*), once per doubling.
+@usableFromInline
+struct Slab<Key: Hashable, Value>: ~Copyable {
+  @usableFromInline
+  var table: SlotTable
+  @usableFromInline
+  var links: SlotBuffer<SlotLink>
+  @usableFromInline
+  var entries: SlotBuffer<Entry>
+  /// As long as `links` when `hasTimes`, else empty.
+  @usableFromInline
+  var times: SlotBuffer<SlotTimes>
+  @usableFromInline
+  var hasTimes = false
+  /// The first slot that was never used.
+  @usableFromInline
+  var end: UInt32 = 1
+  /// The first slot of the free chain.
+  @usableFromInline
+  var free = Slot.none
+  /// The number of entries.
+  @usableFromInline
+  var count = 0
+  /// The sum of their costs.
+  @usableFromInline
+  var totalCost = 0
+  /// The costs of 4 GiB and more.
+  @usableFromInline
+  var spilledCosts: [Slot: Int] = [:]
+
+  /// Creates a slab with room for some entries; it grows as it needs.
+  @inlinable
+  init(minimumCapacity: Int = 0) {
+    table = SlotTable(bits: SlotTable.bits(forCount: minimumCapacity))
+    links = SlotBuffer(capacity: minimumCapacity + 1)
+    entries = SlotBuffer(capacity: minimumCapacity + 1)
+    times = SlotBuffer(capacity: 0)
+    links.initialize(at: 0, to: .sentinel)
+  }
+
+  @inlinable
+  deinit {
+    var slot = links[0].next
+    while slot != .none {
+      _ = entries.move(at: slot.index)
+      slot = links[slot.index].next
+    }
+  }
+}
+
+extension Slab {
+  /// A key and its value, side by side since a hit reads both.
+  @usableFromInline
+  struct Entry {
+    @usableFromInline
+    let key: Key
+    @usableFromInline
+    var value: Value
+
+    @inlinable
+    init(key: Key, value: Value) {
+      self.key = key
+      self.value = value
+    }
+  }
+}
+
+extension Slab {
+  /// The entry used last, or none.
+  @inlinable
+  var mostRecent: Slot { links[0].next }
+
+  /// The entry used longest ago, or none.
+  @inlinable
+  var leastRecent: Slot { links[0].previous }
+
+  /// The entry used last before this one, or none.
+  @inlinable
+  func next(after slot: Slot) -> Slot { links[slot.index].next }
+
+  /// The entry used next after this one, or none.
+  @inlinable
+  func previous(before slot: Slot) -> Slot { links[slot.index].previous }
+}

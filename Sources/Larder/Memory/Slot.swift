@@ -1,0 +1,27 @@
+/// The number of an entry's place in a slab.
+///
+/// Zero is no entry: it marks an empty bucket of the table, the end of the free list, and the
+/// sentinel that closes the ring of uses.
+@frozen
+@usableFromInline
+struct Slot: Hashable, Sendable {
+  @usableFromInline
+  var number: UInt32
+
+  @inlinable
+  init(_ number: UInt32) {
+    self.number = number
+  }
+
+  /// No entry.
+  @inlinable
+  static var none: Slot { Slot(0) }
+
+  /// The number as the buffers take it.
+  @inlinable
+  var index: Int { Int(number) }
+
+  /// The most entries of one slab; a cache at this size evicts as if it were its count limit.
+  @inlinable
+  static var maximumCount: Int { Int(UInt32.max >> 1) }
+}
