@@ -7,6 +7,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
   private var optionsHaveEnded = false
   private let vocabulary: [Option]
 
+  /// Starts at the argument after the program's name.
   init(_ arguments: some Sequence<[UInt8]>, vocabulary: [Option]) {
     rest = ArraySlice(arguments)
     self.vocabulary = vocabulary
@@ -18,6 +19,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     if optionsHaveEnded || argument.count < 2 || argument[0] != Self.dash {
       return .operand(argument)
     }
+    // Only the first `--` ends the options; a later one is an operand.
     if argument == [Self.dash, Self.dash] {
       optionsHaveEnded = true
       return next()
@@ -28,6 +30,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
   private static let dash = UInt8(ascii: "-")
   private static let equals = UInt8(ascii: "=")
 
+  /// Takes `--name`, with what follows `=` or stands next as its value.
   private mutating func long(_ argument: [UInt8]) -> ArgumentToken {
     let name = argument.dropFirst(2).prefix { $0 != Self.equals }
     guard let option = option(named: name) else {
@@ -39,6 +42,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     return .option(option, value: takeValue(of: option))
   }
 
+  /// Takes `-n`, with what is attached or stands next as its value.
   private mutating func short(_ argument: [UInt8]) -> ArgumentToken {
     guard let option = option(letter: argument[1]) else { return .unknown(argument) }
     var attached = argument.dropFirst(2)
@@ -53,6 +57,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     return rest.popFirst()
   }
 
+  /// Whether an argument can only be meant as an option: `-5` and `--odd` are values.
   private func isOption(_ argument: [UInt8]) -> Bool {
     guard argument.starts(with: [Self.dash, Self.dash]) else {
       return argument.count == 2 && argument[0] == Self.dash && option(letter: argument[1]) != nil

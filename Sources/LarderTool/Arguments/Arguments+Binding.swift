@@ -16,6 +16,7 @@ extension Arguments {
     }
   }
 
+  /// Keeps one option with its value.
   private mutating func add(
     _ option: Option, _ value: [UInt8]?, of verb: Verb
   ) throws(UsageError) {
@@ -26,6 +27,7 @@ extension Arguments {
     }
   }
 
+  /// Reads the value of one option.
   private static func value(
     of option: Option, _ bytes: [UInt8]?, verb: Verb
   ) throws(UsageError) -> OptionValue {
@@ -42,6 +44,7 @@ extension Arguments {
     }
   }
 
+  /// Hands the arguments without dashes to the places of the verb, front to back.
   private mutating func bind(_ loose: [[UInt8]], of verb: Verb) throws(UsageError) {
     var rest = loose[...]
     for operand in verb.operands where operand.role != .key || !has(.keyFile) {

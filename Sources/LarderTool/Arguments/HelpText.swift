@@ -1,5 +1,6 @@
 /// A help text in the making: a headline, then headed lists and paragraphs, within a width.
 struct HelpText: Sendable {
+  /// What was added so far, ending in a newline.
   private(set) var text = ""
   private let width: Int
   private let style: TextStyle
@@ -34,6 +35,7 @@ struct HelpText: Sendable {
     for item in items { add(item.term, item.meaning, indent: indent) }
   }
 
+  /// Adds one term and, in a column of its own, what it means.
   private mutating func add(_ term: String, _ meaning: String, indent: Int) {
     let lines = meaning.wrapped(toWidth: width - indent)
     let margin = String(repeating: " ", count: indent)

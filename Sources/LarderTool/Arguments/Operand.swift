@@ -12,12 +12,17 @@ struct Operand: Sendable {
 
   /// How many arguments the place takes. All but the last place of a verb take one.
   enum Arity: Sendable, Hashable {
+    /// Exactly one; one and more; none or one; any number.
     case one, oneOrMore, optional, any
   }
 
+  /// What the arguments here are.
   let role: Role
+  /// How many there are.
   let arity: Arity
+  /// What stands for them in help texts.
   let placeholder: String
+  /// One phrase without a full stop.
   let help: String
 
   /// The operand as it stands in a usage line.
@@ -42,8 +47,10 @@ struct Operand: Sendable {
 }
 
 extension Operand {
+  /// What nearly every verb works on.
   static let directory = Operand(
     role: .directory, arity: .one, placeholder: "DIR", help: "The cache directory")
+  /// What names one value.
   static let key = Operand(
     role: .key, arity: .one, placeholder: "KEY", help: "The key, taken byte for byte")
 }

@@ -20,10 +20,12 @@ extension Request {
       self = try Self.withoutVerb(tokens, wantsHelp: wantsHelp)
       return
     }
+    // Options are judged only now: what a line lacks or has too much of depends on its verb.
     guard let verb = Verb.named(name) else { throw .unknownVerb(name) }
     self = wantsHelp ? .help(verb) : .run(verb, try Arguments(tokens, of: verb))
   }
 
+  /// Understands a line that holds nothing but options.
   private static func withoutVerb(
     _ tokens: [ArgumentToken], wantsHelp: Bool
   ) throws(UsageError) -> Request {

@@ -7,6 +7,7 @@ struct Rule: Sendable {
   /// Tells whether the arguments satisfy it.
   let holds: @Sendable (Arguments) -> Bool
 
+  /// Creates a rule of the caller's own.
   init(
     _ sentence: String, usage: String? = nil, holds: @escaping @Sendable (Arguments) -> Bool
   ) {

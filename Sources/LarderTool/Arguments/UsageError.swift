@@ -5,6 +5,7 @@ struct UsageError: Error, Sendable {
   /// The verb it concerns, if one was recognised.
   let verb: Verb?
 
+  /// Creates an error; the message begins in lower case and has no full stop.
   init(_ message: String, verb: Verb? = nil) {
     self.message = message
     self.verb = verb
@@ -18,11 +19,13 @@ struct UsageError: Error, Sendable {
 }
 
 extension UsageError {
+  /// The first argument is no verb.
   static func unknownVerb(_ name: [UInt8]) -> UsageError {
     let guess = Verb.suggestion(for: name).map { "; did you mean \($0)?" } ?? ""
     return UsageError("there is no verb \(name.quotedForDisplay)\(guess)")
   }
 
+  /// Something with dashes is no option of any verb.
   static func unknownOption(_ bytes: [UInt8], of verb: Verb?) -> UsageError {
     let name = String(decoding: bytes.drop { $0 == UInt8(ascii: "-") }, as: UTF8.self)
     let known = verb?.options.map(\.name) ?? [Option.help.name, Option.version.name]
@@ -31,20 +34,24 @@ extension UsageError {
     return UsageError("there is no option \(bytes.quotedForDisplay); \(cure)", verb: verb)
   }
 
+  /// An option belongs to other verbs.
   static func foreign(_ option: Option, of verb: Verb) -> UsageError {
     let owners = Verb.all.filter { $0.option(named: option.name) != nil }.map(\.name)
     let note = owners.isEmpty ? "stands without a verb" : "is for \(owners.joined(separator: ", "))"
     return UsageError("there is no option --\(option.name) here; it \(note)", verb: verb)
   }
 
+  /// A place was left empty.
   static func missing(_ operand: Operand, of verb: Verb) -> UsageError {
     UsageError("\(operand.placeholder) is missing: \(verb.usage)", verb: verb)
   }
 
+  /// A path has no characters.
   static func empty(_ operand: Operand, of verb: Verb) -> UsageError {
     UsageError("\(operand.placeholder) is empty: \(verb.usage)", verb: verb)
   }
 
+  /// More arguments than places.
   static func surplus(_ argument: [UInt8], of verb: Verb) -> UsageError {
     UsageError("\(argument.quotedForDisplay) is one argument too many: \(verb.usage)", verb: verb)
   }

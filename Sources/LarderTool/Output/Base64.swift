@@ -13,6 +13,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Appends the four characters of up to three bytes.
   private static func append(_ group: ArraySlice<UInt8>, to text: inout [UInt8]) {
     let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * (3 - group.count))
     for index in 0..<4 {

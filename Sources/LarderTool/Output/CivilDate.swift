@@ -1,5 +1,6 @@
 /// A day of the proleptic Gregorian calendar, with a year 0 before year 1.
 struct CivilDate: Sendable, Hashable {
+  /// Any year; 0 is the one before 1.
   let year: Int64
   /// 1 to 12.
   let month: Int64

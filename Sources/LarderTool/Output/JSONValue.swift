@@ -3,11 +3,17 @@
 /// Numbers are whole and exact: sizes of 64 bits, and nanoseconds since 1970, which exceed `Int64`
 /// after 2262.
 enum JSONValue: Sendable, Hashable {
+  /// No value: unknown, never, or not asked.
   case null
+  /// A truth.
   case bool(Bool)
+  /// A whole number, written with all its digits.
   case integer(Int128)
+  /// A text, escaped when it is written.
   case string(String)
+  /// Values in order.
   case array([JSONValue])
+  /// Members in order; names are not checked for being unique.
   case object([Member])
 
   /// A name and its value in an object.

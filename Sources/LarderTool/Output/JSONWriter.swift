@@ -65,6 +65,7 @@ struct JSONWriter: Sendable {
     open.append((closing, false))
   }
 
+  /// Writes what begins a value or a name, after the comma and the line break that it needs.
   private mutating func append(_ piece: String) {
     if !isAfterName, let last = open.indices.last {
       if open[last].hasContent { text += "," }

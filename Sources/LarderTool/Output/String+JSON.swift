@@ -25,6 +25,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
+  /// Appends the character, or its escape by UTF-16 units if it is unsafe.
   fileprivate func appendForJSON(to text: inout String) {
     guard isUnsafeForDisplay else { return text.unicodeScalars.append(self) }
     for unit in String(self).utf16 {

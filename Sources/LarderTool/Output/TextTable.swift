@@ -4,15 +4,19 @@
 struct TextTable: Sendable {
   /// One column and how its cells stand.
   struct Column: Sendable {
+    /// What the first line says.
     let title: String
+    /// Whether its cells end together, as numbers should.
     var isRightAligned = false
     /// Whether its cells may be cut where the terminal is too narrow.
     var canShrink = false
   }
 
+  /// The columns from left to right.
   let columns: [Column]
   private var rows: [[String]] = []
 
+  /// Starts a table without rows.
   init(columns: [Column]) {
     self.columns = columns
   }
@@ -35,6 +39,7 @@ struct TextTable: Sendable {
   private static let gap = "  "
   private static let leastShrunkWidth = 8
 
+  /// The widths at which nothing is cut.
   private var naturalWidths: [Int] {
     rows.reduce(into: columns.map(\.title.displayWidth)) { widths, row in
       for (index, cell) in row.enumerated() {
@@ -43,6 +48,7 @@ struct TextTable: Sendable {
     }
   }
 
+  /// The widths with the excess taken from the first column that can shrink.
   private func shrunk(_ widths: [Int], to width: Int?) -> [Int] {
     let gaps = Self.gap.count * max(0, columns.count - 1)
     let excess = widths.reduce(gaps, +) - (width ?? .max)
@@ -57,6 +63,7 @@ struct TextTable: Sendable {
     return columns.indices.map { index in
       let cell = cells[index].truncated(toWidth: widths[index])
       if columns[index].isRightAligned { return cell.aligned(toWidth: widths[index]) }
+      // No spaces at the end of lines, which a copied line would carry along.
       return index == last ? cell : cell.padded(toWidth: widths[index])
     }.joined(separator: Self.gap)
   }

@@ -23,6 +23,7 @@ extension Timestamp {
       .joined(separator: ":")
   }
 
+  /// The days since 1970, rounded down, and the seconds of the day.
   private var daysAndSeconds: (days: Int64, seconds: Int64) {
     let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
     return rest < 0 ? (days - 1, rest + 86_400) : (days, rest)

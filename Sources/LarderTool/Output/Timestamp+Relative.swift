@@ -11,10 +11,12 @@ extension Timestamp {
     return seconds < 0 ? "\(length) ago" : "in \(length)"
   }
 
+  /// The largest first; a year is the mean Gregorian one.
   private static let units: [(name: String, seconds: UInt64)] = [
     ("y", 31_556_952), ("d", 86_400), ("h", 3600), ("min", 60), ("s", 1),
   ]
 
+  /// The whole number of the largest unit, nil for less than a second.
   private static func length(of seconds: UInt64) -> String? {
     units.first { seconds >= $0.seconds }.map { "\(seconds / $0.seconds) \($0.name)" }
   }

@@ -11,6 +11,7 @@ extension Unicode.Scalar {
     return properties.isEmojiPresentation || isWide ? 2 : 1
   }
 
+  /// Whether a block of wide characters holds it.
   private var isWide: Bool {
     value >= 0x1100 && Self.wideRanges.contains { $0.contains(value) }
   }

@@ -6,6 +6,7 @@ struct TextStyle: Sendable, Hashable {
   /// No escape sequences at all: what a pipe gets.
   static let plain = TextStyle(usesEscapes: false)
 
+  /// Sets it outright.
   init(usesEscapes: Bool) {
     self.usesEscapes = usesEscapes
   }

@@ -3,6 +3,7 @@ struct ByteCount: Sendable, Hashable {
   /// The bytes.
   let count: Int64
 
+  /// Takes a number of bytes as it is.
   init(_ count: Int64) {
     self.count = count
   }

@@ -23,8 +23,8 @@ struct DecimalNumber: Sendable, Hashable {
   func times(_ factor: UInt64) -> Int64? {
     guard let whole else { return nil }
     let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
-    // Rounding down at every digit from the last to the first is exact, since for a whole number a
-    // floor((a + x) / 10) = floor((a + floor(x)) / 10). With factors up to 2⁶⁰ nothing overflows.
+    // From the last digit to the first, rounding down each time, which is exact: for a whole a,
+    // floor((a + x) / 10) = floor((a + floor(x)) / 10). Up to a factor of 2⁶⁰ nothing overflows.
     let part = fraction.reversed().reduce(0) { carry, digit in
       (UInt64(digit) * factor + carry) / 10
     }
@@ -32,6 +32,7 @@ struct DecimalNumber: Sendable, Hashable {
     return overflow || carried ? nil : Int64(exactly: sum)
   }
 
+  /// The number that digits make, nil beyond 64 bits.
   private static func value(of digits: [UInt8]) -> UInt64? {
     var value: UInt64 = 0
     for digit in digits {

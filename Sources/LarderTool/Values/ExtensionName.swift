@@ -1,5 +1,6 @@
 /// The extension of entries' names: 1 to 20 ASCII letters or digits, without the dot.
 struct ExtensionName: Sendable, Hashable {
+  /// The letters and digits.
   let text: String
 
   /// What may follow `--ext`, for errors.

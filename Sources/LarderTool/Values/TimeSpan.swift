@@ -3,6 +3,7 @@ struct TimeSpan: Sendable, Hashable {
   /// The seconds, never negative.
   let seconds: Int
 
+  /// Takes a number of seconds as it is.
   init(seconds: Int) {
     self.seconds = seconds
   }
@@ -10,6 +11,7 @@ struct TimeSpan: Sendable, Hashable {
   /// What a length of time may look like, for help texts and errors.
   static let accepted = "durations end in s, m, h, d or w, as in 90s, 1h30m, 7d"
 
+  /// From the largest to the smallest, in which order they may follow each other.
   private static let units: [(name: String, seconds: UInt64)] = [
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]
@@ -39,6 +41,7 @@ struct TimeSpan: Sendable, Hashable {
     self.seconds = Int(clamping: total)
   }
 
+  /// Adds a part; nil stands for one that is too long by itself.
   private static func sum(
     _ total: Int64, _ part: Int64?, of bytes: some Collection<UInt8>
   ) throws(ValueError) -> Int64 {
@@ -49,6 +52,7 @@ struct TimeSpan: Sendable, Hashable {
     return sum
   }
 
+  /// Says whether a unit is unknown or only out of order.
   private static func badUnit(_ name: String, in bytes: some Collection<UInt8>) -> ValueError {
     let isKnown = units.contains { $0.name == name }
     let problem = isKnown ? "has its units out of order" : "does not end in a unit of time"

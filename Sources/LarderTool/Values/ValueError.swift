@@ -1,5 +1,6 @@
 /// Why the text of a value cannot be taken: one sentence that quotes it and says what would do.
 struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The sentence, without a full stop.
   let description: String
 
   /// Creates the sentence from the text, what is wrong with it, and what is accepted.

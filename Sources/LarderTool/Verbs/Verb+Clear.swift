@@ -10,10 +10,12 @@ extension Verb {
 }
 
 extension Option {
+  /// Says that it is meant.
   static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
 }
 
 extension Rule {
+  /// Nobody empties a cache by a slip.
   static let clearNeedsForce = Rule(
     "removes every entry, so it needs --force (or --dry-run, to look first)",
     usage: "--force"

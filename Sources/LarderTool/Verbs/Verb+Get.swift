@@ -16,7 +16,9 @@ extension Verb {
 }
 
 extension Option {
+  /// Where the value goes.
   static let output = Option("output", "o", .file, "Write the value to a file (-: stdout)")
+  /// Makes reading leave a trace; looking by itself leaves none.
   static let used = Option("used", nil, .flag, "Count as use: move the last access and the expiry")
 }
 

@@ -15,9 +15,12 @@ extension Verb {
 }
 
 extension Option {
+  /// The order of the rows and of `entries`.
   static let sort = Option(
     "sort", nil, .choice("ORDER", EntryOrder.allCases.map(\.rawValue)),
     "The order: used, expiry, size, key or name (default: used)")
+  /// The first of them only.
   static let limit = Option("limit", "n", .count, "Show only the first N")
+  /// What `larder expire` would remove.
   static let onlyExpired = Option("expired", nil, .flag, "Show only what has expired")
 }

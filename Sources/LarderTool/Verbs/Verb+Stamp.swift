@@ -14,6 +14,7 @@ extension Verb {
 }
 
 extension Option {
+  /// The lifetime from now on.
   static let stampExpires = Option(
     "expires", nil, .expiration,
     "How long they stay valid, or never (default: the lifetime on record, or else 7d)")

@@ -10,8 +10,11 @@ extension Verb {
 }
 
 extension Option {
+  /// By the sizes of the files' content.
   static let trimToSize = Option("to", nil, .size, "Leave at most so many bytes")
+  /// By number.
   static let trimToCount = Option("count", nil, .count, "Leave at most so many entries")
+  /// By the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
 }

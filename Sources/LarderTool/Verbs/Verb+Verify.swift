@@ -15,5 +15,6 @@ extension Verb {
 }
 
 extension Option {
+  /// Removes damaged entries after they were counted.
   static let repair = Option("repair", nil, .flag, "Remove what is damaged")
 }
