@@ -21,7 +21,7 @@ extension String {
 
 extension Unicode.Scalar {
   /// Whether printing the character could move the cursor, hide or reorder text.
-  fileprivate var isUnsafeForDisplay: Bool {
+  package var isUnsafeForDisplay: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned,
       .privateUse:

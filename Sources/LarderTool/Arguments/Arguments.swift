@@ -1,0 +1,60 @@
+import Larder
+
+/// The arguments of one verb, read and checked against its table.
+struct Arguments: Sendable {
+  private var options: [String: OptionValue] = [:]
+  private var operands: [Operand.Role: [[UInt8]]] = [:]
+
+  /// The arguments at the place of a role, in order; none when the place was left out.
+  subscript(role: Operand.Role) -> [[UInt8]] {
+    get { operands[role] ?? [] }
+    set { operands[role] = newValue }
+  }
+
+  /// Keeps the value of an option, and tells whether it is the first.
+  mutating func set(_ option: Option, _ value: OptionValue) -> Bool {
+    options.updateValue(value, forKey: option.name) == nil
+  }
+
+  /// The path of the cache directory; empty for a verb that has none.
+  var directory: [UInt8] { self[.directory].first ?? [] }
+
+  /// Whether an option was given.
+  func has(_ option: Option) -> Bool { options[option.name] != nil }
+
+  /// The path given with an option.
+  func file(_ option: Option) -> [UInt8]? {
+    if case .file(let path) = options[option.name] { path } else { nil }
+  }
+
+  /// The size given with an option.
+  func size(_ option: Option) -> ByteCount? {
+    if case .size(let size) = options[option.name] { size } else { nil }
+  }
+
+  /// The length of time given with an option.
+  func duration(_ option: Option) -> TimeSpan? {
+    if case .duration(let duration) = options[option.name] { duration } else { nil }
+  }
+
+  /// The expiration given with an option.
+  func expiration(_ option: Option) -> Expiration? {
+    if case .expiration(let expiration) = options[option.name] { expiration } else { nil }
+  }
+
+  /// The count given with an option.
+  func count(_ option: Option) -> Int? {
+    if case .count(let count) = options[option.name] { count } else { nil }
+  }
+
+  /// The word chosen with an option.
+  func choice(_ option: Option) -> String? {
+    if case .choice(let word) = options[option.name] { word } else { nil }
+  }
+
+  /// The extension given with `--ext`.
+  var fileExtension: ExtensionName? {
+    let value = options[Option.fileExtension.name]
+    return if case .fileExtension(let name) = value { name } else { nil }
+  }
+}

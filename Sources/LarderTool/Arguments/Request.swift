@@ -1,0 +1,65 @@
+/// What a command line asks for.
+enum Request: Sendable {
+  /// To carry out a verb.
+  case run(Verb, Arguments)
+  /// To explain a verb, or the command when there is none.
+  case help(Verb?)
+  /// To name the version, as JSON or as a line.
+  case version(isJSON: Bool)
+}
+
+extension Request {
+  /// Understands the arguments after the program's name.
+  ///
+  /// The first argument that is no option is the verb. `--help` wins over every other mistake, and
+  /// `help VERB` is the same.
+  init(_ arguments: some Sequence<[UInt8]>) throws(UsageError) {
+    var tokens = Array(ArgumentReader(arguments, vocabulary: Verb.vocabulary))
+    let wantsHelp = tokens.takeVerb(of: "help") || tokens.contains { $0.isFlag(.help) }
+    guard let name = tokens.takeOperand() else {
+      self = try Self.withoutVerb(tokens, wantsHelp: wantsHelp)
+      return
+    }
+    // Options are judged only now: what a line lacks or has too much of depends on its verb.
+    guard let verb = Verb.named(name) else { throw .unknownVerb(name) }
+    self = wantsHelp ? .help(verb) : .run(verb, try Arguments(tokens, of: verb))
+  }
+
+  /// Understands a line that holds nothing but options.
+  private static func withoutVerb(
+    _ tokens: [ArgumentToken], wantsHelp: Bool
+  ) throws(UsageError) -> Request {
+    if wantsHelp { return .help(nil) }
+    for case .unknown(let bytes) in tokens { throw .unknownOption(bytes, of: nil) }
+    guard tokens.contains(where: { $0.isFlag(.version) }) else {
+      throw UsageError("a verb is missing: \(Verb.all.map(\.name).joined(separator: ", "))")
+    }
+    return .version(isJSON: tokens.contains { $0.isFlag(.json) })
+  }
+}
+
+extension ArgumentToken {
+  fileprivate func isFlag(_ flag: Option) -> Bool {
+    if case .option(let option, _) = self { option.name == flag.name } else { false }
+  }
+}
+
+extension [ArgumentToken] {
+  /// Takes out the first operand.
+  fileprivate mutating func takeOperand() -> [UInt8]? {
+    for (index, token) in enumerated() {
+      guard case .operand(let bytes) = token else { continue }
+      remove(at: index)
+      return bytes
+    }
+    return nil
+  }
+
+  /// Takes out the first operand if it is a given word.
+  fileprivate mutating func takeVerb(of word: String) -> Bool {
+    var rest = self
+    guard let bytes = rest.takeOperand(), bytes.elementsEqual(word.utf8) else { return false }
+    self = rest
+    return true
+  }
+}

@@ -1,0 +1,23 @@
+extension Verb {
+  /// `larder clear`
+  static let clear = Verb(
+    name: "clear",
+    summary: "Remove every entry; what is not an entry stays",
+    synonyms: ["purge", "empty", "flush", "wipe", "reset"],
+    operands: [.directory],
+    ownOptions: [.force, .dryRun],
+    rules: [.clearNeedsForce])
+}
+
+extension Option {
+  /// Says that it is meant.
+  static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
+}
+
+extension Rule {
+  /// Nobody empties a cache by a slip.
+  static let clearNeedsForce = Rule(
+    "removes every entry, so it needs --force (or --dry-run, to look first)",
+    usage: "--force"
+  ) { $0.has(.force) || $0.has(.dryRun) }
+}

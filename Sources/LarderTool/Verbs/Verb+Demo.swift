@@ -1,0 +1,8 @@
+extension Verb {
+  /// `larder demo`
+  static let demo = Verb(
+    name: "demo",
+    summary: "Show the cache at work in a directory of its own",
+    synonyms: ["example", "try", "tour"],
+    operands: [])
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import LarderTool
+
+struct VerbTableTests {
+  @Test func `the verbs are those of the contract, in its order`() {
+    #expect(
+      Verb.all.map(\.name) == [
+        "put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear", "stamp",
+        "demo",
+      ])
+  }
+
+  @Test(arguments: [
+    ("put", ["expires", "ext", "key-file", "adopt"]),
+    ("get", ["output", "used", "ext", "key-file"]),
+    ("rm", ["ext", "key-file"]), ("path", ["ext", "key-file"]),
+    ("list", ["sort", "limit", "expired"]), ("info", []), ("verify", ["repair"]),
+    ("expire", ["dry-run"]), ("trim", ["to", "count", "age", "dry-run"]),
+    ("clear", ["force", "dry-run"]), ("stamp", ["expires"]), ("demo", []),
+  ])
+  func `a verb has its options, json and help`(name: String, options: [String]) throws {
+    let verb = try #require(Verb.named(Array(name.utf8)))
+    #expect(verb.options.map(\.name) == options + ["json", "help"])
+  }
+
+  @Test func `an option means one thing wherever it appears`() {
+    for option in Verb.all.flatMap(\.options) {
+      let same = Verb.vocabulary.filter { $0.name == option.name }
+      #expect(same.count == 1)
+      #expect(same[0].kind == option.kind && same[0].letter == option.letter)
+    }
+    let letters = Verb.vocabulary.compactMap(\.letter)
+    #expect(Set(letters).count == letters.count)
+  }
+
+  @Test func `only the last place of a verb varies in number`() {
+    for verb in Verb.all {
+      #expect(verb.operands.dropLast().allSatisfy { $0.arity == .one })
+      #expect(verb.name == "demo" || verb.operands.first?.role == .directory)
+    }
+  }
+
+  @Test func `every verb with a key takes it from a file too`() {
+    for verb in Verb.all where verb.operands.contains(where: { $0.role == .key }) {
+      #expect(verb.option(named: "ext") != nil)
+      #expect(verb.option(named: "key-file") != nil)
+    }
+  }
+
+  @Test func `no synonym is a verb or points to two`() {
+    let synonyms = Verb.all.flatMap(\.synonyms)
+    #expect(Set(synonyms).count == synonyms.count)
+    #expect(Set(synonyms).isDisjoint(with: Verb.all.map(\.name)))
+  }
+
+  @Test(arguments: [
+    ("put", "larder put [OPTIONS] DIR KEY [FILE|-]"), ("get", "larder get [OPTIONS] DIR KEY"),
+    ("rm", "larder rm [OPTIONS] DIR KEY..."), ("demo", "larder demo [OPTIONS]"),
+    ("trim", "larder trim (--to SIZE | --count N | --age D) [OPTIONS] DIR"),
+    ("clear", "larder clear --force [OPTIONS] DIR"),
+    ("stamp", "larder stamp [OPTIONS] DIR [FILE...]"),
+  ])
+  func `the usage line is made from the table`(name: String, usage: String) throws {
+    #expect(try #require(Verb.named(Array(name.utf8))).usage == usage)
+  }
+}
