@@ -14,6 +14,8 @@ public enum StoreOutcome: Sendable, Hashable {
     case expired
     /// It costs more than the whole cache may hold.
     case tooLarge
+    /// A value was there, and the store asked to leave it.
+    case alreadyPresent
     /// The admission hook said no, or a newer store of the key came first.
     case declined
   }

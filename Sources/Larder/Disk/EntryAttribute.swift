@@ -21,49 +21,45 @@ extension EntryAttribute {
   /// The version of the format that this code writes and reads.
   static let version = UInt8(ascii: "1")
 
+  private static let space = UInt8(ascii: " ")
+
   /// The attribute as it is stored.
   var bytes: [UInt8] {
-    var bytes: [UInt8] = [Self.version, UInt8(ascii: " ")]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(64)
+    bytes.append(Self.version)
+    bytes.append(Self.space)
     Hexadecimal.append(contentHash, to: &bytes)
-    bytes.append(UInt8(ascii: " "))
-    bytes += lifetime.text.utf8
-    bytes.append(UInt8(ascii: " "))
+    bytes.append(Self.space)
+    lifetime.append(to: &bytes)
+    bytes.append(Self.space)
     proof.append(to: &bytes)
     return bytes
   }
 
   /// Reads an attribute.
   static func read(_ bytes: Span<UInt8>) -> Reading {
-    var fields = AttributeFields(bytes)
-    guard let version = fields.next(upTo: 20), !version.isEmpty else { return .malformed }
+    var start = 0
+    guard let version = field(of: bytes, from: &start, upTo: 20) else { return .malformed }
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
-      return version.allSatisfy { AttributeFields.isDigit(bytes[$0]) } ? .otherVersion : .malformed
+      return isNumber(bytes, at: version) ? .otherVersion : .malformed
     }
-    guard let hashField = fields.next(upTo: 16),
-      let hash = Hexadecimal.word(bytes, at: hashField),
-      let lifetimeField = fields.next(upTo: 20),
+    guard let hashField = field(of: bytes, from: &start, upTo: 16),
+      let hash = Hexadecimal.word(of: bytes.extracting(hashField)),
+      let lifetimeField = field(of: bytes, from: &start, upTo: 20),
       let lifetime = Lifetime(bytes, at: lifetimeField),
-      let proof = KeyProof(bytes, at: fields.rest)
+      let proof = KeyProof(bytes, at: start..<bytes.count)
     else { return .malformed }
     return .attribute(EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof))
   }
-}
-
-/// Walks over the fields of an attribute, which single spaces part.
-private struct AttributeFields: ~Escapable {
-  private let bytes: Span<UInt8>
-  private var start = 0
-
-  @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
-    self.bytes = bytes
-  }
 
   /// The next field, which a space must end within a number of bytes.
-  mutating func next(upTo limit: Int) -> Range<Int>? {
+  private static func field(
+    of bytes: Span<UInt8>, from start: inout Int, upTo limit: Int
+  ) -> Range<Int>? {
     var end = start
     while end < bytes.count, end - start <= limit {
-      if bytes[end] == UInt8(ascii: " ") {
+      if bytes[end] == space {
         defer { start = end + 1 }
         return start..<end
       }
@@ -72,10 +68,42 @@ private struct AttributeFields: ~Escapable {
     return nil
   }
 
-  /// All that follows.
-  var rest: Range<Int> { start..<bytes.count }
+  private static func isNumber(_ bytes: Span<UInt8>, at range: Range<Int>) -> Bool {
+    !range.isEmpty && range.allSatisfy { isDigit(bytes[$0]) }
+  }
 
-  static func isDigit(_ byte: UInt8) -> Bool {
+  fileprivate static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}
+
+extension Lifetime {
+  private static let neverText = "never"
+  private static let fixedText = "fixed"
+
+  /// Writes the field. What is not known is written as fixed, which no access extends.
+  fileprivate func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .seconds(let count): bytes += String(count).utf8
+    case .never: bytes += Self.neverText.utf8
+    case .fixed, .unknown: bytes += Self.fixedText.utf8
+    }
+  }
+
+  /// Reads the field; a number of seconds beyond the longest counts as the longest.
+  fileprivate init?(_ bytes: Span<UInt8>, at range: Range<Int>) {
+    if range.count == 5, !EntryAttribute.isDigit(bytes[range.lowerBound]) {
+      let text = String(decoding: range.map { bytes[$0] }, as: UTF8.self)
+      guard text == Self.neverText || text == Self.fixedText else { return nil }
+      self = text == Self.neverText ? .never : .fixed
+      return
+    }
+    guard !range.isEmpty else { return nil }
+    var count: UInt64 = 0
+    for index in range {
+      guard EntryAttribute.isDigit(bytes[index]) else { return nil }
+      count = min(count * 10 + UInt64(bytes[index] & 15), UInt64(Expiration.maximumLifetime))
+    }
+    self = .seconds(UInt32(count))
   }
 }

@@ -30,23 +30,13 @@ extension EntryName {
   }
 
   private static func append(_ word: UInt64, to name: inout FileName) {
-    for shift in stride(from: 60, through: 0, by: -4) {
-      let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
-      name.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-    }
+    let digits = Hexadecimal.digits(of: word)
+    for index in digits.indices { name.append(digits[index]) }
   }
 
   private static func word(_ name: FileName, at start: Int) -> UInt64? {
-    var word: UInt64 = 0
-    for index in start..<(start + 16) {
-      let byte = name[index]
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): word = word << 4 | UInt64(byte & 15)
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): word = word << 4 | UInt64(byte - 87)
-      default: return nil
-      }
-    }
-    return word
+    let digits = [16 of UInt8] { name[start + $0] }
+    return Hexadecimal.word(of: digits.span)
   }
 }
 

@@ -90,7 +90,7 @@ extension MemoryStatistics {
     switch reason {
     case .expired: rejectedExpired &+= 1
     case .tooLarge: rejectedTooLarge &+= 1
-    case .declined: rejectedDeclined &+= 1
+    case .declined, .alreadyPresent: rejectedDeclined &+= 1
     }
   }
 }

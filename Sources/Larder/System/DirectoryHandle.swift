@@ -180,3 +180,25 @@ extension DirectoryHandle {
     return UInt64(buffer.f_bavail) * UInt64(buffer.f_frsize)
   }
 }
+
+extension DirectoryHandle {
+  /// Makes a directory by path. Corresponds to `mkdirat(AT_FDCWD)`.
+  static func makeDirectory(
+    path: String, permissions: UInt32, faults: FaultInjector?
+  ) throws(Errno) {
+    _ = try system(.mkdirat, faults) {
+      unsafe path.withCString { unsafe mkdirat(AT_FDCWD, $0, mode_t(permissions)) }
+    }
+  }
+
+  /// The absolute path of the open directory, without links. Corresponds to reading the link
+  /// `/proc/self/fd/N`.
+  func resolvedPath() throws(Errno) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = try system(.fcntl, nil) {
+      unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
+    }
+    return String(
+      decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

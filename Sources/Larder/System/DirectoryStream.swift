@@ -50,7 +50,8 @@
       if failure.rawValue != 0 { throw failure }
       return .none
     }
-    let name = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
+    let name =
+      unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
     return .some(unsafe FileName(copying: name.assumingMemoryBound(to: CChar.self)))
   }
 }

@@ -55,6 +55,7 @@ extension Errno: CustomStringConvertible {
   public var description: String {
     var text = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }
-    return unsafe "\(String(cString: text)) (\(rawValue))"
+    let sentence = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "\(String(decoding: sentence, as: UTF8.self)) (\(rawValue))"
   }
 }

@@ -1,9 +1,10 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #else
   import Musl
 #endif
-import Synchronization
 
 /// Lets threads wait until something changed that they look at under a lock of their own.
 ///
@@ -57,7 +58,7 @@ private struct ParkingSpot: ~Copyable, Sendable {
   private let address: UInt
 
   init() {
-    let objects = unsafe UnsafeMutablePointer<Objects>.allocate(capacity: 1)
+    let objects = UnsafeMutablePointer<Objects>.allocate(capacity: 1)
     unsafe objects.initialize(to: Objects())
     address = UInt(bitPattern: objects)
     unsafe pthread_mutex_init(&objects.pointee.mutex, nil)

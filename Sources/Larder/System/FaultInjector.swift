@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// It is given to a cache in its configuration and reaches every descriptor the cache opens, so
 /// that tests which run side by side do not disturb each other.
-@_spi(Testing) public final class FaultInjector: Sendable {
+package final class FaultInjector: Sendable {
   /// What happens in the place of a call.
-  public enum Fault: Sendable {
+  package enum Fault: Sendable {
     /// The call fails with this error.
     case errno(Errno)
     /// The call, a read or a write, moves at most this many bytes.
@@ -24,10 +24,10 @@ import Synchronization
   private let state = Mutex(State())
 
   /// Creates a plan without failures, which only counts.
-  public init() {}
+  package init() {}
 
   /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all after it.
-  public func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
+  package func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
     state.withLock { state in
       let first = state.counts[call, default: 0] + n
       state.faults[call, default: [:]][first...(onwards ? .max : first)] = fault
@@ -35,17 +35,17 @@ import Synchronization
   }
 
   /// Forgets all planned faults and counts.
-  public func reset() {
+  package func reset() {
     state.withLock { $0 = State() }
   }
 
   /// The number of calls of a kind so far.
-  public func count(of call: SystemCall) -> Int {
+  package func count(of call: SystemCall) -> Int {
     state.withLock { $0.counts[call, default: 0] }
   }
 
   /// The number of calls that a fault met.
-  public var struckCount: Int {
+  package var struckCount: Int {
     state.withLock { $0.struck }
   }
 

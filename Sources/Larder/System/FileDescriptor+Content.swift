@@ -13,8 +13,10 @@ extension FileDescriptor {
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
       do throws(Errno) {
         while filled < byteCount {
-          let count = unsafe try read(into: UnsafeMutableRawBufferPointer(rebasing:
-            UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+          let count = unsafe try read(
+            into: UnsafeMutableRawBufferPointer(
+              rebasing:
+                UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
           if count == 0 { break }
           filled += count
         }

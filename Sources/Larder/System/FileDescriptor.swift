@@ -75,3 +75,10 @@ extension FileDescriptor {
     return FileDescriptor(rawValue: raw, faults: faults)
   }
 }
+
+extension FileDescriptor {
+  /// Goes back to the first byte. Corresponds to `lseek`.
+  func rewind() throws(Errno) {
+    _ = try system(.fcntl, faults) { lseek(rawValue, 0, SEEK_SET) }
+  }
+}

@@ -1,9 +1,10 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #else
   import Musl
 #endif
-import Synchronization
 
 /// Who this process is, as files and locks see it.
 package enum ProcessIdentity {

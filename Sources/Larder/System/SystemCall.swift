@@ -1,5 +1,5 @@
 /// The system calls that a test can make fail, by the names of their C functions.
-@_spi(Testing) public enum SystemCall: String, Sendable, CaseIterable {
+package enum SystemCall: String, Sendable, CaseIterable {
   case copyFileRange = "copy_file_range"
   case fcntl
   case fdatasync

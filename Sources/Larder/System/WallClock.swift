@@ -10,11 +10,17 @@
 /// is that of the wall clock and never a monotonic one.
 public struct WallClock: Sendable {
   @usableFromInline let read: @Sendable () -> Timestamp
+  private let identity = Identity()
+
+  private final class Identity: Sendable {}
 
   /// Creates a clock from a function that tells the present time; it may be called by any thread.
   public init(_ read: @escaping @Sendable () -> Timestamp) {
     self.read = read
   }
+
+  /// Whether two values are copies of one clock.
+  func isSame(as other: WallClock) -> Bool { identity === other.identity }
 
   /// The present time.
   @inlinable

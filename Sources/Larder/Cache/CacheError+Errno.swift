@@ -1,0 +1,39 @@
+extension CacheError {
+  /// An error of the system in an operation.
+  init(
+    _ errno: Errno, operation: String, path: String? = nil, oldValueRemains: Bool = false
+  ) {
+    self.init(
+      Code(errno), operation: operation, path: path, errno: errno,
+      oldValueRemains: oldValueRemains)
+  }
+
+  /// An error of the system while an entry was read.
+  init(readFailure errno: Errno, name: String) {
+    self.init(errno, operation: "read", path: name)
+  }
+
+  /// The same failure, with what became of the older value.
+  func settingOldValueRemains(_ remains: Bool) -> CacheError {
+    CacheError(
+      code, operation: operation, path: path, errno: errno, oldValueRemains: remains,
+      underlying: underlying)
+  }
+}
+
+extension CacheError.Code {
+  /// The code under which a caller finds the cure for an error number.
+  init(_ errno: Errno) {
+    self =
+      switch errno {
+      case .permissionDenied, .notPermitted: .permissionDenied
+      case .noSuchFile: .directoryMissing
+      case .notDirectory, .tooManyLinks: .notADirectory
+      case .noSpace, .quotaExceeded: .noSpace
+      case .readOnlyFileSystem: .readOnly
+      case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
+      case .isDirectory: .nameOccupied
+      default: .io
+      }
+  }
+}

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// Where a cache lives: the directory held open, and the parent it can be made again in.
+final class DirectoryLocation: Sendable {
+  /// The path with links resolved once, at opening.
+  let path: String
+  /// The directory's name in its parent; nil for `/`, which is never made again.
+  private let name: String?
+  private let parent: DirectoryHandle?
+  private let permissions: UInt32
+  private let current: Mutex<DirectoryHandle>
+  private let lastCheck: Mutex<MonotonicTime>
+  /// Whether others own or can write to the directory.
+  let isUnsafe: Bool
+
+  private init(
+    path: String, name: String?, parent: DirectoryHandle?, handle: DirectoryHandle,
+    permissions: UInt32, isUnsafe: Bool
+  ) {
+    self.path = path
+    self.name = name
+    self.parent = parent
+    self.permissions = permissions
+    self.isUnsafe = isUnsafe
+    current = Mutex(handle)
+    lastCheck = Mutex(.now)
+  }
+
+  /// The directory as it is held now.
+  var handle: DirectoryHandle { current.withLock { $0 } }
+
+  /// Opens a cache's directory and, unless it is only read, makes it and marks it as a cache.
+  static func open(
+    _ path: String, _ configuration: DiskCache.Configuration
+  ) throws(CacheError) -> DirectoryLocation {
+    let faults = configuration.faults
+    let isReadOnly = configuration.mode.isReadOnly
+    do throws(Errno) {
+      let wasMade =
+        isReadOnly
+        ? false
+        : try DirectoryMaking.makeDirectories(
+          path, permissions: configuration.directoryPermissions, configuration)
+      let handle = try DirectoryHandle.open(path: path, faults: faults)
+      let resolved = try handle.resolvedPath()
+      let (parent, name) = try Self.parent(of: resolved, faults: faults)
+      let isUnsafe = try isUnsafe(handle, configuration)
+      if isUnsafe && !isReadOnly && !configuration.allowsUnsafeDirectory {
+        throw .notPermitted
+      }
+      if !isReadOnly { try DirectoryMaking.mark(handle, wasMade: wasMade) }
+      return DirectoryLocation(
+        path: resolved, name: name, parent: parent, handle: handle,
+        permissions: configuration.directoryPermissions, isUnsafe: isUnsafe)
+    } catch {
+      throw Self.openingError(error, path)
+    }
+  }
+
+  /// EPERM is what `open` above says of an unsafe directory; the system says EACCES of one that it
+  /// does not let us open.
+  private static func openingError(_ errno: Errno, _ path: String) -> CacheError {
+    if errno == .notPermitted {
+      return CacheError(.unsafeDirectory, operation: "open", path: path)
+    }
+    return CacheError(errno, operation: "open", path: path)
+  }
+
+  private static func parent(
+    of path: String, faults: FaultInjector?
+  ) throws(Errno) -> (DirectoryHandle?, String?) {
+    guard let slash = path.lastIndex(of: "/"), path != "/" else { return (nil, nil) }
+    let above = slash == path.startIndex ? "/" : String(path[..<slash])
+    let name = String(path[path.index(after: slash)...])
+    do throws(Errno) {
+      return (try DirectoryHandle.open(path: above, faults: faults), name)
+    } catch .permissionDenied {
+      // A parent that cannot be read only means that the directory is not made again.
+      return (nil, nil)
+    }
+  }
+
+  private static func isUnsafe(
+    _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> Bool {
+    let status = try handle.descriptor.status()
+    if status.owner != ProcessIdentity.user && status.owner != 0 { return true }
+    if status.isWritableByOthers { return true }
+    return status.isWritableByGroup && !configuration.sharesWithGroup
+      && status.group != ProcessIdentity.group
+  }
+}
+
+extension DirectoryLocation {
+  /// Makes sure, at most once a second unless asked to, that the path still leads to the directory
+  /// that is held; makes or opens it again if not.
+  ///
+  /// - Returns: Whether another directory is held now.
+  func revalidate(isUrgent: Bool) throws(Errno) -> Bool {
+    guard let parent, let name, isCheckDue(isUrgent) else { return false }
+    let held = handle
+    do throws(Errno) {
+      let status = try parent.statusFollowingLinks(of: name)
+      if status.identity == held.identity { return false }
+    } catch .noSuchFile {
+      do throws(Errno) {
+        try parent.makeDirectory(name, permissions: permissions)
+      } catch .fileExists {}
+    }
+    let fresh = try parent.openDirectory(name)
+    if fresh.identity == held.identity { return false }
+    try DirectoryMaking.mark(fresh, wasMade: true)
+    current.withLock { $0 = fresh }
+    return true
+  }
+
+  private func isCheckDue(_ isUrgent: Bool) -> Bool {
+    let now = MonotonicTime.now
+    return lastCheck.withLock { last in
+      guard isUrgent || now.duration(since: last) >= .seconds(1) else { return false }
+      last = now
+      return true
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// Makes a cache's directory and marks it as one.
+enum DirectoryMaking {
+  /// The file that tells backups to skip the directory. See: https://bford.info/cachedir/
+  static let tagName = FileName("CACHEDIR.TAG")
+
+  private static let tagText = """
+    Signature: 8a477f597d28d172789f06886806bc55
+    # This directory is a cache made by Larder. Its contents can be deleted at any time.
+
+    """
+
+  /// Makes the directories of a path that are missing.
+  ///
+  /// - Returns: Whether the last one was made now.
+  static func makeDirectories(
+    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      try makeOne(path, permissions: permissions, configuration)
+      return true
+    } catch .fileExists {
+      return false
+    } catch .noSuchFile {
+      guard let parent = parentPath(of: path) else { throw .noSuchFile }
+      _ = try makeDirectories(parent, permissions: 0o700, configuration)
+      try makeOne(path, permissions: permissions, configuration)
+      return true
+    }
+  }
+
+  private static func makeOne(
+    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
+  ) throws(Errno) {
+    try DirectoryHandle.makeDirectory(
+      path: path, permissions: permissions, faults: configuration.faults)
+    let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+    // mkdir's mode is narrowed by the umask and has no set-group-id bit.
+    let status = try handle.descriptor.status()
+    if status.permissions != permissions { try handle.descriptor.setPermissions(permissions) }
+    if configuration.durability == .durable, let parent = parentPath(of: path) {
+      try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
+    }
+  }
+
+  private static func parentPath(of path: String) -> String? {
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? nil : "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  /// Writes the tag and sets the no-atime flag, in a directory that we made or found empty.
+  ///
+  /// Both are a service: a file system that refuses them is no reason not to cache.
+  static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
+    if !wasMade, try !isEmpty(handle) { return }
+    bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
+    bestEffort { () throws(Errno) in
+      let tag = try handle.create(tagName, permissions: 0o644)
+      try tag.write(tagText.utf8.span)
+    }
+  }
+
+  private static func isEmpty(_ handle: DirectoryHandle) throws(Errno) -> Bool {
+    let stream = try DirectoryStream(handle.reopen())
+    return try stream.next() == nil
+  }
+
+  /// Takes a step whose failure changes nothing of what the cache promises.
+  private static func bestEffort(_ step: () throws(Errno) -> Void) {
+    do throws(Errno) {
+      try step()
+    } catch {
+      // Refused: backups and outside reads lose a convenience, entries lose nothing.
+    }
+  }
+}

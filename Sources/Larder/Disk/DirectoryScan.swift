@@ -1,0 +1,84 @@
+/// Reads a directory's names and their status, in pieces.
+struct DirectoryScan: ~Copyable {
+  private var stream: DirectoryStream
+  private let handle: DirectoryHandle
+  private let trust: EntryTrust
+
+  /// What a scan met since it was last asked.
+  struct Piece: Sendable {
+    var entries: [IndexedEntry] = []
+    var temporaries: [FileName] = []
+    var foreignCount = 0
+    var isLast = false
+  }
+
+  /// Names per piece.
+  private static let pieceCount = 512
+
+  init(_ handle: DirectoryHandle, trust: EntryTrust) throws(Errno) {
+    self.handle = handle
+    self.trust = trust
+    stream = try DirectoryStream(handle.reopen())
+  }
+
+  /// Reads on, up to a few hundred names.
+  mutating func next() throws(Errno) -> Piece {
+    var piece = Piece()
+    for _ in 0..<Self.pieceCount {
+      guard let found = try stream.next() else {
+        piece.isLast = true
+        break
+      }
+      try add(found, to: &piece)
+    }
+    return piece
+  }
+
+  private func add(_ found: DirectoryStream.Found, to piece: inout Piece) throws(Errno) {
+    guard case .name(let fileName) = found else {
+      piece.foreignCount += 1
+      return
+    }
+    if let name = EntryName(fileName) {
+      if let status = try status(of: fileName) {
+        if status.isRegular && trust.isTrusted(status) {
+          piece.entries.append(IndexedEntry(name: name, status: status))
+        } else {
+          piece.foreignCount += 1
+        }
+      }
+    } else if fileName.isTemporary {
+      piece.temporaries.append(fileName)
+    } else if !fileName.isTag {
+      piece.foreignCount += 1
+    }
+  }
+
+  /// The status of a name; nil when it has gone since it was read.
+  private func status(of name: FileName) throws(Errno) -> FileStatus? {
+    do throws(Errno) {
+      return try handle.status(of: name)
+    } catch .noSuchFile, .staleHandle {
+      return nil
+    }
+  }
+}
+
+extension FileName {
+  /// Whether the name is that of a write in progress: `.larder-<pid>-<serial>`.
+  var isTemporary: Bool {
+    guard hasPrefix(".larder-") else { return false }
+    var hyphenCount = 0
+    for index in 8..<count {
+      if self[index] == UInt8(ascii: "-") {
+        hyphenCount += 1
+      } else if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self[index]) {
+        return false
+      }
+    }
+    return hyphenCount == 1
+  }
+
+  /// Whether the name is that of the file that tells backups to skip the directory.
+  var isTag: Bool { count == DirectoryMaking.tagName.count && hasPrefix("CACHEDIR.TAG") }
+}

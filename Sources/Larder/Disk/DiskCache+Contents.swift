@@ -1,0 +1,82 @@
+extension DiskCache {
+  /// The bytes of all values together. Waits for the first scan; expired entries that have not been
+  /// swept count.
+  ///
+  /// - Complexity: O(1) after the first scan.
+  public func totalSize() throws(CacheError) -> Int {
+    try scanned("totalSize") { Int($0.index.byteCount) }
+  }
+
+  /// The bytes that the file system set aside for all values. Waits for the first scan.
+  public func totalAllocatedSize() throws(CacheError) -> Int {
+    try scanned("totalAllocatedSize") { Int($0.index.allocatedByteCount) }
+  }
+
+  /// The number of entries. Waits for the first scan.
+  public func count() throws(CacheError) -> Int {
+    try scanned("count") { $0.index.count }
+  }
+
+  private func scanned<Result: Sendable>(
+    _ operation: String, _ body: (EngineState) -> Result
+  ) throws(CacheError) -> Result {
+    try checkUsable(operation)
+    try engine.waitForScan()
+    return engine.withState { body($0) }
+  }
+
+  /// The path of the file that holds, or would hold, the value of a key.
+  public func path(forKey key: some CacheKeyConvertible) -> String {
+    "\(directory)/\(subject(key).name)"
+  }
+
+  /// What is known of a key's entry without its value; nil where a read would find none. Does not
+  /// count as a use.
+  public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
+    try checkUsable("entry")
+    return try engine.inspect(subject(key)).map(DiskEntry.init)
+  }
+
+  /// All entries, expired ones included, in the order of their names, as of a walk through the
+  /// directory now. Does not count as use.
+  ///
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  public func entries() throws(CacheError) -> [DiskEntry] {
+    try checkUsable("entries")
+    var entries: [DiskEntry] = []
+    for name in try engine.names().sorted() {
+      if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+    }
+    return entries
+  }
+
+  /// What a walk through the directory counts, without opening a file.
+  public func survey() throws(CacheError) -> DirectorySurvey {
+    try checkUsable("survey")
+    return try engine.survey()
+  }
+
+  /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
+  ///
+  /// - Parameter progress: Is told after each entry how many of how many are done.
+  public func verify(
+    repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws(CacheError) -> Verification {
+    try checkUsable("verify")
+    return try engine.verify(repairs: repairs, progress)
+  }
+}
+
+extension DiskEntry {
+  init(_ inspection: DiskEngine.Inspection) {
+    let expiry = inspection.status.modification.asExpiry
+    var key: CacheKey?
+    if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
+    self.init(
+      name: inspection.name.description, key: key, byteCount: Int(inspection.status.byteCount),
+      allocatedByteCount: Int(inspection.status.allocatedByteCount),
+      lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
+      lifetime: inspection.attribute.flatMap { RecordedLifetime($0.lifetime) },
+      extendedData: inspection.extendedData)
+  }
+}

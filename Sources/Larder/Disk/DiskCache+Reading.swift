@@ -1,0 +1,88 @@
+extension DiskCache {
+  /// The value stored under a key, nil when there is none that is valid.
+  ///
+  /// Counts as a use: the entry moves to the end of the order of eviction and its expiry is
+  /// extended, as configured unless `extending` says otherwise.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
+  ///   with a counted reason.
+  /// - Complexity: O(bytes).
+  public func value(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) throws(CacheError) -> [UInt8]? {
+    try checkUsable("value")
+    guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
+      return nil
+    }
+    return found.bytes
+  }
+
+  /// The value stored under a key, with its extended data, expiry and last access, all read from
+  /// one open file. Counts as a use.
+  public func read(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) throws(CacheError) -> DiskValue? {
+    try checkUsable("read")
+    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
+    else { return nil }
+    return DiskValue(
+      bytes: found.bytes, extendedData: found.extendedData,
+      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
+  }
+
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as a
+  /// use.
+  ///
+  /// The content is checked before the closure runs, the first time that this process meets the
+  /// file; it is not held in memory.
+  ///
+  /// - Returns: What the closure returns; nil, without it being called, on a miss.
+  public func withFile<Result: ~Copyable>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: (borrowing EntryFile) throws -> Result
+  ) throws -> Result? {
+    try checkUsable("withFile")
+    guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
+      return nil
+    }
+    let byteCount = Int(found.status.byteCount)
+    return try body(EntryFile(try found.takeDescriptor(), byteCount: byteCount))
+  }
+
+  /// Whether a read would find a value, as far as that shows without reading the content. Does not
+  /// count as a use.
+  public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try checkUsable("contains")
+    return try engine.inspect(subject(key)) != nil
+  }
+}
+
+extension DiskEngine.Found {
+  consuming func takeDescriptor() throws -> FileDescriptor {
+    try descriptor.duplicate()
+  }
+}
+
+/// The open file of an entry's value.
+public struct EntryFile: ~Copyable, Sendable {
+  private let file: FileDescriptor
+  /// The bytes of the value.
+  public let byteCount: Int
+
+  init(_ file: consuming FileDescriptor, byteCount: Int) {
+    self.file = file
+    self.byteCount = byteCount
+  }
+
+  /// The descriptor's number, open for reading until the closure that was lent it returns.
+  public var descriptor: Int32 { file.rawValue }
+
+  /// Reads on into an array's whole length and returns how many bytes came, 0 at the end.
+  public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
+    do throws(Errno) {
+      return try file.read(into: &bytes)
+    } catch {
+      throw CacheError(error, operation: "read")
+    }
+  }
+}

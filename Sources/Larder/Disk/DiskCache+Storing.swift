@@ -1,0 +1,63 @@
+extension DiskCache {
+  /// Stores a value in place of what was there.
+  ///
+  /// A reader in any thread or process sees the old value, the new one, or none; never a part.
+  /// Rejected or failed, the old value is removed where that is possible; where it is not, the
+  /// error says `oldValueRemains`.
+  ///
+  /// - Parameters:
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
+  /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
+  ///   `.extendedDataUnsupported`, `.nameOccupied`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ value: Span<UInt8>, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try checkWritable("store")
+    return try engine.store(value, try request(key, expiration, extendedData))
+  }
+
+  /// Stores a value in place of what was there.
+  @discardableResult
+  public func store(
+    _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value.span, forKey: key, expiration: expiration, extendedData: extendedData)
+  }
+
+  /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
+  ///
+  /// Of several processes that try at once, one stores.
+  @discardableResult
+  public func storeIfAbsent(
+    _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try checkWritable("store")
+    var request = try request(key, expiration, extendedData)
+    request.isExclusive = true
+    return try engine.store(value.span, request)
+  }
+
+  /// Stores a value that a closure writes in pieces, none of which is kept in memory.
+  ///
+  /// The value becomes visible when the closure returns, and not at all if it throws: then this
+  /// throws `.callerFailed`, or the closure's own `CacheError`.
+  @discardableResult
+  public func store(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    try checkWritable("store")
+    return try engine.store(try request(key, expiration, extendedData), body)
+  }
+
+  func checkWritable(_ operation: String) throws(CacheError) {
+    try checkUsable(operation)
+    try engine.checkWritable(operation)
+  }
+}

@@ -1,0 +1,140 @@
+extension DiskCache {
+  /// The settings of a disk cache. Every one has a default; none can change after opening.
+  public struct Configuration: Sendable {
+    /// How the directory is held. The default is `.shared`.
+    public var mode = Mode.shared
+    /// The most bytes that all values may take together, nil for no limit; 0 stores nothing.
+    /// The default is 1 GiB.
+    public var sizeLimit: Int? = 1 << 30
+    /// The most entries, nil for no limit. The default is nil.
+    public var countLimit: Int?
+    /// The longest time since the last access; what is older is removed with the expired entries.
+    /// The default is nil.
+    public var ageLimit: Duration?
+    /// The bytes that must stay free on the file system; below it entries are evicted. The default
+    /// is nil.
+    public var freeSpaceLimit: Int?
+    /// The share of a limit that an eviction goes down to. The default is 0.5: down to half.
+    public var trimTarget = 0.5
+    /// What `sizeLimit` counts. The default is `.bytes`.
+    public var sizeMeasure = SizeMeasure.bytes
+    /// How long values stay valid that are stored without an expiration. The default is 7 days.
+    public var expiration = Expiration.days(7)
+    /// What an access does to the expiry. The default is `.lifetime`.
+    public var extending = ExpirationExtending.lifetime
+    /// How far the last access on disk may lag behind; zero stamps at every read. The default is
+    /// 60 s, and 1/16 of an entry's lifetime where that is shorter.
+    public var recencyGranularity = Duration.seconds(60)
+    /// How often expired entries are swept. The default is 10 minutes.
+    public var sweepInterval = Duration.seconds(600)
+    /// What survives a power cut. The default is `.relaxed`.
+    public var durability = Durability.relaxed
+    /// Whether files say which key they are of. The default is `.always`.
+    public var recordKeys = KeyRecording.always
+    /// Whether a file that does not prove its key is a miss. The default is false, so that files
+    /// made by hand or copied without attributes are served.
+    public var requireProof = false
+    /// The extension of this cache's file names, without the dot: 1 to 20 ASCII letters or digits.
+    /// The default is nil: none.
+    public var fileExtension: String?
+    /// Whether a directory is taken that others own or can write to. The default is false.
+    public var allowsUnsafeDirectory = false
+    /// Whether the directory's group shares the cache: files get 0660 and the directory 2770. The
+    /// default is false: 0600 and 0700.
+    public var sharesWithGroup = false
+    /// Says whether a value of a number of bytes may be stored under a key. The default is nil: yes.
+    public var shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+    /// The clock of stamps and expiries. The default is the system's.
+    public var clock = WallClock.system
+
+    /// Failures for tests to put in the place of system calls.
+    package var faults: FaultInjector?
+
+    /// Creates the default configuration.
+    public init() {}
+
+    /// Creates the default configuration with another limit in bytes; nil for none.
+    public init(sizeLimit: Int?) {
+      self.sizeLimit = sizeLimit
+    }
+  }
+
+  /// How a directory is held.
+  public enum Mode: Sendable, Hashable {
+    /// Any number of processes read and write.
+    case shared
+    /// This process alone writes; a second opener gets an error. Misses need no system call once
+    /// the directory has been scanned.
+    case exclusive
+    /// Nothing in the directory is changed in any way, and no lock is taken.
+    case readOnly
+    /// Read-only, for directories checked in with tests: the expiry is not enforced, the content
+    /// not checked, and empty files are values.
+    case fixture
+
+    var isReadOnly: Bool { self == .readOnly || self == .fixture }
+  }
+
+  /// What a limit counts.
+  public enum SizeMeasure: Sendable, Hashable {
+    /// The lengths of the values.
+    case bytes
+    /// What the file system sets aside for them, in blocks.
+    case allocatedBytes
+  }
+
+  /// What survives a power cut.
+  public enum Durability: Sendable, Hashable {
+    /// Recent stores, overwrites and removals may be undone; what is served is never wrong.
+    case relaxed
+    /// What returned is on the disk: `fdatasync` before and `fsync` of the directory after.
+    case durable
+  }
+
+  /// Whether files carry their keys.
+  public enum KeyRecording: Sendable, Hashable {
+    /// The key itself up to 2,000 bytes, so that every tool can say what a file is.
+    case always
+    /// A digest of the key, which proves it without telling it.
+    case never
+  }
+}
+
+extension DiskCache.Configuration {
+  /// Traps on settings that make no sense, with a sentence.
+  func checkPreconditions() {
+    precondition(sizeLimit.map { $0 >= 0 } ?? true, "sizeLimit is negative")
+    precondition(countLimit.map { $0 >= 0 } ?? true, "countLimit is negative")
+    precondition(freeSpaceLimit.map { $0 >= 0 } ?? true, "freeSpaceLimit is negative")
+    precondition(ageLimit.map { $0 >= .zero } ?? true, "ageLimit is negative")
+    precondition((0...1).contains(trimTarget), "trimTarget is not between 0 and 1")
+    precondition(recencyGranularity >= .zero, "recencyGranularity is negative")
+    precondition(sweepInterval > .zero, "sweepInterval is not positive")
+  }
+
+  var permissions: UInt32 { sharesWithGroup ? 0o660 : 0o600 }
+  var directoryPermissions: UInt32 { sharesWithGroup ? 0o2770 : 0o700 }
+  var recency: Recency { Recency(granularity: recencyGranularity, extending: extending) }
+  var hasLimit: Bool {
+    sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
+  }
+
+  /// The extension as names have it, or the error that it is none.
+  func parsedFileExtension() throws(CacheError) -> FileExtension {
+    guard let fileExtension else { return .none }
+    guard !fileExtension.isEmpty, let parsed = FileExtension(Array(fileExtension.utf8)) else {
+      throw CacheError(
+        .invalidArgument, operation: "open", underlying: "file extension \(fileExtension)")
+    }
+    return parsed
+  }
+
+  /// Whether two caches of one process can hold one directory together with these settings.
+  func isCompatible(with other: Self) -> Bool {
+    mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
+      && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit
+      && trimTarget == other.trimTarget && sizeMeasure == other.sizeMeasure
+      && durability == other.durability && sharesWithGroup == other.sharesWithGroup
+      && recencyGranularity == other.recencyGranularity && clock.isSame(as: other.clock)
+  }
+}

@@ -1,0 +1,99 @@
+import Synchronization
+
+/// A cache in a directory that can be read with `ls`: one file per entry, named by the MD5 of its
+/// key, whose access time is the last use and whose modification time is the expiry.
+///
+/// Everything here is safe from any thread, and any number of processes can use one directory.
+/// Reads never wait for the scan that finds out what the directory holds; totals and trims do.
+/// Objects of one process on one directory share an index and their limits.
+///
+/// An operation throws `CacheError` for what the caller can act on. What a cache can shrug off, such
+/// as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
+public final class DiskCache: Sendable {
+  let engine: DiskEngine
+  private let fileExtension: FileExtension
+  private let isClosed = Atomic<Bool>(false)
+  private let expiration: Expiration
+
+  /// Opens a cache, and makes its directory if it does not exist.
+  ///
+  /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
+  ///   `.configurationConflict`, `.directoryMissing` (read-only), `.invalidArgument`, `.io`.
+  /// - Complexity: O(1), however many entries there are.
+  public init(
+    directory: String, configuration: Configuration = Configuration()
+  ) throws(CacheError) {
+    configuration.checkPreconditions()
+    guard !directory.isEmpty, !directory.utf8.contains(0) else {
+      throw CacheError(.invalidArgument, operation: "open", path: directory)
+    }
+    fileExtension = try configuration.parsedFileExtension()
+    expiration = configuration.expiration
+    engine = try EngineRegistry.attach(directory, configuration)
+  }
+
+  deinit {
+    guard !isClosed.load(ordering: .relaxed) else { return }
+    let engine = engine
+    guard !engine.isForked, EngineRegistry.detach(engine) else { return }
+    // The caller did not ask to wait, so the last uses are written behind its back.
+    IOExecutor.upkeep.submit { engine.shutDownQuietly() }
+  }
+
+  /// The directory's absolute path, links resolved at opening.
+  public var directory: String { engine.location.path }
+
+  /// The settings of the directory's first opener, which are in force.
+  public var configuration: Configuration { engine.configuration }
+
+  /// What happened since the directory was opened. Never waits.
+  public var statistics: DiskStatistics { engine.withState { $0.statistics } }
+
+  /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
+  /// throws `.closed`; closing again does nothing.
+  public func close() throws(CacheError) {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    guard !engine.isForked else { return }
+    if EngineRegistry.detach(engine) {
+      try engine.shutDown()
+    } else {
+      try engine.flush()
+    }
+  }
+
+  /// Waits until pending uses are stamped and the files of evicted entries are gone.
+  public func flush() throws(CacheError) {
+    try checkUsable("flush")
+    try engine.flush()
+  }
+
+  /// Throws if the cache was closed or the process forked since it was opened.
+  func checkUsable(_ operation: String) throws(CacheError) {
+    if isClosed.load(ordering: .relaxed) {
+      throw CacheError(.closed, operation: operation, path: directory)
+    }
+    if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
+  }
+
+  /// A key with the name that it has here.
+  func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
+    let key = key.cacheKey
+    let digest = key.withBytes { MD5.digest(of: $0) }
+    return DiskEngine.Subject(
+      key: key, name: EntryName(digest: digest, fileExtension: fileExtension))
+  }
+
+  /// What is stored under a key, with the configured expiration unless one is given.
+  func request(
+    _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
+  ) throws(CacheError) -> DiskEngine.StoreRequest {
+    guard extendedData.count <= DiskEngine.maximumExtendedDataCount else {
+      throw CacheError(
+        .invalidArgument, operation: "store", path: directory,
+        underlying: "extended data of \(extendedData.count) bytes; at most 1,024 are kept")
+    }
+    return DiskEngine.StoreRequest(
+      subject: subject(key), expiration: expiration ?? self.expiration,
+      extendedData: extendedData)
+  }
+}

@@ -1,0 +1,68 @@
+extension DiskEngine {
+  /// Starts the removal of every entry. From now on this process answers everything older as a
+  /// miss, and totals are 0; what is stored meanwhile stays.
+  func startClearing() throws(CacheError) -> RemovalProgress {
+    try checkWritable("removeAll")
+    // One clearing at a time: the second removes what was stored since the first began.
+    wait { $0.storedSinceClear == nil ? () : nil }
+    let progress = RemovalProgress()
+    withState { state in
+      state.storedSinceClear = []
+      state.index.removeAll()
+      state.pending = [:]
+    }
+    IOExecutor.upkeep.submit { self.clear(progress) }
+    return progress
+  }
+
+  private func clear(_ progress: RemovalProgress) {
+    do throws(Errno) {
+      let handle = location.handle
+      var scan = try DirectoryScan(handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        for entry in piece.entries { progress.add(clear(entry, in: handle)) }
+        if piece.isLast { break }
+      }
+    } catch {
+      progress.fail(CacheError(error, operation: "removeAll", path: location.path))
+    }
+    withState { $0.endClearing() }
+    progress.finish()
+    changed.signal()
+  }
+
+  private func clear(_ entry: IndexedEntry, in handle: DirectoryHandle) -> BulkRemoval {
+    changing(entry.name) {
+      var result = BulkRemoval()
+      guard withState({ $0.mayClear(entry.name) }) else { return result }
+      do throws(Errno) {
+        try handle.unlink(entry.name.fileName)
+        result.removed = 1
+        result.byteCount = Int(entry.byteCount)
+        withState { state in
+          state.noteRemoved(entry.name)
+          state.statistics.removals[.explicit, default: 0] += 1
+        }
+      } catch .noSuchFile {
+        // Somebody was quicker.
+      } catch {
+        // It stays and is an entry again.
+        noteUpkeepFailure(error)
+        withState { _ = $0.index.upsert(entry, order: .byLastAccess) }
+        result.failed = 1
+      }
+      return result
+    }
+  }
+}
+
+extension EngineState {
+  fileprivate func mayClear(_ name: EntryName) -> Bool {
+    !(storedSinceClear?.contains(name) ?? false)
+  }
+
+  fileprivate mutating func endClearing() {
+    storedSinceClear = nil
+  }
+}

@@ -1,0 +1,145 @@
+extension EngineState {
+  /// Hands victims, which have left the index, to the evictor.
+  @discardableResult
+  mutating func startEviction(_ victims: [Victim]) -> Eviction {
+    let eviction = Eviction(victims)
+    guard !victims.isEmpty else {
+      eviction.finish()
+      return eviction
+    }
+    doom(victims)
+    evictions.append(eviction)
+    return eviction
+  }
+}
+
+extension DiskEngine {
+  /// Victims that are removed between two looks at what else there is to do.
+  private static let batchSize = 64
+
+  /// Sees that the evictor runs if it has anything to do.
+  func runEvictor() {
+    let mustStart = withState { state in
+      guard !state.isEvicting, !state.evictions.isEmpty else { return false }
+      state.isEvicting = true
+      return true
+    }
+    guard mustStart else { return }
+    IOExecutor.upkeep.submit { self.evict() }
+  }
+
+  /// Removes the files of all victims, electing itself among the processes on the directory.
+  private func evict() {
+    // Held until the last victim is gone; closing it ends the election.
+    let tag = electedTag()
+    defer { withExtendedLifetime(tag) {} }
+    while let eviction = nextEviction() {
+      while true {
+        let victims = eviction.take(Self.batchSize)
+        if victims.isEmpty { break }
+        eviction.add(removeFiles(of: victims))
+        changed.signal()
+      }
+      eviction.finish()
+      changed.signal()
+    }
+  }
+
+  private func nextEviction() -> Eviction? {
+    withState { state in
+      guard !state.evictions.isEmpty else {
+        state.isEvicting = false
+        return nil
+      }
+      return state.evictions.removeFirst()
+    }
+  }
+
+  private func removeFiles(of victims: [Victim]) -> BulkRemoval {
+    var result = BulkRemoval()
+    for victim in victims {
+      let isGone = changing(victim.name) { removeFile(of: victim) }
+      if isGone {
+        result.removed += 1
+        result.byteCount += Int(victim.byteCount)
+      } else {
+        result.failed += 1
+      }
+    }
+    return result
+  }
+
+  /// Removes a victim's file unless a store has taken the name since, or somebody used or replaced
+  /// the file; then it is an entry again.
+  private func removeFile(of victim: Victim) -> Bool {
+    let name = victim.name
+    guard let doomed = withState({ $0.doomed[name] }) else { return true }
+    let fileName = name.fileName
+    do throws(Errno) {
+      let status = try location.handle.status(of: fileName)
+      guard status.inode == doomed.inode && status.change == doomed.changeTime else {
+        readopt(name, status)
+        return status.inode != doomed.inode
+      }
+      try location.handle.unlink(fileName)
+    } catch .noSuchFile, .staleHandle {
+      // Somebody was quicker.
+    } catch {
+      noteUpkeepFailure(error)
+      withState { $0.cancelRemoval(of: name) }
+      return false
+    }
+    withState { $0.cancelRemoval(of: name) }
+    return true
+  }
+
+  /// Takes a file into the index that is not what was judged.
+  private func readopt(_ name: EntryName, _ status: FileStatus) {
+    withState { state in
+      state.cancelRemoval(of: name)
+      if status.isRegular {
+        state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      }
+    }
+  }
+
+  /// Waits until an eviction is over and returns what came of it.
+  func wait(for eviction: Eviction) -> BulkRemoval {
+    runEvictor()
+    return wait { _ in
+      let (result, isFinished) = eviction.progress
+      return isFinished ? result : nil
+    }
+  }
+
+  /// Waits until no victim's file is left.
+  func waitForEvictor() {
+    runEvictor()
+    wait { $0.isEvicting || !$0.evictions.isEmpty ? nil : () }
+  }
+}
+
+extension DiskEngine {
+  /// The directory's tag, locked: the right to evict among the processes on it.
+  ///
+  /// Where there is no tag, or somebody else holds it, several evict at once, which is harmless,
+  /// since each file is judged again before it goes.
+  private func electedTag() -> LockedFile? {
+    do throws(Errno) {
+      let tag = try location.handle.openForReading(DirectoryMaking.tagName)
+      _ = try tag.tryLock(.exclusive)
+      return LockedFile(tag)
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// A file that stays locked for as long as the object lives.
+private final class LockedFile: Sendable {
+  private let file: FileDescriptor
+
+  init(_ file: consuming FileDescriptor) {
+    self.file = file
+  }
+}

@@ -1,0 +1,90 @@
+extension DiskEngine {
+  /// What a file says of itself, with nothing counted as use and no content read.
+  struct Inspection: Sendable {
+    let name: EntryName
+    let status: FileStatus
+    let reading: EntryAttribute.Reading?
+    let extendedData: [UInt8]
+
+    var attribute: EntryAttribute? {
+      guard case .attribute(let attribute)? = reading else { return nil }
+      return attribute
+    }
+  }
+
+  /// Looks at the entry of a key; nil where a read would miss, as far as that shows without its
+  /// content.
+  func inspect(_ subject: Subject) throws(CacheError) -> Inspection? {
+    guard let inspection = try inspect(subject.name) else { return nil }
+    if let attribute = inspection.attribute {
+      guard subject.key.withBytes(attribute.proof.admits) else { return nil }
+      if configuration.requireProof && attribute.proof == .none { return nil }
+    } else {
+      if inspection.reading != nil && reader.checksContent { return nil }
+      if configuration.requireProof { return nil }
+      if inspection.status.byteCount == 0 && reader.checksContent { return nil }
+    }
+    let pending = withState { $0.pending[subject.name]?.expiry }
+    let objection = reader.trust.objection(
+      to: inspection.status, pending: pending, now: now)
+    return objection == nil ? inspection : nil
+  }
+
+  /// Looks at the file of a name, expired or not; nil where there is none that can be an entry.
+  func inspect(_ name: EntryName) throws(CacheError) -> Inspection? {
+    if withState({ $0.hidesFile(named: name) }) { return nil }
+    switch try reader.open(name.fileName, in: location.handle) {
+    case .missed: return nil
+    case .file(let descriptor, let status):
+      guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
+      do throws(Errno) {
+        return Inspection(
+          name: name, status: status, reading: try reader.attributeReading(of: descriptor),
+          extendedData: try reader.extendedData(of: descriptor))
+      } catch {
+        guard EntryReader.missReason(for: error) == nil else { return nil }
+        throw CacheError(readFailure: error, name: name.description)
+      }
+    }
+  }
+
+  /// The names of all entries, as of a walk through the directory now.
+  func names() throws(CacheError) -> [EntryName] {
+    var names: [EntryName] = []
+    do throws(Errno) {
+      var scan = try DirectoryScan(location.handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        names += piece.entries.map(\.name)
+        if piece.isLast { return names }
+      }
+    } catch {
+      throw CacheError(error, operation: "entries", path: location.path)
+    }
+  }
+
+  /// Counts what is in the directory, as of a walk through it now.
+  func survey() throws(CacheError) -> DirectorySurvey {
+    var survey = DirectorySurvey()
+    let now = self.now
+    do throws(Errno) {
+      survey.hasTag = try hasTag()
+      var scan = try DirectoryScan(location.handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        survey.add(piece, now: now)
+        if piece.isLast { return survey }
+      }
+    } catch {
+      throw CacheError(error, operation: "survey", path: location.path)
+    }
+  }
+
+  private func hasTag() throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try location.handle.status(of: DirectoryMaking.tagName).isRegular
+    } catch .noSuchFile {
+      return false
+    }
+  }
+}

@@ -1,0 +1,68 @@
+extension DiskEngine {
+  /// Takes the lock that the mode asks for; it ends with the directory's descriptor.
+  func lockDirectory() throws(CacheError) {
+    let lock: FileLock
+    switch configuration.mode {
+    case .readOnly, .fixture: return
+    case .shared: lock = .shared
+    case .exclusive: lock = .exclusive
+    }
+    var isLocked = true
+    do throws(Errno) {
+      isLocked = try location.handle.descriptor.tryLock(lock)
+    } catch {
+      // A file system without locks has no other process's lock either.
+      noteUpkeepFailure(error)
+    }
+    guard isLocked else { throw CacheError(.locked, operation: "open", path: location.path) }
+  }
+
+  /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
+  func flush() throws(CacheError) {
+    guard !isReadOnly else { return }
+    drainStamps()
+    waitForEvictor()
+    guard configuration.durability == .durable else { return }
+    do throws(Errno) {
+      try location.handle.descriptor.synchronize()
+    } catch {
+      throw CacheError(error, operation: "flush", path: location.path)
+    }
+  }
+
+  /// Ends the engine when its last object is closed.
+  func shutDown() throws(CacheError) {
+    if mustFinishScan() {
+      do throws(CacheError) {
+        try waitForScan()
+      } catch {
+        // The limit is somebody else's to keep then: the next process that scans.
+      }
+    }
+    withState { $0.isShutDown = true }
+    wait { $0.statistics.scan == .running ? nil : () }
+    try flush()
+  }
+
+  /// Ends the engine when nobody is left to be told of a failure; it is counted.
+  func shutDownQuietly() {
+    do throws(CacheError) {
+      try shutDown()
+    } catch {
+      noteUpkeepFailure(error.errno ?? .ioError)
+    }
+  }
+
+  /// Whether a process that ends before its scan does must stay for it.
+  ///
+  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many short
+  /// processes together hold the limit and few of them pay for a scan.
+  private func mustFinishScan() -> Bool {
+    guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
+    let (isScanning, written) = withState {
+      ($0.statistics.scan == .running, $0.unscannedByteCount)
+    }
+    guard isScanning else { return false }
+    return Double(written) >= Double(limit) * 0.05 * Double.random(in: 0..<1)
+  }
+}

@@ -1,0 +1,145 @@
+extension DiskEngine {
+  /// After a store: starts the scan that limits need, and chooses victims if a limit was passed.
+  func enforceLimits(after name: EntryName?) {
+    guard configuration.hasLimit else { return }
+    startScanIfNeeded()
+    let missing = missingFreeSpace()
+    let mustEvict = withState { state in
+      guard state.isScanned, let plan = plan(for: state, missing: missing, protecting: name) else {
+        return false
+      }
+      state.statistics.purges += 1
+      state.evict(plan)
+      return true
+    }
+    if mustEvict { runEvictor() }
+  }
+
+  /// The plan that the limits ask for, nil when all are kept.
+  private func plan(
+    for state: EngineState, missing: UInt64, protecting name: EntryName?
+  ) -> TrimPlan? {
+    var plan = TrimPlan(now: now, protected: name)
+    var isNeeded = false
+    if let limit = configuration.sizeLimit, state.measured(configuration) > UInt64(limit) {
+      let target = TrimPlan.target(limit, configuration.trimTarget)
+      plan.setMaximum(target, configuration.sizeMeasure)
+      isNeeded = true
+    }
+    if let limit = configuration.countLimit, state.index.count > limit {
+      plan.maximumCount = Int(TrimPlan.target(limit, configuration.trimTarget))
+      isNeeded = true
+    }
+    if missing > 0 {
+      plan.byteCountToFree = missing
+      isNeeded = true
+    }
+    return isNeeded ? plan : nil
+  }
+
+  /// The bytes that the file system lacks for the free space to be kept, looked up at most every
+  /// five seconds: what was evicted shows only when its files are gone.
+  private func missingFreeSpace() -> UInt64 {
+    guard let limit = configuration.freeSpaceLimit else { return 0 }
+    let time = MonotonicTime.now
+    let isDue = withState { state in
+      if let last = state.lastFreeSpaceCheck, time.duration(since: last) < .seconds(5) {
+        return false
+      }
+      state.lastFreeSpaceCheck = time
+      return true
+    }
+    guard isDue else { return 0 }
+    do throws(Errno) {
+      let free = try location.handle.freeByteCount()
+      return free < UInt64(limit) ? UInt64(limit) - free : 0
+    } catch {
+      noteUpkeepFailure(error)
+      return 0
+    }
+  }
+
+  /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind.
+  func waitForRoom(_ byteCount: Int) {
+    guard let limit = configuration.sizeLimit else { return }
+    let most = UInt64(limit) + UInt64(limit) / 10
+    wait { state in
+      guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
+      let onDisk = state.index.byteCount + state.doomedByteCount + UInt64(byteCount)
+      return onDisk > most ? nil : ()
+    }
+  }
+
+  /// After a store found the disk full: evicts down to the trim target, once.
+  ///
+  /// - Returns: Whether anything was freed, so that another try makes sense.
+  func makeRoom(for byteCount: Int) -> Bool {
+    let eviction: Eviction? = withState { state in
+      guard state.isScanned else { return nil }
+      var plan = TrimPlan(now: now, protected: nil)
+      let total = state.index.allocatedByteCount
+      plan.maximumAllocatedByteCount = TrimPlan.target(
+        Int(min(total, UInt64(Int.max))), configuration.trimTarget)
+      plan.byteCountToFree = UInt64(byteCount)
+      state.statistics.purges += 1
+      return state.evict(plan)
+    }
+    guard let eviction else { return false }
+    return wait(for: eviction).removed > 0
+  }
+
+  /// Evicts by a plan of the caller's and waits until the files are gone.
+  func trim(_ operation: String, _ makePlan: (Timestamp) -> TrimPlan) throws(CacheError)
+    -> BulkRemoval
+  {
+    try checkWritable(operation)
+    try waitForScan()
+    let plan = makePlan(now)
+    let eviction = withState { $0.evict(plan) }
+    return wait(for: eviction)
+  }
+
+  /// Removes expired and over-aged entries.
+  func sweep() {
+    let isDone = withState { state in
+      guard state.isScanned, !state.isShutDown else { return false }
+      state.evict(sweepPlan(at: now))
+      return true
+    }
+    if isDone { runEvictor() }
+  }
+
+  /// What a sweep removes.
+  func sweepPlan(at now: Timestamp) -> TrimPlan {
+    var plan = TrimPlan(now: now, protected: nil)
+    plan.oldestAccess = configuration.ageLimit.map { now.adding(.zero - $0) }
+    return plan
+  }
+
+  /// Sweeps now and again for as long as the engine lives.
+  func planSweeps() {
+    IOExecutor.upkeep.submit(after: configuration.sweepInterval) { [weak self] in
+      guard let self, !self.withState({ $0.isShutDown }) else { return }
+      self.sweep()
+      self.planSweeps()
+    }
+  }
+}
+
+extension EngineState {
+  /// The total that the size limit is compared with.
+  func measured(_ configuration: DiskCache.Configuration) -> UInt64 {
+    configuration.sizeMeasure == .bytes ? index.byteCount : index.allocatedByteCount
+  }
+
+  /// Takes a plan's victims out of the index and hands them to the evictor: the expired ones as
+  /// expired, the others as evicted.
+  @discardableResult
+  mutating func evict(_ plan: TrimPlan) -> Eviction {
+    let expired = index.takeExpired(at: plan.now, except: plan.protected)
+    let others = index.takeVictims(of: plan)
+    statistics.removals[.expired, default: 0] += expired.count
+    statistics.removals[.evicted, default: 0] += others.count
+    return startEviction(expired + others)
+  }
+}

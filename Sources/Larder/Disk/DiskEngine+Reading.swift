@@ -1,0 +1,159 @@
+extension DiskEngine {
+  /// What a read is for.
+  enum ReadPurpose: Sendable {
+    /// The value's bytes.
+    case value
+    /// The value's bytes and the extended data.
+    case valueAndData
+    /// The open file, for a caller that reads it himself.
+    case file
+  }
+
+  /// A key and the name it has in this cache.
+  struct Subject: Sendable {
+    let key: CacheKey
+    let name: EntryName
+  }
+
+  /// What a read found, with the file still open.
+  struct Found: ~Copyable {
+    let descriptor: FileDescriptor
+    let status: FileStatus
+    var bytes: [UInt8]
+    var extendedData: [UInt8]
+    /// The expiry, with the extension by this read.
+    var expiry: Timestamp
+    /// Whether nothing began to change the name since before the file was opened.
+    var generation: EntryGenerations.Snapshot?
+  }
+
+  /// What the state remembers of a file when it is met again.
+  private struct Recall: Sendable {
+    var isHidden = false
+    /// The lifetime, if attribute and content were checked for this very file and key.
+    var trustedLifetime: Lifetime?
+    var pendingExpiry: Timestamp?
+  }
+
+  /// Finds, checks and reads an entry, and counts it as used.
+  func read(
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending?
+  ) throws(CacheError) -> Found? {
+    if isKnownAbsent(subject.name) { return miss(.absent) }
+    let generation = generations.snapshot(of: subject.name)
+    switch try reader.open(subject.name.fileName, in: location.handle) {
+    case .missed(let reason, let errno):
+      return miss(reason, errno)
+    case .file(let descriptor, let status):
+      do throws(Errno) {
+        return try check(
+          descriptor, status, subject, purpose,
+          Use(generation: generation, extending: extending ?? configuration.extending, now: now))
+      } catch {
+        guard let reason = EntryReader.missReason(for: error) else {
+          throw CacheError(readFailure: error, name: subject.name.description)
+        }
+        return miss(reason, error)
+      }
+    }
+  }
+
+  /// The circumstances of one read.
+  struct Use: Sendable {
+    let generation: EntryGenerations.Snapshot?
+    let extending: ExpirationExtending
+    let now: Timestamp
+  }
+
+  private func check(
+    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
+    _ purpose: ReadPurpose, _ use: Use
+  ) throws(Errno) -> Found? {
+    let tag = subject.key.tag
+    let recall = recall(subject.name, status, tag: tag)
+    if recall.isHidden { return miss(.absent) }
+    if let reason = reader.trust.objection(
+      to: status, pending: recall.pendingExpiry, now: use.now)
+    {
+      return miss(reason)
+    }
+    var testimony = EntryReader.Testimony()
+    if recall.trustedLifetime == nil {
+      switch try subject.key.withBytes({ (key) throws(Errno) in
+        try reader.examine(descriptor, status, key: key)
+      }) {
+      case .accepted(let accepted): testimony = accepted
+      case .rejected(let reason): return miss(reason, subject.name, status)
+      }
+    } else if purpose == .valueAndData {
+      testimony.extendedData = try reader.extendedData(of: descriptor)
+    }
+    var bytes: [UInt8] = []
+    let isIntact = try content(
+      of: descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil,
+      into: &bytes)
+    guard isIntact else { return miss(.damaged, subject.name, status) }
+    let lifetime = recall.trustedLifetime ?? testimony.lifetime
+    let expiry = try noteHit(
+      subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    return Found(
+      descriptor: descriptor, status: status, bytes: bytes,
+      extendedData: testimony.extendedData, expiry: expiry, generation: use.generation)
+  }
+
+  /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.
+  private func content(
+    of descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
+    _ testimony: EntryReader.Testimony, isTrusted: Bool, into bytes: inout [UInt8]
+  ) throws(Errno) -> Bool {
+    let mustCheck = !isTrusted && reader.checksContent
+    if purpose == .file {
+      return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
+    }
+    bytes = try descriptor.read(upTo: Int(status.byteCount))
+    guard bytes.count == Int(status.byteCount) else { return false }
+    return mustCheck ? EntryReader.matches(bytes.span, testimony) : true
+  }
+
+  private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
+    withState { state in
+      if state.hidesFile(named: name) { return Recall(isHidden: true) }
+      var recall = Recall()
+      if let pending = state.pending[name], pending.inode == status.inode,
+        pending.expirySeen == status.modification
+      {
+        recall.pendingExpiry = pending.expiry
+      }
+      if let known = state.index.entry(named: name), known.isVerified,
+        known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
+      {
+        recall.trustedLifetime = known.lifetime
+      }
+      return recall
+    }
+  }
+
+  /// Whether the index alone can tell that there is no such entry.
+  private func isKnownAbsent(_ name: EntryName) -> Bool {
+    guard configuration.mode == .exclusive else { return false }
+    return withState { $0.isScanned && $0.index.entry(named: name) == nil }
+  }
+
+  /// Counts a miss.
+  private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
+    withState { $0.statistics.misses[reason, default: 0] += 1 }
+    return nil
+  }
+
+  /// Counts a miss for a file that was looked into, and removes it if it is damaged.
+  private func miss(_ reason: MissReason, _ name: EntryName, _ status: FileStatus) -> Found? {
+    if reason == .damaged && !isReadOnly { removeInBackground(name, status, cause: .corrupt) }
+    return miss(reason)
+  }
+}
+
+extension CacheKey {
+  /// Tells the key of a verified entry from another with the same MD5: 28 bits of the process's own
+  /// seeded hash, which nobody outside can compute.
+  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & (1 << 28 - 1) }
+}

@@ -1,0 +1,63 @@
+extension DiskEngine {
+  /// Removes the file of a name, whatever it is, unless it is a directory.
+  ///
+  /// - Parameter whileHeld: Runs when the name is gone, before any other change of it.
+  /// - Returns: Whether this process's view had an entry there.
+  func remove(
+    _ name: EntryName, cause: RemovalCause, whileHeld: (@Sendable () -> Void)? = nil
+  ) throws(CacheError) -> Bool {
+    try checkWritable("remove")
+    acquire(name)
+    defer { release(name) }
+    let wasHidden = withState { $0.hidesFile(named: name) }
+    do throws(CacheError) {
+      let isRemoved = try unlinkRegular(name)
+      withState { state in
+        state.noteRemoved(name)
+        if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
+      }
+      whileHeld?()
+      return isRemoved && !wasHidden
+    } catch {
+      throw error
+    }
+  }
+
+  /// Unlinks a regular file; false when there is none. What else has the name stays.
+  private func unlinkRegular(_ name: EntryName) throws(CacheError) -> Bool {
+    let fileName = name.fileName
+    do throws(Errno) {
+      let handle = location.handle
+      guard try handle.status(of: fileName).isRegular else { return false }
+      try handle.unlink(fileName)
+      if configuration.durability == .durable { try handle.descriptor.synchronize() }
+      return true
+    } catch .noSuchFile, .staleHandle {
+      return false
+    } catch {
+      throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
+    }
+  }
+
+  /// Removes a file in the background if it is still the one that was judged.
+  func removeInBackground(_ name: EntryName, _ status: FileStatus, cause: RemovalCause) {
+    let victim = Victim(
+      name: name, inode: status.inode, changeTime: status.change, byteCount: status.byteCount,
+      allocatedByteCount: status.allocatedByteCount)
+    withState { state in
+      // The judged file may have been replaced meanwhile; then the index knows the newer one.
+      if let known = state.index.entry(named: name), known.inode != status.inode { return }
+      state.index.remove(name)
+      state.statistics.removals[cause, default: 0] += 1
+      state.startEviction([victim])
+    }
+    runEvictor()
+  }
+
+  /// Throws if the cache may not change its directory.
+  func checkWritable(_ operation: String) throws(CacheError) {
+    if isReadOnly {
+      throw CacheError(.readOnly, operation: operation, path: location.path)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+extension DiskEngine {
+  /// Counts a hit, moves the entry to the end of the order, and sees that the use reaches the disk.
+  ///
+  /// - Returns: The expiry from now on.
+  func noteHit(
+    _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
+    lifetime: Lifetime, tag: UInt32, _ use: Use
+  ) throws(Errno) -> Timestamp {
+    let expiry = status.modification.asExpiry
+    let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
+    let isDue =
+      !isReadOnly
+      && configuration.recency.isDue(
+        stored: min(status.lastAccess, use.now), now: use.now, lifetime: lifetime)
+    let stampsAtOnce = isDue && configuration.recency.lag(for: lifetime) == .zero
+    let access = withState { state in
+      state.statistics.hits += 1
+      state.statistics.bytesRead += Int(status.byteCount)
+      let access = state.issueAccess(at: use.now)
+      guard let generation = use.generation, generations.isCurrent(generation) else {
+        return access
+      }
+      let entry = IndexedEntry(
+        name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
+      state.index.upsert(entry, order: .mostRecent)
+      if isDue && !stampsAtOnce {
+        state.notePending(name, status, access: access, expiry: extended)
+      }
+      return access
+    }
+    if stampsAtOnce {
+      stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
+    } else if isDue {
+      planDrain(within: configuration.recency.lag(for: lifetime))
+    }
+    return extended ?? expiry
+  }
+
+  /// Writes a use through an open file.
+  func stamp(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, now: Timestamp
+  ) {
+    do throws(Errno) {
+      let written = Recency.access(used: access, stored: status.lastAccess, now: now)
+      try descriptor.setTimes(access: written, modification: expiry)
+      let fresh = try descriptor.status()
+      withState { state in
+        state.statistics.stampsWritten += 1
+        state.noteRestamped(name, fresh)
+      }
+    } catch {
+      // Somebody else's file, or a disk that no longer takes writes: the value is still good.
+      noteUpkeepFailure(error)
+    }
+  }
+
+  /// Writes the pending uses of all names.
+  func drainStamps() {
+    let names = withState { state in
+      state.nextDrain = nil
+      return Array(state.pending.keys)
+    }
+    for name in names {
+      changing(name) { drainStamp(of: name) }
+    }
+  }
+
+  private func drainStamp(of name: EntryName) {
+    guard let pending = withState({ $0.pending.removeValue(forKey: name) }) else { return }
+    do throws(Errno) {
+      let descriptor = try location.handle.openForReading(name.fileName)
+      let status = try descriptor.status()
+      guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
+      // Another expiry than the one seen is a person's or a neighbour's word, and stands.
+      let isUnchanged = status.modification == pending.expirySeen
+      stamp(
+        descriptor, name, status, access: pending.lastAccess,
+        expiry: isUnchanged ? pending.expiry : nil, now: now)
+    } catch {
+      withState { $0.statistics.stampsDropped += 1 }
+    }
+  }
+
+  /// Plans a drain of the pending uses no later than a lag from now.
+  func planDrain(within lag: Duration) {
+    let deadline = MonotonicTime.now.advanced(by: lag)
+    let isPlanned = withState { state in
+      if let next = state.nextDrain, next <= deadline { return true }
+      state.nextDrain = deadline
+      return false
+    }
+    guard !isPlanned else { return }
+    IOExecutor.upkeep.submit(after: lag) { [weak self] in self?.drainStamps() }
+  }
+}
+
+extension EngineState {
+  /// Remembers a use that is due on the disk.
+  mutating func notePending(
+    _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
+  ) {
+    pending[name] = PendingStamp(
+      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: expiry)
+  }
+}
+
+extension IndexedEntry {
+  /// An entry that was checked.
+  init(
+    name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
+  ) {
+    self.init(name: name, status: status)
+    self.lastAccess = lastAccess
+    self.lifetime = lifetime
+    self.keyTag = keyTag
+    isVerified = true
+  }
+
+  /// An entry as a scan sees it.
+  init(name: EntryName, status: FileStatus) {
+    self.init(
+      name: name, byteCount: status.byteCount, allocatedByteCount: status.allocatedByteCount,
+      lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
+      changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
+  }
+}

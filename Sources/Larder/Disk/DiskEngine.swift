@@ -1,0 +1,74 @@
+import Synchronization
+
+/// What all objects on one directory in one process share: the open directory, the index, and the
+/// threads' agreement on who changes which name.
+///
+/// The disk tier has one lock, around `EngineState`, and nothing touches the disk or waits under it.
+final class DiskEngine: Sendable {
+  let configuration: DiskCache.Configuration
+  let location: DirectoryLocation
+  let generations = EntryGenerations()
+  private let state = Mutex(EngineState())
+  /// Signalled when a name is free again, victims are gone, a scan ends.
+  let changed = EventCount()
+  let writer: EntryWriter
+  let reader: EntryReader
+  private let forkCount = ProcessIdentity.forkCount
+
+  init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
+    self.location = location
+    self.configuration = configuration
+    writer = EntryWriter(configuration)
+    reader = EntryReader(configuration, location)
+    state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
+  }
+
+  var now: Timestamp { configuration.clock.now() }
+  var isReadOnly: Bool { configuration.mode.isReadOnly }
+  var isForked: Bool { forkCount != ProcessIdentity.forkCount }
+
+  /// Runs a change of one name, after every other change of it and before the next.
+  ///
+  /// The caller must not hold another name, and must not wait for the evictor inside.
+  func changing<Result, Failure: Error>(
+    _ name: EntryName, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    acquire(name)
+    defer { release(name) }
+    return try body()
+  }
+
+  func acquire(_ name: EntryName) {
+    while true {
+      let ticket = changed.ticket()
+      if withState({ $0.busy.insert(name).inserted }) { break }
+      changed.wait(ticket)
+    }
+    generations.begin(name)
+  }
+
+  func release(_ name: EntryName) {
+    generations.end(name)
+    withState { _ = $0.busy.remove(name) }
+    changed.signal()
+  }
+
+  /// Waits until the state fulfils a condition, which is tried after every signal.
+  func wait<Result: Sendable>(for condition: (inout EngineState) -> Result?) -> Result {
+    while true {
+      let ticket = changed.ticket()
+      if let result = withState({ condition(&$0) }) { return result }
+      changed.wait(ticket)
+    }
+  }
+
+  /// Counts a failure of a best-effort step.
+  func noteUpkeepFailure(_ errno: Errno) {
+    withState { $0.statistics.upkeepFailures[errno, default: 0] += 1 }
+  }
+
+  /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.
+  func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
+    state.withLock { body(&$0) }
+  }
+}

@@ -1,0 +1,59 @@
+/// What a disk cache has done since it was opened. All objects on one directory in one process
+/// share it.
+///
+/// | counter | goes up when |
+/// |---|---|
+/// | `hits` | a value was found, by `value`, `read` or `withFile` |
+/// | `misses` | none was found, by reason |
+/// | `stores` | a value became visible |
+/// | `rejections` | a value was not stored, by reason |
+/// | `removals` | an entry left, by cause; `evicted` counts when it is taken from the index |
+/// | `purges` | a limit was passed and victims were chosen |
+/// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
+/// | `stampsWritten`, `stampsDropped` | a use reached the disk; or did not, since the file changed |
+/// | `upkeepFailures` | a step in the background failed, by error number |
+public struct DiskStatistics: Sendable, Hashable {
+  /// Values found.
+  public internal(set) var hits = 0
+  /// Values not found, by reason.
+  public internal(set) var misses: [MissReason: Int] = [:]
+  /// Values stored.
+  public internal(set) var stores = 0
+  /// Values not stored, by reason.
+  public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
+  /// Entries removed, by cause.
+  public internal(set) var removals: [RemovalCause: Int] = [:]
+  /// Times that a limit was passed and victims were chosen.
+  public internal(set) var purges = 0
+  /// Bytes of values found.
+  public internal(set) var bytesRead = 0
+  /// Bytes of values stored.
+  public internal(set) var bytesWritten = 0
+  /// Uses that reached the disk.
+  public internal(set) var stampsWritten = 0
+  /// Uses that did not, because somebody had changed or removed the file.
+  public internal(set) var stampsDropped = 0
+  /// Failures in the background, by error number.
+  public internal(set) var upkeepFailures: [Errno: Int] = [:]
+  /// Where the scan of the directory stands.
+  public internal(set) var scan = ScanProgress.notStarted
+  /// Things in the directory that are not the cache's, as of the last scan.
+  public internal(set) var foreignCount = 0
+  /// Whether others own or can write to the directory, and what they plant would be served.
+  public internal(set) var isDirectoryUnsafe = false
+
+  /// Where the scan of a directory stands.
+  public enum ScanProgress: Sendable, Hashable {
+    /// Nothing has asked for it.
+    case notStarted
+    /// It is going on; totals wait for it and limits are not kept yet.
+    case running
+    /// The index knows every entry.
+    case finished
+    /// It failed and will be tried again by the next who asks.
+    case failed(Errno)
+  }
+
+  /// All misses together.
+  public var missCount: Int { misses.values.reduce(0, +) }
+}

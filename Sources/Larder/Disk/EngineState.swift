@@ -1,0 +1,101 @@
+/// Everything a disk engine knows, as one value behind its one lock.
+///
+/// The functions here decide and count; none of them touches the disk or waits.
+struct EngineState: Sendable {
+  var index = EntryIndex()
+  var statistics = DiskStatistics()
+  /// Names that an operation is changing right now.
+  var busy: Set<EntryName> = []
+  /// Uses that have not reached the disk.
+  var pending: [EntryName: PendingStamp] = [:]
+  /// When the next drain of `pending` is due, nil when none is planned.
+  var nextDrain: MonotonicTime?
+  /// Victims that have left the index and whose files have not left the disk.
+  var doomed: [EntryName: Victim] = [:]
+  var doomedByteCount: UInt64 = 0
+  /// Evictions that wait for the evictor, in order.
+  var evictions: [Eviction] = []
+  var isEvicting = false
+  /// While everything is being removed: the names stored since, which stay. Nil at other times.
+  var storedSinceClear: Set<EntryName>?
+  /// While a scan is going on: the names it must not report, because we changed them meanwhile.
+  var changedSinceScan: Set<EntryName>?
+  /// Bytes written before the first scan was done, for the decision whether to finish it.
+  var unscannedByteCount: UInt64 = 0
+  var lastAccess = Timestamp(seconds: .min)
+  /// When the free space was last looked up.
+  var lastFreeSpaceCheck: MonotonicTime?
+  /// The number of temporaries that the last scan met, of which those left behind are removed.
+  var temporaryCount = 0
+  var isShutDown = false
+}
+
+extension EngineState {
+  /// Whether the index knows every entry.
+  var isScanned: Bool { statistics.scan == .finished }
+
+  /// Whether a file of this process's view is gone although its name is still on the disk.
+  func hidesFile(named name: EntryName) -> Bool {
+    if doomed[name] != nil { return true }
+    guard let storedSinceClear else { return false }
+    return !storedSinceClear.contains(name)
+  }
+
+  /// The stamp of a use at `now`: later than that of the use before, unless the clock was set back.
+  mutating func issueAccess(at now: Timestamp) -> Timestamp {
+    let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
+    lastAccess =
+      isJustBehind
+      ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
+    return lastAccess
+  }
+
+  /// Takes note of a file that was just published under its name.
+  mutating func noteStored(_ entry: IndexedEntry) {
+    cancelRemoval(of: entry.name)
+    pending[entry.name] = nil
+    storedSinceClear?.insert(entry.name)
+    changedSinceScan?.insert(entry.name)
+    if !isScanned { unscannedByteCount += entry.byteCount }
+    if index.upsert(entry, order: .mostRecent) {
+      statistics.removals[.replaced, default: 0] += 1
+    }
+    statistics.stores += 1
+    statistics.bytesWritten += Int(entry.byteCount)
+  }
+
+  /// Takes note that a name is gone.
+  mutating func noteRemoved(_ name: EntryName) {
+    cancelRemoval(of: name)
+    pending[name] = nil
+    changedSinceScan?.insert(name)
+    index.remove(name)
+  }
+
+  /// Takes note that the file of a name was stamped by us and has a new change time.
+  mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
+    if var victim = doomed[name], victim.inode == status.inode {
+      victim.changeTime = status.change
+      doomed[name] = victim
+    }
+    index.restamp(
+      name, inode: status.inode, changeTime: status.change,
+      expiry: status.modification.asExpiry)
+  }
+
+  /// Takes victims out of everything that answers, so that only their files are left to remove.
+  mutating func doom(_ victims: [Victim]) {
+    for victim in victims {
+      doomed[victim.name] = victim
+      doomedByteCount += victim.byteCount
+      pending[victim.name] = nil
+      changedSinceScan?.insert(victim.name)
+    }
+  }
+
+  /// Forgets that a name's file was to be removed.
+  mutating func cancelRemoval(of name: EntryName) {
+    guard let victim = doomed.removeValue(forKey: name) else { return }
+    doomedByteCount -= min(victim.byteCount, doomedByteCount)
+  }
+}

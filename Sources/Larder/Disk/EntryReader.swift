@@ -1,0 +1,129 @@
+/// Opens and checks one entry's file. It decides nothing that lasts: what a result means for the
+/// index and the statistics is the engine's business.
+struct EntryReader: Sendable {
+  let trust: EntryTrust
+  let checksContent: Bool
+  let requireProof: Bool
+
+  init(_ configuration: DiskCache.Configuration, _ location: DirectoryLocation) {
+    let handle = location.handle
+    trust = EntryTrust(
+      user: ProcessIdentity.user, directoryOwner: handle.owner,
+      group: configuration.sharesWithGroup ? handle.group : nil,
+      enforcesExpiry: configuration.mode != .fixture)
+    checksContent = configuration.mode != .fixture
+    requireProof = configuration.requireProof
+  }
+
+  /// An open file, or why there is none.
+  enum Opening: ~Copyable {
+    case file(FileDescriptor, FileStatus)
+    case missed(MissReason, Errno?)
+  }
+
+  /// What the attributes of a file say, checked against the key.
+  struct Testimony: Sendable {
+    var attribute: EntryAttribute?
+    var extendedData: [UInt8] = []
+
+    var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
+  }
+
+  enum Examination: Sendable {
+    case accepted(Testimony)
+    case rejected(MissReason)
+  }
+
+  /// Opens the file of a name.
+  ///
+  /// See: man 2 open. What concerns this entry alone is a miss; what the caller must cure is an
+  /// error.
+  func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
+    do throws(Errno) {
+      let descriptor = try handle.openForReading(name)
+      let status = try descriptor.status()
+      return .file(descriptor, status)
+    } catch {
+      guard let reason = Self.missReason(for: error) else {
+        throw CacheError(readFailure: error, name: name.text)
+      }
+      return .missed(reason, error)
+    }
+  }
+
+  /// Why a read that failed counts as a miss, nil when it is an error.
+  static func missReason(for errno: Errno) -> MissReason? {
+    switch errno {
+    case .noSuchFile: .absent
+    case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
+    case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected: .unreadable
+    case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: nil
+    default: .unreadable
+    }
+  }
+
+  /// Reads the attributes and checks that the file can be the key's.
+  func examine(
+    _ file: borrowing FileDescriptor, _ status: FileStatus, key: Span<UInt8>
+  ) throws(Errno) -> Examination {
+    let reading = try attributeReading(of: file)
+    switch reading {
+    case .otherVersion: return .rejected(.otherVersion)
+    case .malformed: return checksContent ? .rejected(.damaged) : .accepted(Testimony())
+    case nil:
+      if requireProof { return .rejected(.unproven) }
+      // After a power cut a new file can be empty; one that we stored empty says so.
+      if status.byteCount == 0 && checksContent { return .rejected(.damaged) }
+      return .accepted(Testimony())
+    case .attribute(let attribute):
+      if requireProof && attribute.proof == .none { return .rejected(.unproven) }
+      guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
+      return .accepted(Testimony(attribute: attribute, extendedData: try extendedData(of: file)))
+    }
+  }
+
+  /// What `user.larder` says; nil where there is none.
+  func attributeReading(of file: borrowing FileDescriptor) throws(Errno) -> EntryAttribute.Reading?
+  {
+    do throws(Errno) {
+      return try file.withAttribute(.entry, EntryAttribute.read)
+    } catch .rangeTooSmall {
+      return .malformed
+    }
+  }
+
+  /// What `user.larder.data` holds.
+  func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
+    do throws(Errno) {
+      return try file.withAttribute(.data) { [UInt8](copying: $0) } ?? []
+    } catch .rangeTooSmall {
+      return []
+    }
+  }
+
+  /// Whether a file's content and extended data are those that were stored.
+  static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
+    guard let attribute = testimony.attribute else { return true }
+    var hash = XXH64()
+    hash.update(content)
+    hash.update(testimony.extendedData.span)
+    return hash.finalize() == attribute.contentHash
+  }
+
+  /// The same for a file that is not held in memory; it is read in pieces and rewound.
+  static func matches(
+    _ file: borrowing FileDescriptor, _ testimony: Testimony
+  ) throws(Errno) -> Bool {
+    guard let attribute = testimony.attribute else { return true }
+    var hash = XXH64()
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try file.read(into: &piece)
+      if count == 0 { break }
+      hash.update(piece.span.extracting(..<count))
+    }
+    hash.update(testimony.extendedData.span)
+    try file.rewind()
+    return hash.finalize() == attribute.contentHash
+  }
+}

@@ -1,0 +1,26 @@
+/// Decides from a file's status alone whether an entry can be served, in the order of the format:
+/// type, owner, expiry. What needs the file's content comes after.
+struct EntryTrust: Sendable {
+  let user: UInt32
+  let directoryOwner: UInt32
+  /// The group whose files count too, in a directory shared with a group.
+  let group: UInt32?
+  let enforcesExpiry: Bool
+
+  /// Why a file cannot be served, nil when nothing speaks against it.
+  ///
+  /// - Parameter pending: the expiry that an extension will write, if one is under way.
+  func objection(to status: FileStatus, pending: Timestamp?, now: Timestamp) -> MissReason? {
+    if !status.isRegular { return .foreign }
+    if !isTrusted(status) { return .otherOwner }
+    guard enforcesExpiry else { return nil }
+    let expiry = max(status.modification.asExpiry, pending ?? Timestamp(seconds: .min))
+    return expiry <= now ? .expired : nil
+  }
+
+  /// Whether a file belongs to somebody whose files count as entries.
+  func isTrusted(_ status: FileStatus) -> Bool {
+    status.owner == user || status.owner == directoryOwner || status.owner == 0
+      || status.group == group
+  }
+}

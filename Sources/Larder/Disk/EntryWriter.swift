@@ -1,0 +1,139 @@
+import Synchronization
+
+/// Writes values into files that nobody sees until they are whole, and publishes them.
+final class EntryWriter: Sendable {
+  private let permissions: UInt32
+  private let isDurable: Bool
+  private let recordsKeys: Bool
+  /// Whether the file system has turned unnamed files down.
+  private let lacksUnnamedFiles = Atomic<Bool>(false)
+  private static let serial = Atomic<UInt64>(0)
+
+  init(_ configuration: DiskCache.Configuration) {
+    permissions = configuration.permissions
+    isDurable = configuration.durability == .durable
+    recordsKeys = configuration.recordKeys == .always
+  }
+
+  /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
+  /// as a temporary, locked for as long as it is open.
+  func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
+    let file = try isNew ? stageUnnamed(in: handle) : stageNamed(in: handle)
+    if ProcessIdentity.user == 0 && handle.owner != 0 {
+      // Root works for the directory's owner, who must be able to use and remove the file.
+      try file.descriptor.setOwner(handle.owner, group: handle.group)
+    }
+    // open narrows by the umask; a group's files must not depend on it.
+    if permissions != 0o600 { try file.descriptor.setPermissions(permissions) }
+    return file
+  }
+
+  private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
+    if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
+    do throws(Errno) {
+      let descriptor = try handle.createUnnamed(permissions: permissions)
+      return StagedFile(descriptor, in: handle, temporary: nil)
+    } catch .notSupported, .isDirectory, .invalidArgument {
+      // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
+      lacksUnnamedFiles.store(true, ordering: .relaxed)
+      return try stageNamed(in: handle)
+    } catch .notPermitted, .noSuchFile {
+      // In a removed directory O_TMPFILE says EPERM; O_CREAT says ENOENT, which leads to the cure.
+      return try stageNamed(in: handle)
+    }
+  }
+
+  private func stageNamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
+    while true {
+      let name = Self.temporaryName()
+      do throws(Errno) {
+        let descriptor = try handle.create(name, permissions: permissions)
+        // Who can lock a temporary may delete it; ours is locked until it is closed.
+        _ = try descriptor.tryLock(.exclusive)
+        return StagedFile(descriptor, in: handle, temporary: name)
+      } catch .fileExists {
+        // Another process namespace shares the directory and our number: take the next.
+      }
+    }
+  }
+
+  /// A name for a write in progress that this process has not used.
+  static func temporaryName() -> FileName {
+    var name = FileName(".larder-")
+    name.append(String(ProcessIdentity.pid))
+    name.append("-")
+    name.append(String(serial.wrappingAdd(1, ordering: .relaxed).newValue))
+    return name
+  }
+
+  /// Gives a complete file its attributes and stamps, so that it can be published.
+  func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
+    do throws(Errno) {
+      let isTold = try setAttributes(of: file, seal)
+      if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
+      try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
+      if isDurable { try file.descriptor.synchronizeData() }
+    } catch {
+      let isData = error == .notSupported || error == .argumentListTooLong
+      throw isData && !seal.extendedData.isEmpty
+        ? CacheError(.extendedDataUnsupported, operation: "store", errno: error)
+        : CacheError(error, operation: "store")
+    }
+  }
+
+  /// Sets the attributes; false where the file system has none.
+  private func setAttributes(
+    of file: borrowing StagedFile, _ seal: Seal
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      if !seal.extendedData.isEmpty {
+        try file.descriptor.setAttribute(.data, to: seal.extendedData)
+      }
+      try setEntryAttribute(of: file, seal)
+      return true
+    } catch .notSupported {
+      return false
+    }
+  }
+
+  private func setEntryAttribute(
+    of file: borrowing StagedFile, _ seal: Seal
+  ) throws(Errno) {
+    let hash = file.contentHash(with: seal.extendedData)
+    func attribute(recordsKey: Bool) -> [UInt8] {
+      let proof = seal.key.withBytes { KeyProof(of: $0, recordsKey: recordsKey) }
+      return EntryAttribute(contentHash: hash, lifetime: seal.lifetime, proof: proof).bytes
+    }
+    do throws(Errno) {
+      try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))
+    } catch {
+      // The key did not fit beside the inode: that is not yet a full disk. See: man 2 setxattr.
+      guard recordsKeys, error == .argumentListTooLong || error == .noSpace else { throw error }
+      try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: false))
+    }
+  }
+
+  /// What is written beside the content.
+  struct Seal: Sendable {
+    var key: CacheKey
+    var lifetime: Lifetime
+    var lastAccess: Timestamp
+    var expiry: Timestamp
+    var extendedData: [UInt8]
+  }
+
+  /// Makes a sealed file visible under its name, in the place of what had it; or, exclusively, only
+  /// where nothing has it.
+  ///
+  /// - Returns: The file's status afterwards; nil when the name was taken.
+  func publish(
+    _ file: inout StagedFile, as name: FileName, isExclusive: Bool
+  ) throws(Errno) -> FileStatus? {
+    guard try file.publish(as: name, isExclusive: isExclusive) else { return nil }
+    if isDurable { try file.handle.descriptor.synchronize() }
+    let status = try file.descriptor.status()
+    if status.permissions & 0o777 == permissions { return status }
+    try file.descriptor.setPermissions(permissions)
+    return try file.descriptor.status()
+  }
+}

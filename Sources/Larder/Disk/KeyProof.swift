@@ -1,0 +1,71 @@
+/// What an entry's file says of its key, so that a second key with the same MD5 is told apart.
+enum KeyProof: Sendable, Equatable {
+  /// The key itself.
+  case key([UInt8])
+  /// The first 128 bits of the key's SHA-256, as two words.
+  case digest(UInt64, UInt64)
+  /// Nothing.
+  case none
+}
+
+extension KeyProof {
+  /// The longest key that is recorded as it is; of longer ones the digest is.
+  static let maximumRecordedKeyCount = 2000
+
+  private static let keyMark = UInt8(ascii: "=")
+  private static let digestMark = UInt8(ascii: "#")
+  private static let noneMark = UInt8(ascii: "-")
+
+  /// Makes the proof of a key.
+  init(of key: Span<UInt8>, recordsKey: Bool) {
+    guard recordsKey, key.count <= Self.maximumRecordedKeyCount else {
+      self = .digest(of: key)
+      return
+    }
+    self = .key([UInt8](copying: key))
+  }
+
+  private static func digest(of key: Span<UInt8>) -> KeyProof {
+    let words = SHA256.digest(of: key).words
+    return .digest(words[0], words[1])
+  }
+
+  /// Whether a key can be the one that the file was stored under.
+  func admits(_ key: Span<UInt8>) -> Bool {
+    switch self {
+    case .key(let own): own.span.hasSameBytes(as: key)
+    case .digest: self == .digest(of: key)
+    case .none: true
+    }
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .key(let key):
+      bytes.append(Self.keyMark)
+      bytes += key
+    case .digest(let first, let second):
+      bytes.append(Self.digestMark)
+      Hexadecimal.append(first, to: &bytes)
+      Hexadecimal.append(second, to: &bytes)
+    case .none: bytes.append(Self.noneMark)
+    }
+  }
+
+  /// Reads the proof; nil when it is malformed.
+  init?(_ bytes: Span<UInt8>, at range: Range<Int>) {
+    guard let start = range.first else { return nil }
+    let rest = (start + 1)..<range.upperBound
+    switch bytes[start] {
+    case Self.keyMark: self = .key(rest.map { bytes[$0] })
+    case Self.digestMark:
+      guard rest.count == 32,
+        let first = Hexadecimal.word(of: bytes.extracting(rest.prefix(16))),
+        let second = Hexadecimal.word(of: bytes.extracting(rest.suffix(16)))
+      else { return nil }
+      self = .digest(first, second)
+    case Self.noneMark where rest.isEmpty: self = .none
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/// Why a read found nothing.
+@nonexhaustive
+public enum MissReason: String, Sendable, Hashable, CaseIterable {
+  /// There is no file of that name.
+  case absent
+  /// The expiry is past.
+  case expired
+  /// The content does not match its hash, or the attribute is malformed, or the file is empty
+  /// although nothing says that it should be. The file is removed in the background.
+  case damaged
+  /// The file was proven to hold the value of another key with the same MD5.
+  case otherKey
+  /// The file was written by another version of the format.
+  case otherVersion
+  /// Something that is not a regular file has the name.
+  case foreign
+  /// The file belongs to somebody whose files are not trusted here.
+  case otherOwner
+  /// The file does not prove its key, and the configuration asks for proof.
+  case unproven
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
+  case unreadable
+}

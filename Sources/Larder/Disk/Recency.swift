@@ -1,0 +1,45 @@
+/// When a use of an entry is worth a stamp on the disk, and what the stamp says.
+struct Recency: Sendable {
+  /// How far the stored last access may lag behind. Zero: not at all.
+  var granularity: Duration
+  var extending: ExpirationExtending
+
+  /// The lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is shorter.
+  func lag(for lifetime: Lifetime) -> Duration {
+    guard case .seconds(let count) = lifetime else { return granularity }
+    return min(granularity, .seconds(Int64(count)) / 16)
+  }
+
+  /// Whether the stored last access is too old, given a use now.
+  ///
+  /// One in the future counts as now, so it is not due; it is corrected by the next due stamp.
+  func isDue(stored: Timestamp, now: Timestamp, lifetime: Lifetime) -> Bool {
+    let lag = lag(for: lifetime)
+    return lag == .zero || now.duration(since: stored) > lag
+  }
+
+  /// The last access to write: never earlier than what is stored, unless that is in the future.
+  static func access(used: Timestamp, stored: Timestamp, now: Timestamp) -> Timestamp {
+    stored > now ? used : max(used, stored)
+  }
+}
+
+/// A use that has not reached the disk yet.
+struct PendingStamp: Sendable {
+  var inode: UInt64
+  /// The expiry seen on the file; another one now means that somebody changed it.
+  var expirySeen: Timestamp
+  var lastAccess: Timestamp
+  /// The extended expiry, if the use extends.
+  var expiry: Timestamp?
+}
+
+extension Timestamp {
+  /// The expiry that a modification time means: some are what a file system with a smaller range
+  /// makes of never.
+  var asExpiry: Timestamp {
+    if self >= .never { return .never }
+    let clamped: [Int64] = [Int64(Int32.max), Int64(UInt32.max)]
+    return nanoseconds == 0 && clamped.contains(seconds) ? .never : self
+  }
+}

@@ -1,0 +1,51 @@
+import Synchronization
+
+/// The removal of everything, going on in the background.
+public final class RemovalProgress: Sendable {
+  private let state = Mutex(State())
+  private let changed = EventCount()
+
+  private struct State {
+    var result = BulkRemoval()
+    var isFinished = false
+    var failure: CacheError?
+  }
+
+  init() {}
+
+  /// What was removed so far.
+  public var result: BulkRemoval { state.withLock { $0.result } }
+
+  /// Whether that is all.
+  public var isFinished: Bool { state.withLock { $0.isFinished } }
+
+  /// Waits for the end.
+  ///
+  /// - Throws: `CacheError` if the directory could not be read; what was removed stays removed.
+  /// - Returns: What was removed in all.
+  @discardableResult
+  public func wait() throws(CacheError) -> BulkRemoval {
+    while true {
+      let ticket = changed.ticket()
+      let now = state.withLock { $0 }
+      if now.isFinished {
+        if let failure = now.failure { throw failure }
+        return now.result
+      }
+      changed.wait(ticket)
+    }
+  }
+
+  func add(_ result: BulkRemoval) {
+    state.withLock { $0.result.add(result) }
+  }
+
+  func fail(_ error: CacheError) {
+    state.withLock { $0.failure = error }
+  }
+
+  func finish() {
+    state.withLock { $0.isFinished = true }
+    changed.signal()
+  }
+}
