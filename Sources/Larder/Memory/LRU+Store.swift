@@ -20,7 +20,7 @@ extension LRU {
       let new = slab.insert(key, value, tag: tag, cost: cost)
       setTimes(of: new, deadline, at: now)
     } else {
-      replace(slot, value, cost: cost, at: now, into: &removals)
+      replace(slot, key, value, cost: cost, at: now, into: &removals)
       setTimes(of: slot, deadline, at: now)
       makeRoom(cost: 0, count: 0, besides: slot, at: now, into: &removals)
     }
@@ -39,15 +39,14 @@ extension LRU {
 
   @inlinable
   mutating func replace(
-    _ slot: Slot, _ value: consuming Value, cost: Int, at now: PackedTime,
+    _ slot: Slot, _ key: Key, _ value: consuming Value, cost: Int, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
     settings.statistics.countRemovals(1, cause)
-    removals.append(
-      Removal(
-        key: slab.entries[slot.index].key, value: slab.entries[slot.index].value, cause: cause))
-    slab.entries[slot.index].value = value
+    var old = value
+    swap(&slab.entries[slot.index].value, &old)
+    removals.append(Removal(key: key, value: old, cause: cause))
     slab.setCost(cost, of: slot)
     slab.moveToFront(slot)
   }

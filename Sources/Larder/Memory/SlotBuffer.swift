@@ -16,13 +16,13 @@ struct SlotBuffer<Element>: ~Copyable {
   /// Allocates room for a number of elements and initialises none.
   @inlinable
   init(capacity: Int) {
-    unsafe base = .allocate(capacity: capacity)
+    unsafe base = Self.allocate(capacity)
     self.capacity = capacity
   }
 
   @inlinable
   deinit {
-    unsafe base.deallocate()
+    unsafe UnsafeMutableRawPointer(base).deallocate()
   }
 
   /// The initialised element at an index.
@@ -61,11 +61,19 @@ extension SlotBuffer {
   mutating func reallocate(capacity newCapacity: Int, keeping initialized: Range<Int>) {
     assert(initialized.upperBound <= min(capacity, newCapacity), "range outside of the buffer")
     let source = unsafe base
-    unsafe base = .allocate(capacity: newCapacity)
+    unsafe base = Self.allocate(newCapacity)
     unsafe (base + initialized.lowerBound).moveInitialize(
       from: source + initialized.lowerBound, count: initialized.count)
-    unsafe source.deallocate()
+    unsafe UnsafeMutableRawPointer(source).deallocate()
     capacity = newCapacity
+  }
+
+  @inlinable
+  static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Element> {
+    unsafe LargeMemory.allocate(
+      byteCount: capacity * MemoryLayout<Element>.stride,
+      alignment: MemoryLayout<Element>.alignment
+    ).bindMemory(to: Element.self, capacity: capacity)
   }
 
   /// Initialises every element with one value.
