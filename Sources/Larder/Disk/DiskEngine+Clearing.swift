@@ -11,6 +11,7 @@ extension DiskEngine {
       state.index.removeAll()
       state.pending = [:]
     }
+    tellObserversOfClearing()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
   }

@@ -23,6 +23,7 @@ extension DiskEngine {
     var extendedData: [UInt8]
     /// The expiry, with the extension by this read.
     var expiry: Timestamp
+    let lifetime: Lifetime
     /// Whether nothing began to change the name since before the file was opened.
     var generation: EntryGenerations.Snapshot?
   }
@@ -98,7 +99,8 @@ extension DiskEngine {
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
     return Found(
       descriptor: descriptor, status: status, bytes: bytes,
-      extendedData: testimony.extendedData, expiry: expiry, generation: use.generation)
+      extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
+      generation: use.generation)
   }
 
   /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.
@@ -143,6 +145,11 @@ extension DiskEngine {
   private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
     withState { $0.statistics.misses[reason, default: 0] += 1 }
     return nil
+  }
+
+  /// Counts bytes that were found and that the caller's coder could make nothing of.
+  func noteUndecodable() {
+    withState { $0.statistics.misses[.undecodable, default: 0] += 1 }
   }
 
   /// Counts a miss for a file that was looked into, and removes it if it is damaged.

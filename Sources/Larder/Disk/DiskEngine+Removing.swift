@@ -1,26 +1,28 @@
 extension DiskEngine {
-  /// Removes the file of a name, whatever it is, unless it is a directory.
+  /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
   ///
-  /// - Parameter whileHeld: Runs when the name is gone, before any other change of it.
   /// - Returns: Whether this process's view had an entry there.
+  func remove(_ subject: Subject, cause: RemovalCause) throws(CacheError) -> Bool {
+    try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
+  }
+
+  /// Removes the entry of a name.
+  ///
+  /// - Parameter whileHeld: Runs before any other change of the name.
   func remove(
-    _ name: EntryName, cause: RemovalCause, whileHeld: (@Sendable () -> Void)? = nil
+    _ name: EntryName, cause: RemovalCause, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
+    defer { whileHeld() }
     let wasHidden = withState { $0.hidesFile(named: name) }
-    do throws(CacheError) {
-      let isRemoved = try unlinkRegular(name)
-      withState { state in
-        state.noteRemoved(name)
-        if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
-      }
-      whileHeld?()
-      return isRemoved && !wasHidden
-    } catch {
-      throw error
+    let isRemoved = try unlinkRegular(name)
+    withState { state in
+      state.noteRemoved(name)
+      if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
     }
+    return isRemoved && !wasHidden
   }
 
   /// Unlinks a regular file; false when there is none. What else has the name stays.

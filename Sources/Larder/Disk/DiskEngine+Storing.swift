@@ -6,8 +6,19 @@ extension DiskEngine {
     var extendedData: [UInt8]
     /// Whether a value that is there stays.
     var isExclusive = false
+    /// Whether the value is still to be stored when its turn among the changes of the name comes.
+    var isWanted: (@Sendable () -> Bool)?
+    /// The memory tier whose object stores, which needs not be told.
+    var origin: ObjectIdentifier?
     /// Runs when the value is visible, before any other change of the name.
-    var onPublish: (@Sendable () -> Void)?
+    var onPublish: (@Sendable (Published) -> Void)?
+  }
+
+  /// A value that has just become visible.
+  struct Published: Sendable {
+    let byteCount: Int
+    let expiry: Timestamp
+    let lifetime: Lifetime
   }
 
   /// The largest extended data.
@@ -109,6 +120,7 @@ extension DiskEngine {
     let name = request.subject.name
     acquire(name)
     defer { release(name) }
+    if let isWanted = request.isWanted, !isWanted() { return .rejected(.declined) }
     if request.isExclusive, try holdsValue(request.subject) { return .rejected(.alreadyPresent) }
     guard let status = try publish(&file, request) else { return .rejected(.alreadyPresent) }
     let tag = request.subject.key.tag
@@ -116,7 +128,10 @@ extension DiskEngine {
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: tag)
     withState { $0.noteStored(entry) }
-    request.onPublish?()
+    request.onPublish?(
+      Published(
+        byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
+    tellObservers(request.subject.key, except: request.origin)
     enforceLimits(after: name)
     return .stored
   }
@@ -153,7 +168,7 @@ extension DiskEngine {
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
   ) throws(CacheError) -> StoreOutcome {
     if !request.isExclusive {
-      _ = try remove(request.subject.name, cause: .replaced, whileHeld: request.onPublish)
+      _ = try remove(request.subject, cause: .replaced)
     }
     withState { $0.statistics.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
@@ -169,7 +184,7 @@ extension DiskEngine {
       if request.isExclusive { throw error }
       var remains = false
       do throws(CacheError) {
-        _ = try remove(request.subject.name, cause: .replaced, whileHeld: request.onPublish)
+        _ = try remove(request.subject, cause: .replaced)
       } catch {
         remains = true
       }
