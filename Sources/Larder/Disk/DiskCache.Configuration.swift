@@ -135,6 +135,7 @@ extension DiskCache.Configuration {
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit
       && trimTarget == other.trimTarget && sizeMeasure == other.sizeMeasure
       && durability == other.durability && sharesWithGroup == other.sharesWithGroup
+      && recordKeys == other.recordKeys && requireProof == other.requireProof
       && recencyGranularity == other.recencyGranularity && clock.isSame(as: other.clock)
   }
 }

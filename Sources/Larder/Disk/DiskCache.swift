@@ -37,7 +37,7 @@ public final class DiskCache: Sendable {
     let engine = engine
     guard !engine.isForked, EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written behind its back.
-    IOExecutor.upkeep.submit { engine.shutDownQuietly() }
+    IOExecutor.endings.submit { engine.shutDownQuietly() }
   }
 
   /// The directory's absolute path, links resolved at opening.
