@@ -13,6 +13,7 @@ final class EntryWriter: Sendable {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordsKeys = configuration.recordKeys == .always
+    if !DirectoryHandle.canNameOpenFiles { lacksUnnamedFiles.store(true, ordering: .relaxed) }
   }
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise

@@ -192,13 +192,22 @@ extension DirectoryHandle {
   }
 
   /// The absolute path of the open directory, without links. Corresponds to reading the link
-  /// `/proc/self/fd/N`.
-  func resolvedPath() throws(Errno) -> String {
+  /// `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath` of the path it was opened by.
+  func resolvedPath(of path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = try system(.fcntl, nil) {
-      unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
+    do throws(Errno) {
+      let count = try system(.fcntl, nil) {
+        unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
+      }
+      return String(
+        decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    } catch .noSuchFile {
+      return String(decoding: try Path(path).resolved().bytes, as: UTF8.self)
     }
-    return String(
-      decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Whether a file without a name can be given one later. See `link(_:as:)`.
+  static var canNameOpenFiles: Bool {
+    unsafe access("/proc/self/fd", X_OK) == 0
   }
 }
