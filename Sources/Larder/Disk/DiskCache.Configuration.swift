@@ -47,6 +47,9 @@ extension DiskCache {
     /// The clock of stamps and expiries. The default is the system's.
     public var clock = WallClock.system
 
+    /// Whether opening makes a missing directory and marks an empty one as a cache.
+    package var makesDirectory = true
+
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
 

@@ -11,7 +11,7 @@ import Synchronization
 /// as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
 public final class DiskCache: Sendable {
   let engine: DiskEngine
-  private let fileExtension: FileExtension
+  let fileExtension: FileExtension
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
 

@@ -15,6 +15,12 @@ struct FileDescriptor: ~Copyable, Sendable {
     self.faults = faults
   }
 
+  /// Lends a descriptor that stays open when the value ends, such as standard output.
+  init(lending rawValue: Int32) {
+    self.init(rawValue: rawValue, faults: nil)
+    isOwned = false
+  }
+
   deinit {
     // The outcome is of no use: on Linux the descriptor is gone either way. See: man 2 close.
     if isOwned { _ = close(rawValue) }

@@ -1,0 +1,3 @@
+extension Call {
+  func demo() throws(Failure) -> ExitCode { .fine }
+}
