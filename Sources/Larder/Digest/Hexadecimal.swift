@@ -1,0 +1,41 @@
+/// Words as sixteen hexadecimal digits in ASCII, lower-case only.
+enum Hexadecimal {
+  /// The digits of a word, the highest first.
+  static func digits(of word: UInt64) -> [16 of UInt8] {
+    [16 of UInt8] { index in digit(word &>> UInt64(60 - 4 * index) & 0xf) }
+  }
+
+  /// Appends the digits of a word, the highest first.
+  static func append(_ word: UInt64, to text: inout [UInt8]) {
+    let digits = digits(of: word)
+    for index in digits.indices {
+      text.append(digits[index])
+    }
+  }
+
+  /// The word that exactly sixteen digits spell; nil for anything else, upper case included, so
+  /// that no two texts mean the same.
+  static func word(of text: Span<UInt8>) -> UInt64? {
+    guard text.count == 16 else { return nil }
+    var word: UInt64 = 0
+    for index in 0..<16 {
+      guard let value = value(of: text[index]) else { return nil }
+      word = word &<< 4 | value
+    }
+    return word
+  }
+
+  @inline(__always)
+  private static func digit(_ value: UInt64) -> UInt8 {
+    UInt8(truncatingIfNeeded: value) &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+  }
+
+  @inline(__always)
+  private static func value(of digit: UInt8) -> UInt64? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
+    default: nil
+    }
+  }
+}
