@@ -1,13 +1,13 @@
 /// The 128 bits of an MD5 digest, as two words in the order in which the digits are written.
-struct MD5Digest: Sendable, Hashable {
+package struct MD5Digest: Sendable, Hashable {
   /// The first 16 hexadecimal digits.
-  var high: UInt64
+  package var high: UInt64
   /// The last 16 hexadecimal digits.
-  var low: UInt64
+  package var low: UInt64
 }
 
 extension MD5Digest: Comparable {
-  static func < (a: MD5Digest, b: MD5Digest) -> Bool {
+  package static func < (a: MD5Digest, b: MD5Digest) -> Bool {
     (a.high, a.low) < (b.high, b.low)
   }
 }

@@ -1,0 +1,17 @@
+/// The 256 bits of a SHA-256 digest, as four words in the order in which the digits are written.
+///
+/// A key's proof is the first two of them.
+struct SHA256Digest: Sendable, Hashable {
+  /// Sixteen hexadecimal digits each.
+  var words: SIMD4<UInt64>
+
+  /// The 64 hexadecimal digits, lower-case, in ASCII.
+  var hex: [UInt8] {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(64)
+    for index in words.indices {
+      Hexadecimal.append(words[index], to: &digits)
+    }
+    return digits
+  }
+}
