@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 struct XXH64Tests {
-  /// Known values for texts; the last is from the tests of the C library's Python binding.
+  /// Published values of texts, from the tests of cespare/xxhash; "abc" is from the C library.
   static let published: [(String, UInt64)] = [
     ("", 0xef46_db37_51d8_e999),
     ("a", 0xd24e_c4f1_a98c_6e5b),
