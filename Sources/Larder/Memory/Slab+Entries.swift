@@ -32,6 +32,7 @@ extension Slab {
     return entries.move(at: slot.index)
   }
 
+  /// Returns a slot without an entry: the one freed last, else one that was never used.
   @inlinable
   mutating func takeFreeSlot() -> Slot {
     if free != .none {
