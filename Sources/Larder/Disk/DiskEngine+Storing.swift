@@ -88,7 +88,7 @@ extension DiskEngine {
     of request: StoreRequest, byteCount: Int? = nil
   ) -> StoreOutcome.Reason? {
     let now = self.now
-    if request.expiration.expiry(at: now) <= now { return .expired }
+    if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
     if configuration.sizeLimit == 0 || configuration.countLimit == 0 { return .tooLarge }
     guard let byteCount else { return nil }
     if let limit = configuration.sizeLimit, byteCount > limit { return .tooLarge }
