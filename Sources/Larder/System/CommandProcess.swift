@@ -14,13 +14,19 @@ package enum CommandProcess {
   ///
   /// Corresponds to `signal(SIGPIPE, SIG_IGN)` and `fcntl(F_GETFD)`.
   package static func prepare() {
-    unsafe signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGPIPE, SIG_IGN)
     for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
       // The lowest free number is the one that was found closed. Opened the wrong way round, so that
       // using the stream is the error it would have been.
       let mode = descriptor == 0 ? O_WRONLY : O_RDONLY
       if unsafe open("/dev/null", mode) == -1 { _ = unsafe open("/", O_RDONLY | O_DIRECTORY) }
     }
+  }
+
+  /// Waits. Corresponds to `nanosleep`; a signal may end it early.
+  package static func wait(_ duration: Duration) {
+    var time = Timestamp(seconds: 0).adding(duration).timespec
+    _ = unsafe nanosleep(&time, nil)
   }
 
   /// Ends the process with a status. Corresponds to `exit`.
