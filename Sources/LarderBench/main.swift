@@ -1,1 +1,27 @@
-import Larder
+import Glibc
+
+let usage = """
+  usage: LarderBench BENCHMARK [OPTION]…   (run it in release: swift run -c release LarderBench …)
+
+    replay   drives a cache from a trace file and counts hits and evictions
+    memory   the memory tier beside a locked dictionary and a list of node objects
+  """
+
+func fail(_ message: String, _ status: Int32) -> Never {
+  let text = Array((message + "\n").utf8)
+  unsafe write(STDERR_FILENO, text, text.count)
+  exit(status)
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+do {
+  switch arguments.first {
+  case "replay": try ReplayBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
+  default: fail(usage, 2)
+  }
+} catch is UsageError {
+  fail(ReplayBenchmark.usage, 2)
+} catch {
+  fail("LarderBench: \(error)", 4)
+}

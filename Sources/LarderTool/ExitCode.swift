@@ -36,7 +36,7 @@ extension ExitCode {
       case .invalidArgument: .usage
       case .unsafeDirectory, .permissionDenied, .noSpace, .readOnly, .resourcesExhausted,
         .configurationConflict, .locked, .extendedDataUnsupported, .nameOccupied, .callerFailed,
-        .closed, .forked, .io:
+        .cancelled, .loadCycle, .closed, .forked, .io:
         .inputOutput
       @unknown default: .inputOutput
       }

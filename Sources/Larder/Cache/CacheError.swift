@@ -58,6 +58,10 @@ public struct CacheError: Error, Sendable, Hashable {
     case nameOccupied
     /// The coder or the caller's closure threw.
     case callerFailed
+    /// The task was cancelled before the operation began.
+    case cancelled
+    /// A load waits for its own key, or two loads wait for each other.
+    case loadCycle
     /// The cache was closed.
     case closed
     /// The process was forked after the cache was opened.
@@ -99,6 +103,8 @@ extension CacheError.Code {
     case .invalidArgument: "the name or setting cannot be used"
     case .nameOccupied: "a directory stands where the entry belongs; move it away"
     case .callerFailed: "the closure or coder given by the caller threw"
+    case .cancelled: "the task was cancelled before the operation began"
+    case .loadCycle: "a load asks for a key whose load waits for it; load that key elsewhere"
     case .closed: "the cache was closed; open another"
     case .forked: "the process was forked after opening; open the cache again in the child"
     case .io: "the system reported a failure"

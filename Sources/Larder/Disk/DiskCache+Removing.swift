@@ -3,7 +3,7 @@ extension DiskCache {
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
-    return try engine.remove(subject(key).name, cause: .explicit)
+    return try engine.remove(subject(key), cause: .explicit)
   }
 
   /// Removes every entry and waits for the end; what others store meanwhile may stay. Goes on past

@@ -24,9 +24,9 @@ extension DiskEngine {
       if configuration.requireProof { return nil }
       if inspection.status.byteCount == 0 && reader.checksContent { return nil }
     }
-    let pending = withState { $0.pending[subject.name]?.expiry }
-    let objection = reader.trust.objection(
-      to: inspection.status, pending: pending, now: now)
+    let status = inspection.status
+    let pending = withState { $0.pendingExpiry(of: subject.name, status) }
+    let objection = reader.trust.objection(to: status, pending: pending, now: now)
     return objection == nil ? inspection : nil
   }
 

@@ -1,52 +1,60 @@
 extension DiskEngine {
-  /// Removes the file of a name, whatever it is, unless it is a directory.
+  /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
   ///
-  /// - Parameter whileHeld: Runs when the name is gone, before any other change of it.
   /// - Returns: Whether this process's view had an entry there.
+  func remove(_ subject: Subject, cause: RemovalCause) throws(CacheError) -> Bool {
+    try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
+  }
+
+  /// Removes the entry of a name.
+  ///
+  /// - Parameter whileHeld: Runs before any other change of the name.
   func remove(
-    _ name: EntryName, cause: RemovalCause, whileHeld: (@Sendable () -> Void)? = nil
+    _ name: EntryName, cause: RemovalCause, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
+    defer { whileHeld() }
     let wasHidden = withState { $0.hidesFile(named: name) }
-    do throws(CacheError) {
-      let isRemoved = try unlinkRegular(name)
+    do throws(Errno) {
+      let handle = location.handle
+      let isRemoved = try unlinkEntry(name.fileName, in: handle)
       withState { state in
         state.noteRemoved(name)
         if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
       }
-      whileHeld?()
+      if isRemoved && configuration.durability == .durable {
+        try handle.descriptor.synchronize()
+      }
       return isRemoved && !wasHidden
-    } catch {
-      throw error
-    }
-  }
-
-  /// Unlinks a regular file; false when there is none. What else has the name stays.
-  private func unlinkRegular(_ name: EntryName) throws(CacheError) -> Bool {
-    let fileName = name.fileName
-    do throws(Errno) {
-      let handle = location.handle
-      guard try handle.status(of: fileName).isRegular else { return false }
-      try handle.unlink(fileName)
-      if configuration.durability == .durable { try handle.descriptor.synchronize() }
-      return true
-    } catch .noSuchFile, .staleHandle {
-      return false
     } catch {
       throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 
+  /// Unlinks the file of an entry; false when there is none. What else has the name stays.
+  private func unlinkEntry(
+    _ name: FileName, in handle: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      let status = try handle.status(of: name)
+      guard status.isRegular, reader.trust.isTrusted(status) else { return false }
+      try handle.unlink(name)
+      return true
+    } catch .noSuchFile, .staleHandle {
+      return false
+    }
+  }
+
   /// Removes a file in the background if it is still the one that was judged.
   func removeInBackground(_ name: EntryName, _ status: FileStatus, cause: RemovalCause) {
-    let victim = Victim(
-      name: name, inode: status.inode, changeTime: status.change, byteCount: status.byteCount,
-      allocatedByteCount: status.allocatedByteCount)
+    let victim = Victim(IndexedEntry(name: name, status: status))
     withState { state in
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
+      // Another reader may have judged it already.
+      if state.hidesFile(named: name) { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
       state.startEviction([victim])

@@ -56,7 +56,7 @@ extension DiskEngine {
       let after = try descriptor.status()
       if after.change == before.change { return (hash, after) }
       before = after
-      try descriptor.rewind()
+      try descriptor.seek(to: 0)
     }
   }
 }

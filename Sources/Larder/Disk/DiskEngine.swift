@@ -11,6 +11,8 @@ final class DiskEngine: Sendable {
   private let state = Mutex(EngineState())
   /// Signalled when a name is free again, victims are gone, a scan ends.
   let changed = EventCount()
+  /// The memory tiers in front of this directory in this process.
+  let observers = EngineObservers()
   let writer: EntryWriter
   let reader: EntryReader
   private let forkCount = ProcessIdentity.forkCount

@@ -39,10 +39,7 @@ extension EntryIndex {
   }
 
   private mutating func take(_ number: UInt32) -> Victim {
-    let slot = slots[number]
-    let victim = Victim(
-      name: name(at: number), inode: slot.inode, changeTime: slot.change.timestamp,
-      byteCount: slot.byteCount, allocatedByteCount: slot.allocatedByteCount)
+    let victim = Victim(entry(at: number))
     remove(number)
     return victim
   }

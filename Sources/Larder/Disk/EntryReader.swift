@@ -44,10 +44,21 @@ struct EntryReader: Sendable {
       let status = try descriptor.status()
       return .file(descriptor, status)
     } catch {
-      guard let reason = Self.missReason(for: error) else {
+      // Of one entry, EACCES is a miss; of the whole directory, the caller's to cure.
+      let isClosed = error == .permissionDenied && !Self.mayEnter(handle)
+      guard !isClosed, let reason = Self.missReason(for: error) else {
         throw CacheError(readFailure: error, name: name.text)
       }
       return .missed(reason, error)
+    }
+  }
+
+  private static func mayEnter(_ handle: DirectoryHandle) -> Bool {
+    do throws(Errno) {
+      _ = try handle.status(of: FileName("."))
+      return true
+    } catch {
+      return error != .permissionDenied
     }
   }
 
@@ -116,7 +127,7 @@ struct EntryReader: Sendable {
   ) throws(Errno) -> Bool {
     guard let attribute = testimony.attribute else { return true }
     let hash = try hash(of: file, testimony.extendedData)
-    try file.rewind()
+    try file.seek(to: 0)
     return hash == attribute.contentHash
   }
 

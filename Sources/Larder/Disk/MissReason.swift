@@ -20,4 +20,7 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   case unproven
   /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
   case unreadable
+  /// The bytes are those that were stored, and the caller's coder makes nothing of them. Counted
+  /// beside the hit on disk.
+  case undecodable
 }

@@ -26,8 +26,16 @@ struct StagedFile: ~Copyable {
   }
 
   /// Adds bytes to the content.
+  ///
+  /// After a failure the content is what it was, and the write can be tried again.
   mutating func write(_ bytes: Span<UInt8>) throws(Errno) {
-    try descriptor.write(bytes)
+    do throws(Errno) {
+      try descriptor.write(bytes)
+    } catch {
+      try descriptor.truncate(to: byteCount)
+      try descriptor.seek(to: byteCount)
+      throw error
+    }
     hash.update(bytes)
     byteCount += bytes.count
   }
@@ -54,10 +62,30 @@ struct StagedFile: ~Copyable {
   }
 
   private mutating func takeTemporaryName() throws(Errno) {
-    _ = try descriptor.tryLock(.exclusive)
-    let name = EntryWriter.temporaryName()
-    try handle.link(descriptor, as: name)
-    temporary = name
+    lock()
+    while true {
+      let name = EntryWriter.temporaryName()
+      do throws(Errno) {
+        try handle.link(descriptor, as: name)
+        temporary = name
+        return
+      } catch .fileExists {
+        // Another process namespace shares the directory and our number: take the next.
+      }
+    }
+  }
+
+  /// Locks a temporary for as long as it is open, since who can lock one may delete it.
+  ///
+  /// - Returns: Whether nobody else holds it. Where files cannot be locked nobody can, and nobody
+  ///   deletes it.
+  @discardableResult
+  func lock() -> Bool {
+    do throws(Errno) {
+      return try descriptor.tryLock(.exclusive)
+    } catch {
+      return true
+    }
   }
 
   private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {

@@ -1,28 +1,38 @@
 extension LRU {
   /// Returns the value of a key, makes it the most recently used, and extends its expiry.
   ///
-  /// An expired entry is removed and not returned.
+  /// An expired entry is neither returned nor counted but reported: `expire(_:tag:at:into:)` has to
+  /// be called then. That keeps whatever it takes to hand an entry out off the way of a hit.
   @inlinable @inline(__always)
   mutating func value(
     forKey key: Key, tag: UInt32, extending: ExpirationExtending, at now: PackedTime,
-    into removals: inout Removals<Key, Value>
+    isExpired: inout Bool
   ) -> Value? {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else {
-      settings.statistics.missesAbsent &+= 1
+      settings.counters.missesAbsent &+= 1
       return nil
     }
     if settings.keepsTimes {
-      if isExpired(slot, at: now) {
-        settings.statistics.missesExpired &+= 1
-        remove(slot, .expired, into: &removals)
+      if self.isExpired(slot, at: now) {
+        isExpired = true
         return nil
       }
       slab.times[slot.index].use(extending, at: now)
     }
     slab.moveToFront(slot)
-    settings.statistics.hits &+= 1
+    settings.counters.hits &+= 1
     return slab.entries[slot.index].value
+  }
+
+  /// Removes the entry of a key if it has expired, and counts the miss that found that out.
+  @usableFromInline
+  mutating func expire(
+    _ key: Key, tag: UInt32, at now: PackedTime, into removals: inout Removals<Key, Value>
+  ) {
+    settings.counters.missesExpired &+= 1
+    let slot = slab.find(key, tag: tag)
+    if slot != .none, isExpired(slot, at: now) { remove(slot, .expired, into: &removals) }
   }
 
   /// Returns the value of a key and changes nothing.

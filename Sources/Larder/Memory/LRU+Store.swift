@@ -10,17 +10,17 @@ extension LRU {
     let slot = slab.find(key, tag: tag)
     if let reason = rejection(cost: cost, deadline: deadline, at: now) {
       if slot != .none { remove(slot, .replaced, into: &removals) }
-      settings.statistics.countRejection(reason)
+      settings.counters.countRejection(reason)
       return .rejected(reason)
     }
     storesSinceSweep &+= 1
-    settings.statistics.stores &+= 1
+    settings.counters.stores &+= 1
     if slot == .none {
       makeRoom(cost: cost, count: 1, besides: .none, at: now, into: &removals)
       let new = slab.insert(key, value, tag: tag, cost: cost)
       setTimes(of: new, deadline, at: now)
     } else {
-      replace(slot, value, cost: cost, at: now, into: &removals)
+      replace(slot, key, value, cost: cost, at: now, into: &removals)
       setTimes(of: slot, deadline, at: now)
       makeRoom(cost: 0, count: 0, besides: slot, at: now, into: &removals)
     }
@@ -37,21 +37,22 @@ extension LRU {
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
   }
 
+  /// Exchanges the value of an entry, which becomes the most recently used.
   @inlinable
   mutating func replace(
-    _ slot: Slot, _ value: consuming Value, cost: Int, at now: PackedTime,
+    _ slot: Slot, _ key: Key, _ value: consuming Value, cost: Int, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
-    settings.statistics.countRemovals(1, cause)
-    removals.append(
-      Removal(
-        key: slab.entries[slot.index].key, value: slab.entries[slot.index].value, cause: cause))
-    slab.entries[slot.index].value = value
+    settings.counters.countRemovals(1, cause)
+    var old = value
+    swap(&slab.entries[slot.index].value, &old)
+    removals.append(Removal(key: key, value: old, cause: cause))
     slab.setCost(cost, of: slot)
     slab.moveToFront(slot)
   }
 
+  /// Records when an entry was stored and when it expires, once that matters to any entry.
   @inlinable
   mutating func setTimes(of slot: Slot, _ deadline: SlotDeadline, at now: PackedTime) {
     if deadline.expiry < .never {

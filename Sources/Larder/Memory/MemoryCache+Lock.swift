@@ -36,7 +36,16 @@ extension MemoryCache {
   /// Tells the listener what left. Called without the lock; the values are released on return.
   @inlinable @inline(__always)
   func finish(_ removals: consuming Removals<Key, Value>) {
-    guard let listener = configuration.removalListener else { return }
+    if let listener = configuration.removalListener, removals.first != nil {
+      tell(listener, of: removals)
+    }
+  }
+
+  /// Calls the listener; out of line, since most caches have none.
+  @inlinable @inline(never)
+  func tell(
+    _ listener: @Sendable (Key, Value, RemovalCause) -> Void, of removals: Removals<Key, Value>
+  ) {
     removals.forEach { listener($0.key, $0.value, $0.cause) }
   }
 

@@ -17,16 +17,27 @@ extension MemoryCache {
   @inlinable
   public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
     let hash = key.hashValue
-    var removals = Removals<Key, Value>()
+    var isExpired = false
     let value: Value? = withStripe(hash) { lru in
       let value = lru.value(
         forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru),
-        into: &removals)
+        isExpired: &isExpired)
       check(lru)
       return value
     }
-    finish(removals)
+    if isExpired { expire(key, hash) }
     return value
+  }
+
+  /// Removes an expired value, unless a new one was stored since it was found to be expired.
+  @usableFromInline
+  func expire(_ key: Key, _ hash: Int) {
+    var removals = Removals<Key, Value>()
+    withStripe(hash) { lru in
+      lru.expire(key, tag: Self.tag(hash), at: now(for: lru), into: &removals)
+      check(lru)
+    }
+    finish(removals)
   }
 
   /// Returns the value of a key, or nil; does not count as a use, nor in the statistics.

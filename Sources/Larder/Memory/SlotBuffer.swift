@@ -1,6 +1,7 @@
 /// Memory for the elements of a slab, owned by one value and indexed without a check in release.
 ///
-/// The one file outside `System/` that touches pointers. The figure: 0.60 of a locked dictionary per hit
+/// The one file outside `System/` that touches pointers. The figure: with it a hit takes 0.6 of the
+/// time of a locked dictionary.
 ///
 /// The owner knows which elements are initialised; the buffer only frees the memory. Debug builds
 /// check every index.
@@ -16,13 +17,13 @@ struct SlotBuffer<Element>: ~Copyable {
   /// Allocates room for a number of elements and initialises none.
   @inlinable
   init(capacity: Int) {
-    unsafe base = .allocate(capacity: capacity)
+    unsafe base = Self.allocate(capacity)
     self.capacity = capacity
   }
 
   @inlinable
   deinit {
-    unsafe base.deallocate()
+    unsafe UnsafeMutableRawPointer(base).deallocate()
   }
 
   /// The initialised element at an index.
@@ -61,11 +62,19 @@ extension SlotBuffer {
   mutating func reallocate(capacity newCapacity: Int, keeping initialized: Range<Int>) {
     assert(initialized.upperBound <= min(capacity, newCapacity), "range outside of the buffer")
     let source = unsafe base
-    unsafe base = .allocate(capacity: newCapacity)
+    unsafe base = Self.allocate(newCapacity)
     unsafe (base + initialized.lowerBound).moveInitialize(
       from: source + initialized.lowerBound, count: initialized.count)
-    unsafe source.deallocate()
+    unsafe UnsafeMutableRawPointer(source).deallocate()
     capacity = newCapacity
+  }
+
+  @inlinable
+  static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Element> {
+    unsafe LargeMemory.allocate(
+      byteCount: capacity * MemoryLayout<Element>.stride,
+      alignment: MemoryLayout<Element>.alignment
+    ).bindMemory(to: Element.self, capacity: capacity)
   }
 
   /// Initialises every element with one value.

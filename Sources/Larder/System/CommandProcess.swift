@@ -14,7 +14,7 @@ package enum CommandProcess {
   ///
   /// Corresponds to `signal(SIGPIPE, SIG_IGN)` and `fcntl(F_GETFD)`.
   package static func prepare() {
-    _ = signal(SIGPIPE, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
       // The lowest free number is the one that was found closed. Opened the wrong way round, so that
       // using the stream is the error it would have been.

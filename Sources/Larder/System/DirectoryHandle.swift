@@ -191,23 +191,24 @@ extension DirectoryHandle {
     }
   }
 
-  /// The absolute path of the open directory, without links. Corresponds to reading the link
-  /// `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath` of the path it was opened by.
-  func resolvedPath(of path: String) throws(Errno) -> String {
+  /// The absolute path of the open directory, without links.
+  ///
+  /// Corresponds to reading the link `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath`
+  /// of the path that it was opened by.
+  func resolvedPath(openedAs path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     do throws(Errno) {
       let count = try system(.fcntl, nil) {
         unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
       }
-      return String(
-        decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      return Self.text(buffer[..<count])
     } catch .noSuchFile {
-      return String(decoding: try Path(path).resolved().bytes, as: UTF8.self)
+      guard unsafe realpath(path, &buffer) != nil else { throw Errno.current }
+      return Self.text(buffer.prefix { $0 != 0 })
     }
   }
 
-  /// Whether a file without a name can be given one later. See `link(_:as:)`.
-  static var canNameOpenFiles: Bool {
-    unsafe access("/proc/self/fd", X_OK) == 0
+  private static func text(_ characters: ArraySlice<CChar>) -> String {
+    String(decoding: characters.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

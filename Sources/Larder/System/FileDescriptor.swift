@@ -83,8 +83,8 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-  /// Goes back to the first byte. Corresponds to `lseek`.
-  func rewind() throws(Errno) {
-    _ = try system(.fcntl, faults) { lseek(rawValue, 0, SEEK_SET) }
+  /// Goes to an offset, where the next read or write begins. Corresponds to `lseek`.
+  func seek(to offset: Int) throws(Errno) {
+    _ = try system(.fcntl, faults) { lseek(rawValue, off_t(offset), SEEK_SET) }
   }
 }

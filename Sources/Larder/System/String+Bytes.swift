@@ -5,7 +5,7 @@
 #endif
 
 extension String {
-  /// Whether two texts have the same UTF-8 bytes, which is less than canonical equivalence asks.
+  /// Whether two texts have the same UTF-8 bytes, which is more than canonical equivalence asks.
   ///
   /// Corresponds to `memcmp`.
   @inline(__always)

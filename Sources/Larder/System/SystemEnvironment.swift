@@ -16,11 +16,23 @@ package enum SystemEnvironment {
     UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
   }
 
-  /// The process's home directory: `$HOME`, else what the user database says.
-  static var homeDirectory: String? {
-    if let home = variable("HOME"), home.hasPrefix("/") { return home }
-    return nil
+  /// Where the user's caches are: `$XDG_CACHE_HOME`, or `~/.cache`; a path that is not absolute
+  /// counts as not set. Source: the XDG Base Directory Specification.
+  static var cacheHome: String? {
+    if let home = variable("XDG_CACHE_HOME"), home.hasPrefix("/") { return home }
+    guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
+    return home + "/.cache"
   }
+
+  /// The bytes of memory this process may use: the machine's, or fewer if its cgroup or one above
+  /// it says so.
+  static var memoryLimit: Int {
+    let physical = physicalMemory
+    return Int(clamping: min(physical, CgroupMemory.limit ?? physical))
+  }
+
+  /// Whether an open file can be reached by its number, as `/proc/self/fd/N`.
+  static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
 
   /// The first bytes of a small text file such as those under `/proc`, nil when it cannot be read.
   static func text(ofFile path: String) -> String? {

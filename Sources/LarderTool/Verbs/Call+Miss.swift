@@ -25,6 +25,7 @@ extension Call {
     case .otherOwner: "the file belongs to somebody who is not trusted here"
     case .unproven: "the file does not prove its key"
     case .unreadable: "the file cannot be read; check its owner and mode"
+    case .undecodable: "the bytes there are not what the reader expects"
     @unknown default: reason.rawValue
     }
   }

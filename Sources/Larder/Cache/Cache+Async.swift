@@ -1,0 +1,69 @@
+extension Cache {
+  /// The value stored under a key; one in memory is returned at once, without a hop.
+  public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if let value = memory.value(forKey: key) { return value }
+    return try await disk.executor.run("value") { () throws(CacheError) in
+      try self.valueFromDisk(key)
+    }
+  }
+
+  /// Stores a value in both tiers in place of what was there.
+  @discardableResult
+  public func store(
+    _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) async throws(CacheError) -> StoreOutcome {
+    let key = key.cacheKey
+    return try await disk.executor.run("store") { () throws(CacheError) in
+      try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
+    }
+  }
+
+  /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  @discardableResult
+  public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    let key = key.cacheKey
+    return try await disk.executor.run("remove") { () throws(CacheError) in
+      try self.remove(forKey: key)
+    }
+  }
+
+  /// Removes every value from both tiers and waits for the end.
+  @discardableResult
+  public func removeAll() async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("removeAll") { () throws(CacheError) in try self.removeAll() }
+  }
+
+  /// Removes expired values from both tiers.
+  @discardableResult
+  public func removeExpired() async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("removeExpired") { () throws(CacheError) in try self.removeExpired()
+    }
+  }
+
+  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
+    let key = key.cacheKey
+    return try await disk.executor.run("tier") { () throws(CacheError) in try self.tier(forKey: key)
+    }
+  }
+
+  /// Whether a read would find a value. Does not count as a use.
+  public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    let key = key.cacheKey
+    return try await disk.executor.run("contains") { () throws(CacheError) in try self.contains(key)
+    }
+  }
+
+  /// Waits until everything accepted is on disk.
+  public func flush() async throws(CacheError) {
+    try await disk.executor.run("flush") { () throws(CacheError) in try self.flush() }
+  }
+
+  /// Waits until everything accepted is on disk and detaches from the directory.
+  public func close() async throws(CacheError) {
+    try await disk.executor.run("close") { () throws(CacheError) in try self.close() }
+  }
+}

@@ -1,0 +1,140 @@
+extension Cache {
+  /// The value stored under a key, nil when there is none that is valid.
+  ///
+  /// Counts as a use in both tiers. A value that comes from disk is kept in memory, unless a newer
+  /// one was stored meanwhile.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss with
+  ///   a counted reason.
+  /// - Complexity: O(1) from memory, O(bytes) from disk.
+  public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if let value = memory.value(forKey: key) { return value }
+    return try valueFromDisk(key)
+  }
+
+  /// Reads a value from disk, past the memory tier, and promotes it.
+  func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
+    let subject = disk.subject(key)
+    guard let found = try disk.engine.read(subject, for: .value, extending: nil) else { return nil }
+    guard let value = decoded(found.bytes) else { return nil }
+    guard let generation = found.generation else { return value }
+    let generations = disk.engine.generations
+    keep(
+      value, key, byteCount: found.bytes.count,
+      until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
+    ) { generations.isCurrent(generation) }
+    return value
+  }
+
+  private func decoded(_ bytes: [UInt8]) -> Value? {
+    do {
+      return try coder.decode(bytes)
+    } catch {
+      // A value of no more use, from another version of the program: the caller makes a new one.
+      disk.engine.noteUndecodable()
+      return nil
+    }
+  }
+
+  /// Stores a value in both tiers in place of what was there.
+  ///
+  /// A reader in any thread or process sees the old value, the new one, or none. Rejected or failed,
+  /// the old value is removed from both tiers where that is possible; where it is not, the error
+  /// says `oldValueRemains`.
+  ///
+  /// - Parameters:
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
+  /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value, key.cacheKey, expiration, extendedData, isWanted: nil)
+  }
+
+  /// Stores a value, unless a condition no longer holds when its turn among the changes of the key
+  /// has come.
+  func store(
+    _ value: Value, _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
+    isWanted: (@Sendable () -> Bool)?
+  ) throws(CacheError) -> StoreOutcome {
+    try disk.checkWritable("store")
+    let bytes = try encoded(value)
+    var request = try disk.request(key, expiration, extendedData)
+    request.origin = ObjectIdentifier(self)
+    request.isWanted = isWanted
+    request.onPublish = { [unowned self] published in
+      flights.supersede(key)
+      keep(
+        value, key, byteCount: published.byteCount,
+        until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
+      ) { true }
+    }
+    return try disk.engine.store(bytes.span, request)
+  }
+
+  private func encoded(_ value: Value) throws(CacheError) -> [UInt8] {
+    do {
+      return try coder.encode(value)
+    } catch {
+      throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+    }
+  }
+
+  private func keep(
+    _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
+    if isCurrent: () -> Bool
+  ) {
+    memory.storeIf(
+      isCurrent, value, forKey: key, cost: byteCount,
+      expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
+  }
+
+  /// How long a value may be served from memory before a use must reach the disk.
+  private func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
+    guard !disk.configuration.mode.isReadOnly else { return expiry }
+    return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
+  }
+
+  /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  @discardableResult
+  public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try disk.remove(forKey: key)
+  }
+
+  /// Removes every value from both tiers and waits for the end. Goes on past a failure.
+  @discardableResult
+  public func removeAll() throws(CacheError) -> BulkRemoval {
+    try disk.removeAll()
+  }
+
+  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
+    try disk.removeAllInBackground()
+  }
+
+  /// Removes expired values from both tiers.
+  @discardableResult
+  public func removeExpired() throws(CacheError) -> BulkRemoval {
+    memory.removeExpired()
+    return try disk.removeExpired()
+  }
+
+  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
+    try disk.checkUsable("tier")
+    let key = key.cacheKey
+    if memory.contains(key) { return .memory }
+    return try disk.contains(key) ? .disk : nil
+  }
+
+  /// Whether a read would find a value. Does not count as a use.
+  public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try tier(forKey: key) != nil
+  }
+}

@@ -1,0 +1,111 @@
+/// Values kept in memory and on disk: an exact LRU in front of a directory that can be read with `ls`.
+///
+/// ```swift
+/// let pages = try Cache(named: "pages", coder: .string)
+/// try pages.store(html, forKey: url, expiration: .days(1))
+/// let hit = try pages.value(forKey: url)
+/// ```
+///
+/// Safe from any thread. Operations on one key follow each other across both tiers, so that disk,
+/// index and memory agree on who was last; other keys never wait. A hit in memory touches no file.
+///
+/// Every operation that may touch the disk has an asynchronous spelling of the same name, which runs
+/// on threads of the cache's own and never blocks Swift's.
+public final class Cache<Value: Sendable>: Sendable {
+  /// The tier in memory. Using it alone is possible; what is stored there only is not on disk.
+  public let memory: MemoryCache<CacheKey, Value>
+  /// The tier on disk. What is changed through it leaves the memory tier.
+  public let disk: DiskCache
+  /// The settings that the cache was opened with.
+  public let configuration: CacheConfiguration
+  let coder: Coder<Value>
+  let flights = FlightControl<Value>()
+
+  /// Opens a cache in a directory, and makes the directory if it does not exist.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.init(directory:configuration:)` does.
+  /// - Complexity: O(1), however many entries there are.
+  public init(
+    directory: String, coder: Coder<Value>,
+    configuration: CacheConfiguration = CacheConfiguration()
+  ) throws(CacheError) {
+    self.configuration = configuration
+    self.coder = coder
+    disk = try DiskCache(directory: directory, configuration: configuration.disk)
+    memory = MemoryCache(configuration.memory())
+    disk.engine.observers.add(self)
+  }
+
+  /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` where that is not set to an absolute
+  /// path.
+  ///
+  /// - Parameter name: One component of a path: not empty, not `.` or `..`, without `/`.
+  /// - Throws: `CacheError`: `.invalidArgument` for another name or when there is no home, and as
+  ///   `init(directory:coder:configuration:)` does.
+  public convenience init(
+    named name: String, coder: Coder<Value>,
+    configuration: CacheConfiguration = CacheConfiguration()
+  ) throws(CacheError) {
+    guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
+      !name.utf8.contains(0)
+    else {
+      throw CacheError(
+        .invalidArgument, operation: "open", underlying: "\(name) is not one path component")
+    }
+    guard let home = SystemEnvironment.cacheHome else {
+      throw CacheError(
+        .invalidArgument, operation: "open",
+        underlying: "neither XDG_CACHE_HOME nor HOME is an absolute path")
+    }
+    try self.init(directory: "\(home)/\(name)", coder: coder, configuration: configuration)
+  }
+
+  deinit {
+    disk.engine.observers.remove(ObjectIdentifier(self))
+  }
+
+  /// What both tiers did.
+  public var statistics: CacheStatistics {
+    CacheStatistics(memory: memory.statistics, disk: disk.statistics)
+  }
+
+  /// Waits until everything accepted is on disk.
+  public func flush() throws(CacheError) {
+    try disk.flush()
+  }
+
+  /// Waits until everything accepted is on disk and detaches from the directory. Any later use throws
+  /// `.closed`.
+  public func close() throws(CacheError) {
+    memory.removeAll()
+    try disk.close()
+  }
+}
+
+/// A snapshot of what both tiers of a cache did.
+public struct CacheStatistics: Sendable, Hashable {
+  /// The memory tier's counters.
+  public let memory: MemoryStatistics
+  /// The disk tier's counters; a read that memory answered does not reach them.
+  public let disk: DiskStatistics
+}
+
+/// Which tier would answer a read.
+public enum CacheTier: String, Sendable, Hashable {
+  /// The value is in memory.
+  case memory
+  /// The value is on disk only.
+  case disk
+}
+
+extension Cache: EngineObserver {
+  func entryChanged(_ key: CacheKey) {
+    flights.supersede(key)
+    memory.remove(forKey: key, cause: .replaced)
+  }
+
+  func entriesCleared() {
+    flights.supersedeAll()
+    memory.removeAll()
+  }
+}

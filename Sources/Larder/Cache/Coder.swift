@@ -1,0 +1,40 @@
+/// How values become bytes and bytes become values again.
+///
+/// ```swift
+/// let points = Coder<Point>(
+///   encode: { [UInt8($0.x), UInt8($0.y)] },
+///   decode: { Point(x: $0[0], y: $0[1]) })
+/// ```
+public struct Coder<Value: Sendable>: Sendable {
+  /// Makes the bytes of a value.
+  public let encode: @Sendable (Value) throws -> [UInt8]
+  /// Makes a value of bytes that `encode` made. A throw means that they are of no use any more, for
+  /// example because a newer version of the program has another layout: the read is a miss.
+  public let decode: @Sendable ([UInt8]) throws -> Value
+
+  /// Creates a coder from a pair of functions; any thread may call them.
+  public init(
+    encode: @escaping @Sendable (Value) throws -> [UInt8],
+    decode: @escaping @Sendable ([UInt8]) throws -> Value
+  ) {
+    self.encode = encode
+    self.decode = decode
+  }
+}
+
+extension Coder<[UInt8]> {
+  /// Bytes as they are.
+  public static let bytes = Coder(encode: { $0 }, decode: { $0 })
+}
+
+extension Coder<String> {
+  /// Text as its UTF-8 bytes. Bytes that are not UTF-8 do not decode.
+  public static let string = Coder(
+    encode: { Array($0.utf8) },
+    decode: { bytes in
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw CacheError(.callerFailed, operation: "decode", underlying: "not UTF-8")
+      }
+      return text
+    })
+}

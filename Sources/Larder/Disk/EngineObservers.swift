@@ -1,0 +1,45 @@
+import Synchronization
+
+/// Somebody who holds values in memory and must hear when they are no longer those on disk.
+protocol EngineObserver: AnyObject, Sendable {
+  /// A key's value was replaced or removed. Called before any other change of the key.
+  func entryChanged(_ key: CacheKey)
+  /// Everything was removed.
+  func entriesCleared()
+}
+
+/// The observers of one engine.
+final class EngineObservers: Sendable {
+  private struct Observer: Sendable {
+    weak var object: (any EngineObserver)?
+  }
+
+  private let observers = Mutex<[ObjectIdentifier: Observer]>([:])
+
+  func add(_ observer: any EngineObserver) {
+    observers.withLock { $0[ObjectIdentifier(observer)] = Observer(object: observer) }
+  }
+
+  func remove(_ observer: ObjectIdentifier) {
+    observers.withLock { _ = $0.removeValue(forKey: observer) }
+  }
+
+  /// All observers that still live, but one.
+  func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
+    observers.withLock { observers in
+      observers.compactMap { $0.key == origin ? nil : $0.value.object }
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Tells the memory tiers of a change, except the one that made it.
+  func tellObservers(_ key: CacheKey, except origin: ObjectIdentifier?) {
+    for observer in observers.all(except: origin) { observer.entryChanged(key) }
+  }
+
+  /// Tells the memory tiers that everything is gone.
+  func tellObserversOfClearing() {
+    for observer in observers.all() { observer.entriesCleared() }
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// The keys of a measurement: texts like URLs, and the order in which they are asked for.
+struct KeyStream {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  /// The key of a number: 40 to 80 bytes, the same each time, in memory of its own.
+  static func key(_ number: Int) -> String {
+    let scattered = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15
+    let path = String(scattered, radix: 36)
+    let padding = String(repeating: "/images", count: Int(scattered >> 60) % 5)
+    return "https://cdn.example.com\(padding)/\(path)/\(number).jpeg"
+  }
+
+  /// Keys of given numbers, in memory of their own: no lookup is helped by sharing a string.
+  static func keys(_ numbers: [Int]) -> [String] { numbers.map(key) }
+
+  /// The numbers below `count` in random order.
+  mutating func shuffled(_ count: Int) -> [Int] {
+    var numbers = Array(0..<count)
+    numbers.shuffle(using: &self)
+    return numbers
+  }
+
+  /// Numbers below `count` of which the *k*-th is asked for *k*⁻⁰·⁹⁹ times as often as the first.
+  mutating func zipf(_ count: Int, length: Int) -> [Int] {
+    var sums: [Double] = []
+    sums.reserveCapacity(count)
+    var sum = 0.0
+    for rank in 1...count {
+      sum += pow(Double(rank), -0.99)
+      sums.append(sum)
+    }
+    let order = shuffled(count)
+    return (0..<length).map { _ in
+      order[Self.firstIndex(in: sums, above: Double.random(in: 0..<sum, using: &self))]
+    }
+  }
+
+  private static func firstIndex(in sums: [Double], above value: Double) -> Int {
+    var (low, high) = (0, sums.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if sums[middle] > value { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+extension KeyStream: RandomNumberGenerator {
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,126 @@
+import Glibc
+
+/// What one process measures: one cache, one size, one number of threads, all four workloads.
+struct MemoryMeasurement {
+  static let workloads = ["get-hit", "get-miss", "set-evict", "zipf"]
+
+  let entries: Int
+  let threads: Int
+  /// Operations of each thread in each workload.
+  let length: Int
+  private var stream = KeyStream(seed: 7)
+
+  init(entries: Int, threads: Int) {
+    self.entries = entries
+    self.threads = threads
+    length = max(1, 1_000_000 / entries) * entries
+  }
+
+  /// Returns lines of a workload's name and its nanoseconds per operation, or of `bytes`, the
+  /// resident bytes per entry without key and value.
+  ///
+  /// Stores with eviction begin with a cache that was just filled, the others with one that was
+  /// read at random.
+  mutating func run<Cache: BenchmarkedCache>(_ type: Cache.Type) -> [(String, Double)] {
+    let values = (0..<1024).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 64) }
+    let keys = KeyStream.keys(stream.shuffled(entries))
+    let before = Self.residentBytes()
+    let cache = filled(type, keys, values)
+    let inline = MemoryLayout<String>.stride + MemoryLayout<[UInt8]>.stride
+    let bytes = Double(Self.residentBytes() - before) / Double(entries) - Double(inline)
+    return [
+      ("bytes", bytes), ("get-hit", hits(cache)), ("get-miss", misses(cache)),
+      ("zipf", zipf(cache, values)), ("set-evict", sets(filled(type, keys, values), values)),
+    ]
+  }
+
+  private func filled<Cache: BenchmarkedCache>(
+    _ type: Cache.Type, _ keys: [String], _ values: [[UInt8]]
+  ) -> Cache {
+    let cache = Cache(capacity: entries)
+    for index in keys.indices { cache.set(keys[index], values[index & 1023]) }
+    return cache
+  }
+
+  private mutating func hits(_ cache: some BenchmarkedCache) -> Double {
+    let lists = perThread { $0.shuffled($1.entries) }
+    return time { thread, passes in
+      for _ in 0..<passes {
+        for key in lists[thread] { precondition(cache.get(key) != nil, "a key is missing") }
+      }
+    }
+  }
+
+  private mutating func misses(_ cache: some BenchmarkedCache) -> Double {
+    let lists = perThread { stream, me in stream.shuffled(me.entries).map { $0 + me.entries } }
+    return time { thread, passes in
+      for _ in 0..<passes {
+        for key in lists[thread] { precondition(cache.get(key) == nil, "a key is there") }
+      }
+    }
+  }
+
+  private mutating func zipf(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
+    let keys = KeyStream.keys(Array(0..<entries))
+    let lists = (0..<threads).map { _ in
+      stream.zipf(entries, length: length).map { keys[$0] }
+    }
+    return time { thread, _ in
+      var step = 0
+      for key in lists[thread] {
+        step &+= 1
+        if step % 10 == 0 {
+          cache.set(key, values[step & 1023])
+        } else {
+          precondition(cache.get(key) != nil, "a key is missing")
+        }
+      }
+    }
+  }
+
+  /// Stores keys that are not there, each of which evicts one.
+  private mutating func sets(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
+    let lists = (0..<threads).map { thread in
+      let first = (2 + thread) * length
+      return KeyStream.keys(Array(first..<first + length))
+    }
+    return time { thread, _ in
+      var step = 0
+      for key in lists[thread] {
+        cache.set(key, values[step & 1023])
+        step &+= 1
+      }
+    }
+  }
+
+  private mutating func perThread(
+    _ numbers: (inout KeyStream, MemoryMeasurement) -> [Int]
+  ) -> [[String]] {
+    (0..<threads).map { _ in
+      let me = self
+      return KeyStream.keys(numbers(&stream, me))
+    }
+  }
+
+  /// The nanoseconds that one operation of one thread takes, while the others do theirs.
+  private func time(
+    _ body: @escaping @Sendable (_ thread: Int, _ passes: Int) -> Void
+  ) -> Double {
+    let passes = length / entries
+    let clock = ContinuousClock()
+    let start = clock.now
+    BenchmarkThreads.run(threads) { thread in body(thread, passes) }
+    return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
+  }
+
+  private static func residentBytes() -> Int {
+    guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard unsafe fgets(&line, 128, file) != nil else { return 0 }
+    let text = String(
+      decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let fields = text.split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+
+/// Measures the memory tier beside a locked dictionary and a list of node objects.
+///
+/// Each cache runs in a process of its own, in turn, and each number is the median of the rounds.
+/// What a user of the library sees is measured: from another module, in a release build, with keys
+/// of 40 to 80 bytes that are never the very string that was stored.
+enum MemoryBenchmark {
+  static let usage = """
+    usage: LarderBench memory [--json] [--rounds N] [--entries N]… [--threads N]…
+    """
+
+  /// Runs the benchmark with the arguments that follow its name.
+  static func run(arguments: [String]) {
+    var options = Options()
+    var arguments = arguments[...]
+    while let argument = arguments.popFirst() {
+      switch argument {
+      case "--json": options.isJSON = true
+      case "--rounds": options.rounds = number(arguments.popFirst())
+      case "--entries": options.entries.append(number(arguments.popFirst()))
+      case "--threads": options.threads.append(number(arguments.popFirst()))
+      case "--process": return measureInThisProcess(arguments)
+      default: fail()
+      }
+    }
+    let report = MemoryReport(cases: options.cases.map { measure($0, rounds: options.rounds) })
+    print(options.isJSON ? report.json : report.table)
+  }
+
+  struct Options {
+    var isJSON = false
+    var rounds = 5
+    var entries: [Int] = []
+    var threads: [Int] = []
+
+    var cases: [(entries: Int, threads: Int)] {
+      let entries = entries.isEmpty ? [10_000, 1_000_000] : entries
+      let threads = threads.isEmpty ? [1, 2] : threads
+      return entries.flatMap { count in threads.map { (count, $0) } }
+    }
+  }
+
+  private static func number(_ text: String?) -> Int {
+    guard let text, let number = Int(text), number > 0 else { fail() }
+    return number
+  }
+
+  private static func fail() -> Never {
+    let text = Array((usage + "\n").utf8)
+    unsafe write(STDERR_FILENO, text, text.count)
+    exit(2)
+  }
+}
+
+extension MemoryBenchmark {
+  static let caches = ["larder", "striped", "expiring", "text", "dictionary", "node-list"]
+
+  /// Starts each cache's process in turn, round after round.
+  private static func measure(
+    _ size: (entries: Int, threads: Int), rounds: Int
+  ) -> MemoryReport.Case {
+    var result = MemoryReport.Case(entries: size.entries, threads: size.threads)
+    for _ in 0..<rounds {
+      for cache in caches {
+        let arguments = "memory --process \(cache) \(size.entries) \(size.threads)"
+        for (name, value) in ChildProcess.measurements(arguments) {
+          result.samples[cache, default: [:]][name, default: []].append(value)
+        }
+      }
+    }
+    return result
+  }
+
+  /// What `--process CACHE ENTRIES THREADS` does: measures and prints a line for each number.
+  private static func measureInThisProcess(_ arguments: ArraySlice<String>) {
+    let words = Array(arguments)
+    guard words.count == 3 else { fail() }
+    var measurement = MemoryMeasurement(entries: number(words[1]), threads: number(words[2]))
+    let lines =
+      switch words[0] {
+      case "larder": measurement.run(PlainLarder.self)
+      case "striped": measurement.run(StripedLarder.self)
+      case "expiring": measurement.run(ExpiringLarder.self)
+      case "text": measurement.run(TextLarder.self)
+      case "dictionary": measurement.run(LockedDictionary.self)
+      case "node-list": measurement.run(NodeListCache.self)
+      default: fail()
+      }
+    for (name, value) in lines { print(name, value) }
+  }
+}

@@ -1,0 +1,80 @@
+import Larder
+
+/// Drives a cache from a trace of accesses and counts what it hits.
+///
+/// A trace has a line an access, `object [bytes]`. A miss stores a value of that many bytes, which
+/// differ by object; every hit is compared with what was stored.
+enum ReplayBenchmark {
+  static let usage = """
+    usage: LarderBench replay TRACE [--disk SIZE] [--memory COUNT] [--directory DIR]
+                              [--skip N] [--first N] [--granularity SECONDS] [--json]
+
+      --disk SIZE       the disk tier's limit: bytes, or with K, M, G
+      --memory COUNT    the memory tier's limit in entries; with both, the cache of two tiers
+      --directory DIR   a directory that stays; the default is one that is removed at the end
+      --skip N          leaves the first N accesses out
+      --first N         ends after access N of the trace
+      --granularity S   how far the last access on disk may lag, in seconds; the default is 60
+    """
+
+  /// Runs a replay with the arguments that follow its name.
+  static func run(arguments: [String]) throws {
+    let options = try ReplayOptions(arguments)
+    let trace = try Trace(path: options.trace, skip: options.skip, first: options.first)
+    let subject = try ReplaySubject(options)
+    var report = ReplayReport()
+    let start = ContinuousClock.now
+    for access in trace.accesses {
+      try subject.access(trace.objects[access.object], access.byteCount, &report)
+    }
+    try subject.finish(&report)
+    report.seconds = (ContinuousClock.now - start) / .seconds(1)
+    report.accesses = trace.accesses.count
+    print(options.isJSON ? report.json : report.table)
+    try subject.cleanUp()
+  }
+}
+
+/// What the caller asked of a replay.
+struct ReplayOptions {
+  var trace = ""
+  var diskLimit: Int?
+  var memoryCount: Int?
+  var directory: String?
+  var skip = 0
+  var first = Int.max
+  var granularity = 60
+  var isJSON = false
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--json": isJSON = true
+      case "--disk": diskLimit = try Self.size(rest.popFirst())
+      case "--memory": memoryCount = try Self.size(rest.popFirst())
+      case "--directory": directory = rest.popFirst()
+      case "--skip": skip = try Self.size(rest.popFirst())
+      case "--first": first = try Self.size(rest.popFirst())
+      case "--granularity": granularity = try Self.size(rest.popFirst())
+      default:
+        guard trace.isEmpty, !argument.hasPrefix("-") else { throw UsageError() }
+        trace = argument
+      }
+    }
+    guard !trace.isEmpty, diskLimit != nil || memoryCount != nil else { throw UsageError() }
+  }
+
+  private static func size(_ text: String?) throws -> Int {
+    guard let text, let last = text.last else { throw UsageError() }
+    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
+    let shift = shifts[last] ?? 0
+    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
+      throw UsageError()
+    }
+    return number << shift
+  }
+}
+
+/// The command line makes no sense.
+struct UsageError: Error {}

@@ -1,0 +1,63 @@
+import Larder
+
+/// What a replay counted.
+struct ReplayReport {
+  var accesses = 0
+  var memoryHits = 0
+  var diskHits = 0
+  var misses = 0
+  var memoryEvictions = 0
+  var diskEvictions = 0
+  var diskPurges = 0
+  var diskBytes = 0
+  var diskEntries = 0
+  var memoryEntries = 0
+  var seconds = 0.0
+  var wrongValues = 0
+
+  mutating func add(_ statistics: MemoryStatistics, count: Int) {
+    memoryEvictions = statistics.removals(.evicted)
+    memoryEntries = count
+  }
+
+  mutating func add(_ disk: DiskCache) throws {
+    try disk.flush()
+    let statistics = disk.statistics
+    diskEvictions = statistics.removals[.evicted, default: 0]
+    diskPurges = statistics.purges
+    diskBytes = try disk.totalSize()
+    diskEntries = try disk.count()
+  }
+
+  private var figures: [(name: String, value: String)] {
+    [
+      ("accesses", "\(accesses)"), ("hits_memory", "\(memoryHits)"),
+      ("hits_disk", "\(diskHits)"), ("misses", "\(misses)"),
+      ("evicted_memory", "\(memoryEvictions)"), ("evicted_disk", "\(diskEvictions)"),
+      ("purges_disk", "\(diskPurges)"), ("bytes_disk", "\(diskBytes)"),
+      ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
+      ("seconds", rounded(seconds)), ("wrong_values", "\(wrongValues)"),
+    ]
+  }
+
+  /// One JSON object.
+  var json: String {
+    "{" + figures.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
+  }
+
+  /// A line a figure, and the share of hits.
+  var table: String {
+    let hits = memoryHits + diskHits
+    let share = accesses == 0 ? 0 : 100 * Double(hits) / Double(accesses)
+    let rows = figures + [("hit_percent", rounded(share))]
+    return rows.map { name, value in
+      name + String(repeating: " ", count: max(1, 28 - name.count - value.count)) + value
+    }.joined(separator: "\n")
+  }
+
+  private func rounded(_ number: Double) -> String {
+    let hundredths = Int((number * 100).rounded())
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+  }
+}

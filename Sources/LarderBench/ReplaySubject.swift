@@ -1,0 +1,114 @@
+import Glibc
+import Larder
+
+/// The cache that a replay drives: one tier or both.
+struct ReplaySubject {
+  private enum Tiers {
+    case memory(MemoryCache<CacheKey, [UInt8]>)
+    case disk(DiskCache)
+    case both(Cache<[UInt8]>)
+  }
+
+  private let tiers: Tiers
+  private let directory: String
+  private let removesDirectory: Bool
+
+  init(_ options: ReplayOptions) throws {
+    removesDirectory = options.directory == nil
+    directory = options.directory ?? Self.temporaryDirectory()
+    guard let diskLimit = options.diskLimit else {
+      tiers = .memory(MemoryCache(.init(countLimit: options.memoryCount)))
+      return
+    }
+    var configuration = CacheConfiguration()
+    configuration.memoryCountLimit = options.memoryCount
+    configuration.disk.sizeLimit = diskLimit
+    configuration.disk.expiration = .never
+    configuration.disk.recencyGranularity = .seconds(options.granularity)
+    if options.memoryCount == nil {
+      let disk = try DiskCache(directory: directory, configuration: configuration.disk)
+      // The limit holds from the first access on only if the scan is over.
+      _ = try disk.count()
+      tiers = .disk(disk)
+    } else {
+      let cache = try Cache(directory: directory, coder: .bytes, configuration: configuration)
+      _ = try cache.disk.count()
+      tiers = .both(cache)
+    }
+  }
+
+  private static func temporaryDirectory() -> String {
+    let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    return "\(parent)/larder-replay-\(getpid())"
+  }
+
+  /// Reads an object and stores it if it is not there.
+  func access(_ object: String, _ byteCount: Int, _ report: inout ReplayReport) throws {
+    let key = CacheKey(object)
+    if let value = try read(key, &report) {
+      if value != Self.value(of: object, byteCount: value.count) { report.wrongValues += 1 }
+      return
+    }
+    report.misses += 1
+    let value = Self.value(of: object, byteCount: byteCount)
+    switch tiers {
+    case .memory(let memory): memory.store(value, forKey: key)
+    case .disk(let disk): try disk.store(value, forKey: key)
+    case .both(let cache): try cache.store(value, forKey: key)
+    }
+  }
+
+  private func read(_ key: CacheKey, _ report: inout ReplayReport) throws -> [UInt8]? {
+    let value: [UInt8]?
+    var isFromMemory = false
+    switch tiers {
+    case .memory(let memory):
+      value = memory.value(forKey: key)
+      isFromMemory = true
+    case .disk(let disk): value = try disk.value(forKey: key)
+    case .both(let cache):
+      isFromMemory = cache.memory.contains(key)
+      value = try cache.value(forKey: key)
+    }
+    if value != nil {
+      if isFromMemory { report.memoryHits += 1 } else { report.diskHits += 1 }
+    }
+    return value
+  }
+
+  /// Bytes that no other object has: its name's hash, stepped on.
+  private static func value(of object: String, byteCount: Int) -> [UInt8] {
+    var state = object.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+    return [UInt8](capacity: byteCount) { output in
+      while output.count < byteCount {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        output.append(UInt8(truncatingIfNeeded: state >> 56))
+      }
+    }
+  }
+
+  /// Waits for the files and reads the totals.
+  func finish(_ report: inout ReplayReport) throws {
+    switch tiers {
+    case .memory(let memory): report.add(memory.statistics, count: memory.count)
+    case .disk(let disk): try report.add(disk)
+    case .both(let cache):
+      report.add(cache.memory.statistics, count: cache.memory.count)
+      try report.add(cache.disk)
+    }
+  }
+
+  /// Removes a directory that nobody asked for.
+  func cleanUp() throws {
+    guard removesDirectory else { return }
+    switch tiers {
+    case .memory: return
+    case .disk(let disk): try disk.removeAll()
+    case .both(let cache): try cache.removeAll()
+    }
+    _ = unsafe unlink(directory + "/CACHEDIR.TAG")
+    _ = unsafe rmdir(directory)
+  }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+struct `A cache with two tiers` {
+  let directory: TemporaryDirectory
+  let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func open(
+    _ change: (inout CacheConfiguration) -> Void = { _ in }
+  ) throws -> Cache<String> {
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = clock.wallClock
+    change(&configuration)
+    return try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+  }
+
+  @Test func `a stored value is in memory and on disk`() throws {
+    let cache = try open()
+    #expect(try cache.store("value", forKey: "key") == .stored)
+    #expect(try cache.tier(forKey: "key") == .memory)
+    #expect(try cache.disk.value(forKey: "key") == Array("value".utf8))
+    cache.memory.removeAll()
+    #expect(try cache.tier(forKey: "key") == .disk)
+    #expect(try cache.value(forKey: "key") == "value")
+    #expect(try cache.tier(forKey: "key") == .memory)
+    #expect(try cache.remove(forKey: "key"))
+    #expect(try cache.tier(forKey: "key") == nil)
+    #expect(try cache.value(forKey: "key") == nil)
+  }
+
+  @Test func `a hit in memory reaches no file until the recency is due on disk`() throws {
+    let cache = try open()
+    try cache.store("value", forKey: "key", expiration: .seconds(86_400))
+    for _ in 0..<10 { #expect(try cache.value(forKey: "key") == "value") }
+    #expect(cache.statistics.disk.hits == 0)
+    clock.advance(by: .seconds(61))
+    #expect(try cache.value(forKey: "key") == "value")
+    #expect(cache.statistics.disk.hits == 1)
+    try cache.flush()
+    #expect(
+      try cache.disk.entry(forKey: "key")?.expiry == clock.now.adding(seconds: 86_400))
+  }
+
+  @Test func `what is changed through the disk tier leaves the memory tier`() throws {
+    let cache = try open()
+    try cache.store("old", forKey: "key")
+    try cache.disk.store(Array("new".utf8), forKey: "key")
+    #expect(try cache.value(forKey: "key") == "new")
+    try cache.disk.remove(forKey: "key")
+    #expect(try cache.value(forKey: "key") == nil)
+    try cache.store("old", forKey: "key")
+    try cache.disk.removeAll()
+    #expect(try cache.value(forKey: "key") == nil)
+  }
+
+  @Test func `two caches on one directory agree`() throws {
+    let (one, two) = (try open(), try open())
+    try one.store("a", forKey: "key")
+    #expect(try two.value(forKey: "key") == "a")
+    try one.store("b", forKey: "key")
+    #expect(try two.value(forKey: "key") == "b")
+    try two.remove(forKey: "key")
+    #expect(try one.value(forKey: "key") == nil)
+  }
+
+  @Test func `bytes that do not decode are a miss with a reason`() throws {
+    let cache = try open()
+    try cache.disk.store([0xff, 0xfe], forKey: "key")
+    #expect(try cache.value(forKey: "key") == nil)
+    #expect(cache.statistics.disk.misses == [.undecodable: 1])
+  }
+
+  @Test func `a rejected store removes the older value from both tiers`() throws {
+    let cache = try open { $0.disk.sizeLimit = 10 }
+    try cache.store("small", forKey: "key")
+    #expect(try cache.store("much too large", forKey: "key") == .rejected(.tooLarge))
+    #expect(try cache.tier(forKey: "key") == nil)
+  }
+
+  @Test func `composed and decomposed letters are two keys in both tiers`() throws {
+    let cache = try open()
+    try cache.store("composed", forKey: "\u{e9}")
+    try cache.store("decomposed", forKey: "e\u{301}")
+    #expect(try cache.value(forKey: "\u{e9}") == "composed")
+    cache.memory.removeAll()
+    #expect(try cache.value(forKey: "\u{e9}") == "composed")
+    #expect(try cache.value(forKey: "e\u{301}") == "decomposed")
+  }
+
+  @Test func `a closed cache says so`() throws {
+    let cache = try open()
+    try cache.close()
+    try cache.close()
+    #expect(throws: CacheError.self) { try cache.value(forKey: "key") }
+  }
+}

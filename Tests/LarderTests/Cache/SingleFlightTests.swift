@@ -1,0 +1,152 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Single flight` {
+  let directory: TemporaryDirectory
+  let cache: Cache<String>
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    cache = try Cache(directory: directory.path + "/cache", coder: .string)
+  }
+
+  @Test func `a thousand misses on one key make one load`() async throws {
+    let counter = Counter()
+    try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<1000 {
+        group.addTask {
+          try await cache.value(forKey: "key") {
+            counter.add()
+            for _ in 0..<100 { await Task.yield() }
+            return "value"
+          }
+        }
+      }
+      for try await value in group { #expect(value == "value") }
+    }
+    #expect(counter.value == 1)
+    #expect(try await cache.tier(forKey: "key") == .memory)
+  }
+
+  @Test func `a failed load is tried again by the next who asks`() async throws {
+    struct Failure: Error {}
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "key") { throw Failure() }
+    }
+    #expect(try await cache.value(forKey: "key") { "second" } == "second")
+  }
+
+  @Test func `a load that asks for its own key fails at once`() async throws {
+    let cache = cache
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.value(forKey: "key") {
+        try await cache.value(forKey: "key") { "inner" }
+      }
+    }
+    #expect(error?.code == .loadCycle)
+  }
+
+  @Test func `a load may ask for another key, and a ring of loads fails at once`() async throws {
+    let cache = cache
+    let value = try await cache.value(forKey: "outer") {
+      "outer of " + (try await cache.value(forKey: "inner") { "inner" })
+    }
+    #expect(value == "outer of inner")
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.value(forKey: "a") {
+        try await cache.value(forKey: "b") {
+          try await cache.value(forKey: "a") { "never" }
+        }
+      }
+    }
+    #expect(error?.code == .loadCycle)
+  }
+
+  @Test func `a store during the load wins, and those who wait get the loaded value`() async throws
+  {
+    let cache = cache
+    let value = try await cache.value(forKey: "key") {
+      try cache.storeNow("stored", forKey: "key")
+      return "loaded"
+    }
+    #expect(value == "loaded")
+    #expect(try await cache.value(forKey: "key") == "stored")
+  }
+
+  @Test func `a removal during the load wins`() async throws {
+    let cache = cache
+    _ = try await cache.value(forKey: "key") {
+      _ = try await cache.remove(forKey: "key")
+      return "loaded"
+    }
+    #expect(try await cache.value(forKey: "key") == nil)
+  }
+
+  @Test func `when all who wait are cancelled the load is cancelled`() async throws {
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let (ended, isEnded) = AsyncStream<Bool>.makeStream()
+    let cache = cache
+    let task = Task {
+      try await cache.value(forKey: "key") {
+        isStarted.yield()
+        while !Task.isCancelled { await Task.yield() }
+        isEnded.yield(true)
+        return "late"
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    for await wasCancelled in ended {
+      #expect(wasCancelled)
+      break
+    }
+    #expect(try await cache.value(forKey: "key") { "fresh" } == "fresh")
+  }
+
+  @Test func `a cancelled task does not cancel the load of the others`() async throws {
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let gate = Gate()
+    let cache = cache
+    let first = Task {
+      try await cache.value(forKey: "key") {
+        isStarted.yield()
+        await gate.wait()
+        return "value"
+      }
+    }
+    for await _ in started { break }
+    let second = Task { try await cache.value(forKey: "key") { "unused" } }
+    while cache.flights.waiterCount < 2 { await Task.yield() }
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    gate.open()
+    #expect(try await second.value == "value")
+  }
+}
+
+/// Lets tasks wait until it is opened.
+final class Gate: Sendable {
+  private let stream: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
+
+  init() {
+    (stream, continuation) = AsyncStream.makeStream()
+  }
+
+  func wait() async {
+    for await _ in stream {}
+  }
+
+  func open() { continuation.finish() }
+}
+
+extension Cache {
+  /// The synchronous store, by a name that an asynchronous context does not overload.
+  func storeNow(_ value: Value, forKey key: String) throws {
+    try store(value, forKey: key)
+  }
+}
