@@ -20,13 +20,21 @@ enum Command {
     do throws(Failure) {
       return try verb.run(call).rawValue
     } catch {
-      switch error {
-      case .usage(let message): throw UsageError(message, verb: verb)
-      case .problem(let exitCode, let sentence):
-        call.console.say(sentence)
-        return exitCode.rawValue
-      case .brokenPipe: return CommandProcess.brokenPipeStatus
-      }
+      if case .usage(let message) = error { throw UsageError(message, verb: verb) }
+      return status(of: error, call.console)
+    }
+  }
+
+  /// Says what went wrong, if there is anybody to be told, and how the process shall end.
+  private static func status(of failure: Failure, _ console: Console) -> UInt8 {
+    switch failure {
+    case .usage(let sentence):
+      console.say(sentence)
+      return ExitCode.usage.rawValue
+    case .problem(let exitCode, let sentence):
+      console.say(sentence)
+      return exitCode.rawValue
+    case .brokenPipe: return CommandProcess.brokenPipeStatus
     }
   }
 
@@ -38,7 +46,7 @@ enum Command {
       try console.print(answer.standardOutput)
       return answer.exitCode.rawValue
     } catch {
-      return ExitCode.inputOutput.rawValue
+      return status(of: error, console)
     }
   }
 }

@@ -23,6 +23,12 @@ package enum CommandProcess {
     }
   }
 
+  /// Waits. Corresponds to `nanosleep`; a signal may end it early.
+  package static func wait(_ duration: Duration) {
+    var time = Timestamp(seconds: 0).adding(duration).timespec
+    _ = unsafe nanosleep(&time, nil)
+  }
+
   /// Ends the process with a status. Corresponds to `exit`.
   package static func exit(_ status: UInt8) -> Never {
     cExit(Int32(status))

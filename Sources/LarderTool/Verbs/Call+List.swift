@@ -58,7 +58,7 @@ extension DiskEntry {
       min(lastAccess, now).relativeText(at: now),
       expiry.map { $0 <= now ? "expired" : $0.relativeText(at: now) } ?? "never",
       ByteCount(Int64(byteCount)).description, name,
-      key.map(\.bytes.escapedForDisplay) ?? "(unknown)",
+      key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)",
     ]
   }
 

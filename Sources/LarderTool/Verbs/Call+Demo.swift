@@ -1,3 +1,0 @@
-extension Call {
-  func demo() throws(Failure) -> ExitCode { .fine }
-}
