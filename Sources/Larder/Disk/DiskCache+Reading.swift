@@ -46,7 +46,7 @@ extension DiskCache {
       return nil
     }
     let byteCount = Int(found.status.byteCount)
-    return try body(EntryFile(try found.takeDescriptor(), byteCount: byteCount))
+    return try body(EntryFile(found.takeDescriptor(), byteCount: byteCount))
   }
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
@@ -58,9 +58,7 @@ extension DiskCache {
 }
 
 extension DiskEngine.Found {
-  consuming func takeDescriptor() throws -> FileDescriptor {
-    try descriptor.duplicate()
-  }
+  consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
 /// The open file of an entry's value.

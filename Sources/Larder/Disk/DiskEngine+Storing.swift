@@ -166,7 +166,19 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.publish(&file, as: name, isExclusive: isExclusive)
     } catch {
+      if file.isPublished { withdraw(name, of: request) }
       throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+    }
+  }
+
+  /// Takes a value back that became visible before its store failed; the caller is told that it is
+  /// not there.
+  private func withdraw(_ name: FileName, of request: StoreRequest) {
+    do throws(Errno) {
+      try location.handle.unlink(name)
+      withState { $0.noteRemoved(request.subject.name) }
+    } catch {
+      noteUpkeepFailure(error)
     }
   }
 

@@ -73,13 +73,6 @@ extension FileDescriptor {
   func truncate(to byteCount: Int) throws(Errno) {
     _ = try system(.ftruncate, faults) { ftruncate(rawValue, off_t(byteCount)) }
   }
-
-  /// Opens the same file a second time, with an offset shared. Corresponds to
-  /// `fcntl(F_DUPFD_CLOEXEC)`.
-  func duplicate() throws(Errno) -> FileDescriptor {
-    let raw = try system(.fcntl, faults) { fcntl(rawValue, F_DUPFD_CLOEXEC, 0) }
-    return FileDescriptor(rawValue: raw, faults: faults)
-  }
 }
 
 extension FileDescriptor {
