@@ -20,7 +20,8 @@ extension DiskEngine {
       guard subject.key.withBytes(attribute.proof.admits) else { return nil }
       if configuration.requireProof && attribute.proof == .none { return nil }
     } else {
-      if inspection.reading != nil && reader.checksContent { return nil }
+      if inspection.reading == .otherVersion { return nil }
+      if inspection.reading == .malformed && reader.checksContent { return nil }
       if configuration.requireProof { return nil }
       if inspection.status.byteCount == 0 && reader.checksContent { return nil }
     }

@@ -80,7 +80,9 @@ struct EntryReader: Sendable {
     let reading = try attributeReading(of: file)
     switch reading {
     case .otherVersion: return .rejected(.otherVersion)
-    case .malformed: return checksContent ? .rejected(.damaged) : .accepted(Testimony())
+    case .malformed:
+      if checksContent { return .rejected(.damaged) }
+      return requireProof ? .rejected(.unproven) : .accepted(Testimony())
     case nil:
       if requireProof { return .rejected(.unproven) }
       // After a power cut a new file can be empty; one that we stored empty says so.
