@@ -10,30 +10,70 @@ extension Cache {
   /// A load may ask the cache for other keys. One that would wait for itself, directly or through
   /// another load, fails at once with `.loadCycle`.
   ///
+  /// - Parameters:
+  ///   - expiration: How long the loaded value is valid; the configured time when nil.
+  ///   - options: Whether an expired value is served meanwhile, and an error kept.
   /// - Throws: What the closure throws; `CancellationError`; `CacheError` when reading fails.
   public func value(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
-    orStore load: @escaping @Sendable () async throws -> Value
+    options: LoadOptions = LoadOptions(), orStore load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let key = key.cacheKey
-    if let value = try await value(forKey: key) { return value }
-    return try await flights.value(of: key) { flight in
-      // The flight before this one may have ended between the miss and now.
-      if let value = try await self.value(forKey: key) { return value }
-      let value = try await load()
-      await self.keepLoaded(value, key, expiration, flight)
+    let request = LoadRequest(
+      key: key.cacheKey, expiration: expiration, options: options, load: load)
+    if let value = try await value(forKey: request.key) { return value }
+    if let value = try await staleValue(request) { return value }
+    if let error = flights.failure(for: request.key, at: disk.engine.now) { throw error }
+    return try await flights.value(of: request.key) { try await self.load(request, $0) }
+  }
+
+  /// What a caller asked to be loaded.
+  private struct LoadRequest: Sendable {
+    let key: CacheKey
+    let expiration: Expiration?
+    let options: LoadOptions
+    let load: @Sendable () async throws -> Value
+  }
+
+  /// An expired value, if the options allow one; a load of a fresh one is under way then.
+  private func staleValue(_ request: LoadRequest) async throws(CacheError) -> Value? {
+    let staleness = request.options.staleWhileRevalidating
+    guard staleness > .zero else { return nil }
+    let value = try await disk.executor.run("value") { () throws(CacheError) in
+      try self.staleValueFromDisk(request.key, within: staleness)
+    }
+    guard let value else { return nil }
+    flights.refresh(request.key) { try await self.load(request, $0) }
+    return value
+  }
+
+  private func load(
+    _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
+  ) async throws -> Value {
+    // The flight before this one may have ended between the miss and now.
+    if let value = try await value(forKey: request.key) { return value }
+    do {
+      let value = try await request.load()
+      await keep(value, request, flight)
       return value
+    } catch {
+      let lifetime = request.options.failureLifetime
+      if lifetime > .zero && !(error is CancellationError) {
+        flights.keepFailure(
+          error, for: request.key, until: disk.engine.now.adding(lifetime))
+      }
+      throw error
     }
   }
 
   /// Stores what a load brought, unless the key was changed meanwhile.
-  private func keepLoaded(
-    _ value: Value, _ key: CacheKey, _ expiration: Expiration?,
-    _ flight: FlightControl<Value>.FlightID
+  private func keep(
+    _ value: Value, _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
   ) async {
     do throws(CacheError) {
       try await disk.executor.run("store") { () throws(CacheError) in
-        _ = try self.store(value, key, expiration, []) { self.flights.isWanted(flight) }
+        _ = try self.store(value, request.key, request.expiration, []) {
+          self.flights.isWanted(flight)
+        }
       }
     } catch {
       // The caller asked for the value and has it; the failure to keep it is counted.

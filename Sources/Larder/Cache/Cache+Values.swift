@@ -14,6 +14,16 @@ extension Cache {
     return try valueFromDisk(key)
   }
 
+  /// Reads a value from disk that may have expired by some time; it is not kept in memory.
+  func staleValueFromDisk(
+    _ key: CacheKey, within staleness: Duration
+  ) throws(CacheError) -> Value? {
+    let found = try disk.engine.read(
+      disk.subject(key), for: .value, extending: nil, staleness: staleness)
+    guard let found else { return nil }
+    return decoded(found.bytes)
+  }
+
   /// Reads a value from disk, past the memory tier, and promotes it.
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)

@@ -66,7 +66,8 @@ public final class Cache<Value: Sendable>: Sendable {
 
   /// What both tiers did.
   public var statistics: CacheStatistics {
-    CacheStatistics(memory: memory.statistics, disk: disk.statistics)
+    CacheStatistics(
+      memory: memory.statistics, disk: disk.statistics, loads: flights.statistics)
   }
 
   /// Waits until everything accepted is on disk.
@@ -88,6 +89,8 @@ public struct CacheStatistics: Sendable, Hashable {
   public let memory: MemoryStatistics
   /// The disk tier's counters; a read that memory answered does not reach them.
   public let disk: DiskStatistics
+  /// What loads through `value(forKey:orStore:)` came to.
+  public let loads: LoadStatistics
 }
 
 /// Which tier would answer a read.

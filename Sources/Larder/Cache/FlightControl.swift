@@ -8,6 +8,8 @@ final class FlightControl<Value: Sendable>: Sendable {
   private struct State {
     var table = Table()
     var tasks: [FlightID: Task<Void, Never>] = [:]
+    var failures = FailureTable()
+    var statistics = LoadStatistics()
   }
 
   private let state = Mutex(State())
@@ -26,7 +28,11 @@ final class FlightControl<Value: Sendable>: Sendable {
     let caller = FlightContext.flight(of: ObjectIdentifier(self)).flatMap { $0 as? FlightID }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let joining = state.withLock { $0.table.join(key, id, continuation, caller: caller) }
+        let joining = state.withLock { state in
+          let joining = state.table.join(key, id, continuation, caller: caller)
+          if case .wait = joining { state.statistics.joined += 1 }
+          return joining
+        }
         switch joining {
         case .start(let flight): start(flight, load)
         case .wait: break
@@ -40,21 +46,32 @@ final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
+  /// Starts a load that nobody waits for, unless one of the key is going on.
+  func refresh(_ key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value) {
+    let flight = state.withLock { state in
+      state.statistics.servedStale += 1
+      return state.table.refresh(key)
+    }
+    if let flight { start(flight, load) }
+  }
+
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
     let task = Task {
+      let start = MonotonicTime.now
       await FlightContext.entering(flight, of: ObjectIdentifier(self)) {
         do {
           let value = try await load(flight)
-          self.finish(flight, .success(value))
+          self.finish(flight, .success(value), since: start)
         } catch {
-          self.finish(flight, .failure(error))
+          self.finish(flight, .failure(error), since: start)
         }
       }
     }
     // The load may have ended already, or nobody may want it any more.
     let isWanted = state.withLock { state in
+      state.statistics.started += 1
       guard state.table.isGoingOn(flight) else { return false }
       state.tasks[flight] = task
       return true
@@ -62,8 +79,12 @@ final class FlightControl<Value: Sendable>: Sendable {
     if !isWanted { task.cancel() }
   }
 
-  private func finish(_ flight: FlightID, _ result: Result<Value, any Error>) {
+  private func finish(
+    _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
+  ) {
+    let time = MonotonicTime.now.duration(since: start)
     let waiters = state.withLock { state in
+      state.statistics.add(time, isSuccess: result.isSuccess)
       state.tasks[flight] = nil
       return state.table.finish(flight)
     }
@@ -82,12 +103,32 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Takes note that a key's value was stored or removed.
   func supersede(_ key: CacheKey) {
-    state.withLock { $0.table.supersede(key) }
+    state.withLock { state in
+      state.table.supersede(key)
+      state.failures.remove(key)
+    }
   }
 
   /// Takes note that everything was removed.
   func supersedeAll() {
     state.withLock { $0.table.supersedeAll() }
+  }
+
+  /// What all loads came to.
+  var statistics: LoadStatistics { state.withLock { $0.statistics } }
+
+  /// The error of a load that failed a short time ago and still stands.
+  func failure(for key: CacheKey, at now: Timestamp) -> (any Error)? {
+    state.withLock { state in
+      let error = state.failures.error(for: key, at: now)
+      if error != nil { state.statistics.servedFailures += 1 }
+      return error
+    }
+  }
+
+  /// Lets an error stand for a key until a point in time.
+  func keepFailure(_ error: any Error, for key: CacheKey, until expiry: Timestamp) {
+    state.withLock { $0.failures.add(error, for: key, until: expiry) }
   }
 
   /// The number of callers that wait.
@@ -96,6 +137,22 @@ final class FlightControl<Value: Sendable>: Sendable {
   /// Whether what a load brings is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {
     state.withLock { $0.table.isWanted(flight) }
+  }
+}
+
+extension LoadStatistics {
+  fileprivate mutating func add(_ time: Duration, isSuccess: Bool) {
+    self.time += time
+    if isSuccess { succeeded += 1 } else { failed += 1 }
+  }
+}
+
+extension Result {
+  fileprivate var isSuccess: Bool {
+    switch self {
+    case .success: true
+    case .failure: false
+    }
   }
 }
 

@@ -17,6 +17,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     let key: CacheKey
     var waiters: [WaiterID: (waiter: Waiter, caller: FlightID?)] = [:]
     var isSuperseded = false
+    /// Whether the load goes on although nobody waits: it refreshes what was served expired.
+    var isRefresh = false
   }
 
   private var flights: [FlightID: Flight] = [:]
@@ -64,11 +66,24 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       wait(id, waiter, caller, for: flight)
       return .wait
     }
+    let flight = add(key)
+    wait(id, waiter, caller, for: flight)
+    return .start(flight)
+  }
+
+  /// Starts a load that nobody waits for, unless one of the key is going on.
+  mutating func refresh(_ key: CacheKey) -> FlightID? {
+    guard byKey[key] == nil else { return nil }
+    let flight = add(key)
+    flights[flight]?.isRefresh = true
+    return flight
+  }
+
+  private mutating func add(_ key: CacheKey) -> FlightID {
     let flight = FlightID(number: takeNumber())
     flights[flight] = Flight(key: key)
     byKey[key] = flight
-    wait(id, waiter, caller, for: flight)
-    return .start(flight)
+    return flight
   }
 
   private mutating func wait(
@@ -99,7 +114,9 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       return Cancellation()
     }
     let waiter = flights[flight]?.waiters.removeValue(forKey: id)?.waiter
-    guard flights[flight]?.waiters.isEmpty ?? false else { return Cancellation(waiter: waiter) }
+    guard let rest = flights[flight], rest.waiters.isEmpty, !rest.isRefresh else {
+      return Cancellation(waiter: waiter)
+    }
     remove(flight)
     return Cancellation(waiter: waiter, abandoned: flight)
   }

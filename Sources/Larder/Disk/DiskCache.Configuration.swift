@@ -27,6 +27,9 @@ extension DiskCache {
     public var recencyGranularity = Duration.seconds(60)
     /// How often expired entries are swept. The default is 10 minutes.
     public var sweepInterval = Duration.seconds(600)
+    /// How long sweeps spare expired entries, so that they can be served while a fresh value is
+    /// loaded. The default is zero. A limit that is passed spares none.
+    public var expiredGrace = Duration.zero
     /// What survives a power cut. The default is `.relaxed`.
     public var durability = Durability.relaxed
     /// Whether files say which key they are of. The default is `.always`.
@@ -115,6 +118,7 @@ extension DiskCache.Configuration {
     precondition((0...1).contains(trimTarget), "trimTarget is not between 0 and 1")
     precondition(recencyGranularity >= .zero, "recencyGranularity is negative")
     precondition(threadCount > 0, "threadCount is not positive")
+    precondition(expiredGrace >= .zero, "expiredGrace is negative")
     precondition(sweepInterval > .zero, "sweepInterval is not positive")
   }
 
@@ -142,6 +146,7 @@ extension DiskCache.Configuration {
       && trimTarget == other.trimTarget && sizeMeasure == other.sizeMeasure
       && durability == other.durability && sharesWithGroup == other.sharesWithGroup
       && recordKeys == other.recordKeys && requireProof == other.requireProof
-      && recencyGranularity == other.recencyGranularity && clock.isSame(as: other.clock)
+      && recencyGranularity == other.recencyGranularity && expiredGrace == other.expiredGrace
+      && clock.isSame(as: other.clock)
   }
 }

@@ -102,7 +102,7 @@ extension DiskEngine {
 
   /// Removes expired and over-aged entries.
   func sweep() {
-    let plan = sweepPlan(at: now)
+    let plan = backgroundSweepPlan()
     let isDone = withState { state in
       guard state.isScanned, !state.isShutDown else { return false }
       state.evict(plan)
@@ -111,9 +111,16 @@ extension DiskEngine {
     if isDone { runEvictor() }
   }
 
+  /// What the sweeps in the background remove.
+  func backgroundSweepPlan() -> TrimPlan {
+    sweepPlan(at: now, grace: configuration.expiredGrace)
+  }
+
   /// What a sweep removes.
-  func sweepPlan(at now: Timestamp) -> TrimPlan {
-    var plan = TrimPlan(now: now, protected: nil)
+  ///
+  /// - Parameter grace: How long entries are spared after their expiry.
+  func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
+    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
     plan.oldestAccess = configuration.ageLimit.map { now.adding(.zero - $0) }
     return plan
   }

@@ -38,7 +38,8 @@ extension DiskEngine {
 
   /// Finds, checks and reads an entry, and counts it as used.
   func read(
-    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending?
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending?,
+    staleness: Duration = .zero
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
     followReplacement()
@@ -51,7 +52,9 @@ extension DiskEngine {
       do throws(Errno) {
         return try check(
           descriptor, status, subject, purpose,
-          Use(generation: generation, extending: extending ?? configuration.extending, now: now))
+          Use(
+            generation: generation, extending: extending ?? configuration.extending, now: now,
+            staleness: staleness))
       } catch {
         guard let reason = EntryReader.missReason(for: error) else {
           throw CacheError(readFailure: error, name: subject.name.description)
@@ -64,8 +67,10 @@ extension DiskEngine {
   /// The circumstances of one read.
   struct Use: Sendable {
     let generation: EntryGenerations.Snapshot?
-    let extending: ExpirationExtending
+    var extending: ExpirationExtending
     let now: Timestamp
+    /// How long past its expiry a value is still found.
+    let staleness: Duration
   }
 
   private func check(
@@ -76,10 +81,13 @@ extension DiskEngine {
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry, now: use.now)
+      to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
     {
       return miss(reason)
     }
+    var use = use
+    // What has expired is served for a last time and not brought back to life.
+    if use.staleness > .zero { use.extending = .none }
     var testimony = EntryReader.Testimony()
     if recall.trustedLifetime == nil {
       switch try subject.key.withBytes({ (key) throws(Errno) in

@@ -78,7 +78,7 @@ extension DiskEngine {
 
   /// Ends a scan, and takes out what has expired in the same step, so that no total shows it.
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
-    let plan = sweepPlan(at: now)
+    let plan = backgroundSweepPlan()
     withState { state in
       let isCurrent = state.endScan(number, outcome)
       if isCurrent && outcome == .finished && !isReadOnly && !state.isShutDown {

@@ -37,7 +37,7 @@ final class IOExecutor: Sendable {
   /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
   static let endings = IOExecutor(threadLimit: 2)
 
-  private let threadLimit: Int
+  let threadLimit: Int
   private let state = Mutex(State())
   private let changed = EventCount()
 

@@ -146,7 +146,7 @@ final class Gate: Sendable {
 
 extension Cache {
   /// The synchronous store, by a name that an asynchronous context does not overload.
-  func storeNow(_ value: Value, forKey key: String) throws {
-    try store(value, forKey: key)
+  func storeNow(_ value: Value, forKey key: String, expiration: Expiration? = nil) throws {
+    try store(value, forKey: key, expiration: expiration)
   }
 }

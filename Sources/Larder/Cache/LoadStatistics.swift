@@ -1,0 +1,17 @@
+/// What the loads of a cache came to.
+public struct LoadStatistics: Sendable, Hashable {
+  /// Loads that were started.
+  public internal(set) var started = 0
+  /// Loads that brought a value.
+  public internal(set) var succeeded = 0
+  /// Loads that threw, cancelled ones included.
+  public internal(set) var failed = 0
+  /// Requests that waited for a load started by another.
+  public internal(set) var joined = 0
+  /// Requests that were answered with a value past its expiry.
+  public internal(set) var servedStale = 0
+  /// Requests that were answered with the error of an earlier load.
+  public internal(set) var servedFailures = 0
+  /// The time that all loads took together.
+  public internal(set) var time = Duration.zero
+}

@@ -1,0 +1,41 @@
+extension IOExecutor {
+  /// Runs blocking work for each element, spread over the threads.
+  ///
+  /// - Returns: The outcomes in the order of the elements; `.cancelled` for those that the
+  ///   cancellation of the task was quicker than.
+  func map<Element: Sendable, Output: Sendable>(
+    _ elements: [Element], _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
+  ) async -> [Result<Output, CacheError>] {
+    let pieceCount = max(1, min(threadLimit, elements.count))
+    let pieces = (0..<pieceCount).map { piece in
+      elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount
+    }
+    return await withTaskGroup(of: (Int, [Result<Output, CacheError>]).self) { group in
+      for (index, piece) in pieces.enumerated() {
+        group.addTask { (index, await self.outcomes(of: elements[piece], work)) }
+      }
+      var outcomes = Array(repeating: [Result<Output, CacheError>](), count: pieceCount)
+      for await (index, outcome) in group { outcomes[index] = outcome }
+      return outcomes.flatMap { $0 }
+    }
+  }
+
+  private func outcomes<Element: Sendable, Output: Sendable>(
+    of elements: ArraySlice<Element>,
+    _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
+  ) async -> [Result<Output, CacheError>] {
+    do throws(CacheError) {
+      return try await run("batch") { () throws(CacheError) in
+        elements.map { element in
+          do throws(CacheError) {
+            return .success(try work(element))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+    } catch {
+      return elements.map { _ in .failure(error) }
+    }
+  }
+}

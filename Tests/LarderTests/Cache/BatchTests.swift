@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Larder
+
+struct `Batches` {
+  let directory: TemporaryDirectory
+  let cache: Cache<String>
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    cache = try Cache(directory: directory.path + "/cache", coder: .string)
+  }
+
+  @Test(arguments: [0, 1, 3, 4, 5, 100])
+  func `many values are stored, read and removed in the order of the keys`(count: Int) async throws
+  {
+    let keys = (0..<count).map { "key \($0)" }
+    let stored = await cache.store(contentsOf: keys.map { (key: $0, value: "value of \($0)") })
+    #expect(try stored.map { try $0.get() } == keys.map { _ in .stored })
+    cache.memory.removeAll()
+    let values = await cache.values(forKeys: keys + ["absent"])
+    #expect(try values.map { try $0.get() } == keys.map { "value of \($0)" } + [nil])
+    let removed = await cache.remove(forKeys: keys + ["absent"])
+    #expect(try removed.map { try $0.get() } == keys.map { _ in true } + [false])
+  }
+
+  @Test func `each outcome of a closed cache is its error`() async throws {
+    try await cache.close()
+    let outcomes = await cache.values(forKeys: ["a", "b"])
+    #expect(outcomes.count == 2)
+    for outcome in outcomes {
+      #expect(throws: CacheError.self) { try outcome.get() }
+    }
+  }
+
+  @Test func `a cancelled batch says so for what had not begun`() async throws {
+    let cache = cache
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await cache.values(forKeys: ["a", "b", "c"])
+    }
+    task.cancel()
+    for outcome in await task.value {
+      let error = #expect(throws: CacheError.self) { try outcome.get() }
+      #expect(error?.code == .cancelled)
+    }
+  }
+}
+
+struct `The protocols that tiers share` {
+  private func fill<Tier: Caching<CacheKey, [UInt8]>>(_ tier: Tier) throws {
+    for number in 0..<10 {
+      _ = try tier.store([UInt8(number)], forKey: "\(number)", expiration: nil)
+    }
+    #expect(try tier.value(forKey: "3") == [3])
+    #expect(try tier.remove(forKey: "3"))
+    #expect(try !tier.contains("3"))
+  }
+
+  private func trim(_ tier: some Trimming) throws {
+    _ = try tier.trim(toCount: 5)
+    _ = try tier.trim(toCost: 2)
+    _ = try tier.trim(toAge: .seconds(3600))
+  }
+
+  @Test func `code for one tier works on every tier`() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = MemoryCache<CacheKey, [UInt8]>.Configuration()
+    configuration.recordsUseTimes = true
+    let memory = MemoryCache(configuration)
+    let disk = try DiskCache(directory: directory.path + "/disk")
+    let both = try Cache(directory: directory.path + "/both", coder: .bytes)
+    try fill(memory)
+    try fill(disk)
+    try fill(both)
+    try trim(memory)
+    try trim(disk)
+    try trim(both)
+    #expect(memory.count == 2)
+    #expect(try disk.count() == 2)
+    #expect(try both.disk.count() == 2)
+  }
+}

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Loading with options` {
+  let directory: TemporaryDirectory
+  let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
+  let cache: Cache<String>
+
+  struct Failure: Error, Equatable {
+    let number: Int
+  }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = clock.wallClock
+    configuration.disk.expiredGrace = .seconds(60)
+    cache = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+  }
+
+  @Test func `an expired value is served while one task loads a fresh one`() async throws {
+    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(20))
+    let gate = Gate()
+    let loads = Counter()
+    for _ in 0..<3 {
+      let value = try await cache.value(forKey: "key", options: options) {
+        loads.add()
+        await gate.wait()
+        return "new"
+      }
+      #expect(value == "old")
+    }
+    gate.open()
+    while try await cache.value(forKey: "key") == nil { await Task.yield() }
+    #expect(try await cache.value(forKey: "key") == "new")
+    #expect(loads.value == 1)
+    #expect(cache.statistics.loads.servedStale == 3)
+  }
+
+  @Test func `a value that expired too long ago is not served`() async throws {
+    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(41))
+    #expect(try await cache.value(forKey: "key", options: options) { "new" } == "new")
+  }
+
+  @Test func `a sweep spares what expired within the grace`() async throws {
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    _ = try await cache.disk.count()
+    clock.advance(by: .seconds(69))
+    cache.disk.engine.sweep()
+    #expect(try await cache.disk.count() == 1)
+    clock.advance(by: .seconds(1))
+    cache.disk.engine.sweep()
+    #expect(try await cache.disk.count() == 0)
+  }
+
+  @Test func `a failure is kept for as long as the options say`() async throws {
+    let options = LoadOptions(failureLifetime: .seconds(5))
+    let loads = Counter()
+    func load() async throws -> String {
+      try await cache.value(forKey: "key", options: options) {
+        loads.add()
+        throw Failure(number: loads.value)
+      }
+    }
+    for _ in 0..<3 {
+      await #expect(throws: Failure(number: 1)) { try await load() }
+    }
+    clock.advance(by: .seconds(5))
+    await #expect(throws: Failure(number: 2)) { try await load() }
+    #expect(cache.statistics.loads.servedFailures == 2)
+  }
+
+  @Test func `a store ends the failure`() async throws {
+    let options = LoadOptions(failureLifetime: .seconds(5))
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
+    }
+    try cache.storeNow("value", forKey: "key")
+    _ = try await cache.remove(forKey: "key")
+    #expect(try await cache.value(forKey: "key", options: options) { "loaded" } == "loaded")
+  }
+
+  @Test func `failures are bounded in number`() {
+    var table = FailureTable()
+    let start = Timestamp(seconds: 0)
+    for number in 0..<2000 {
+      table.add(
+        Failure(number: number), for: CacheKey("\(number)"),
+        until: start.adding(seconds: Int64(number) + 1))
+    }
+    #expect(table.count == FailureTable.countLimit)
+    #expect(table.error(for: "0", at: start) == nil)
+    #expect(table.error(for: "1999", at: start) as? Failure == Failure(number: 1999))
+  }
+}
