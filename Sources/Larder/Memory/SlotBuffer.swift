@@ -23,7 +23,7 @@ struct SlotBuffer<Element>: ~Copyable {
 
   @inlinable
   deinit {
-    unsafe UnsafeMutableRawPointer(base).deallocate()
+    unsafe Self.deallocate(base, capacity)
   }
 
   /// The initialised element at an index.
@@ -65,7 +65,7 @@ extension SlotBuffer {
     unsafe base = Self.allocate(newCapacity)
     unsafe (base + initialized.lowerBound).moveInitialize(
       from: source + initialized.lowerBound, count: initialized.count)
-    unsafe UnsafeMutableRawPointer(source).deallocate()
+    unsafe Self.deallocate(source, capacity)
     capacity = newCapacity
   }
 
@@ -75,6 +75,11 @@ extension SlotBuffer {
       byteCount: capacity * MemoryLayout<Element>.stride,
       alignment: MemoryLayout<Element>.alignment
     ).bindMemory(to: Element.self, capacity: capacity)
+  }
+
+  @inlinable
+  static func deallocate(_ memory: UnsafeMutablePointer<Element>, _ capacity: Int) {
+    unsafe LargeMemory.deallocate(memory, byteCount: capacity * MemoryLayout<Element>.stride)
   }
 
   /// Initialises every element with one value.
