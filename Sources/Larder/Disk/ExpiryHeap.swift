@@ -1,65 +1,109 @@
-/// The slots that can expire, the earliest first: a heap with four children a node.
+/// When entries expire, and which one does so first: a heap with four children a node.
+///
+/// Four rather than two, because the children of a node are compared in memory that is not at hand:
+/// the four loads go on at the same time, and the heap is half as deep.
 struct ExpiryHeap: Sendable {
-  private var numbers: [UInt32] = []
+  private(set) var expiries = ChunkedArray<PackedStamp>()
+  /// Where a slot is in the heap; `nowhere` when its entry never expires.
+  private(set) var positions = ChunkedArray<UInt32>()
+  private(set) var heap = ChunkedArray<EntrySlot>()
 
-  var count: Int { numbers.count }
+  static let nowhere = UInt32.max
 
-  /// The slot that expires first.
-  var first: UInt32? { numbers.first }
+  /// The slot that expires first, nil when none can.
+  ///
+  /// - Complexity: O(1).
+  var first: EntrySlot? { heap.count > 0 ? heap[0] : nil }
 
-  /// Adds a slot.
+  /// The expiry of a slot's entry.
+  func expiry(of slot: EntrySlot) -> PackedStamp { expiries[slot] }
+
+  /// Adds a slot; one that never expires is not put in the heap.
   ///
   /// - Complexity: O(log n).
-  mutating func insert(_ number: UInt32, in slots: inout SlotChunks) {
-    numbers.append(number)
-    slots[number].heapPosition = UInt32(numbers.count - 1)
-    siftUp(numbers.count - 1, in: &slots)
+  mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
+    expiries.put(expiry, at: slot)
+    positions.put(Self.nowhere, at: slot)
+    guard expiry < .never else { return }
+    heap.append(slot)
+    siftUp(slot, from: heap.count - 1)
+  }
+
+  /// Changes the expiry of a slot.
+  ///
+  /// - Complexity: O(log n).
+  mutating func update(_ slot: EntrySlot, _ expiry: PackedStamp) {
+    let old = expiries[slot]
+    guard expiry != old else { return }
+    guard old < .never && expiry < .never else {
+      remove(slot)
+      return insert(slot, expiry)
+    }
+    expiries[slot] = expiry
+    let position = Int(positions[slot])
+    if expiry < old {
+      siftUp(slot, from: position)
+    } else {
+      siftDown(slot, from: position)
+    }
   }
 
   /// Takes a slot out.
   ///
   /// - Complexity: O(log n).
-  mutating func remove(_ number: UInt32, in slots: inout SlotChunks) {
-    let position = Int(slots[number].heapPosition)
-    slots[number].heapPosition = IndexSlot.none
-    let last = numbers.removeLast()
-    guard position < numbers.count else { return }
-    set(last, at: position, in: &slots)
-    siftUp(position, in: &slots)
-    siftDown(Int(slots[last].heapPosition), in: &slots)
-  }
-
-  private mutating func set(_ number: UInt32, at position: Int, in slots: inout SlotChunks) {
-    numbers[position] = number
-    slots[number].heapPosition = UInt32(position)
-  }
-
-  private mutating func siftUp(_ start: Int, in slots: inout SlotChunks) {
-    var position = start
-    let number = numbers[start]
-    while position > 0 {
-      let parent = (position - 1) / 4
-      guard slots[number].expiry < slots[numbers[parent]].expiry else { break }
-      set(numbers[parent], at: position, in: &slots)
-      position = parent
+  mutating func remove(_ slot: EntrySlot) {
+    guard positions[slot] != Self.nowhere else { return }
+    let position = Int(positions[slot])
+    positions[slot] = Self.nowhere
+    let last = heap.removeLast()
+    guard last != slot else { return }
+    if expiries[last] < expiries[slot] {
+      siftUp(last, from: position)
+    } else {
+      siftDown(last, from: position)
     }
-    set(number, at: position, in: &slots)
+  }
+}
+
+extension ExpiryHeap {
+  private mutating func set(_ slot: EntrySlot, at position: Int) {
+    heap[position] = slot
+    positions[slot] = UInt32(truncatingIfNeeded: position)
   }
 
-  private mutating func siftDown(_ start: Int, in slots: inout SlotChunks) {
+  /// Puts a slot at a position, or as far above it as its expiry says.
+  private mutating func siftUp(_ slot: EntrySlot, from start: Int) {
+    let expiry = expiries[slot]
     var position = start
-    let number = numbers[start]
-    while let child = earliestChild(of: position, in: slots),
-      slots[numbers[child]].expiry < slots[number].expiry
-    {
-      set(numbers[child], at: position, in: &slots)
+    while position > 0 {
+      let parent = heap[(position - 1) / 4]
+      guard expiry < expiries[parent] else { break }
+      set(parent, at: position)
+      position = (position - 1) / 4
+    }
+    set(slot, at: position)
+  }
+
+  /// Puts a slot at a position, or as far below it as its expiry says.
+  private mutating func siftDown(_ slot: EntrySlot, from start: Int) {
+    let expiry = expiries[slot]
+    var position = start
+    while let child = earliestChild(of: position), expiries[heap[child]] < expiry {
+      set(heap[child], at: position)
       position = child
     }
-    set(number, at: position, in: &slots)
+    set(slot, at: position)
   }
 
-  private func earliestChild(of position: Int, in slots: SlotChunks) -> Int? {
-    let children = (4 * position + 1)..<min(4 * position + 5, max(numbers.count, 4 * position + 1))
-    return children.min { slots[numbers[$0]].expiry < slots[numbers[$1]].expiry }
+  private func earliestChild(of position: Int) -> Int? {
+    let first = 4 * position + 1
+    guard first < heap.count else { return nil }
+    var earliest = first
+    var expiry = expiries[heap[first]]
+    for child in first + 1..<max(first + 1, min(first + 4, heap.count)) {
+      let other = expiries[heap[child]]
+      if other < expiry { (earliest, expiry) = (child, other) }
+    }
+    return earliest
   }
 }

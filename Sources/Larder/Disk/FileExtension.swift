@@ -1,10 +1,10 @@
 /// What follows the dot of an entry's name: 1 to 20 ASCII letters or digits, or nothing.
-struct FileExtension: Sendable, Hashable {
+package struct FileExtension: Sendable, Hashable {
   /// The most letters and digits an extension may have.
   static let maximumCount = 20
 
   /// No dot and no extension.
-  static let none = FileExtension(packed: (0, 0, 0))
+  package static let none = FileExtension(packed: (0, 0, 0))
 
   // Twenty bytes, zero after the last, in the order in which they compare as text.
   private let packed: (UInt64, UInt64, UInt32)
@@ -59,11 +59,11 @@ struct FileExtension: Sendable, Hashable {
 }
 
 extension FileExtension: Comparable {
-  static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
+  package static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
 
-  static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
+  package static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(packed.0)
     hasher.combine(packed.1)
     hasher.combine(packed.2)

@@ -1,9 +1,9 @@
 /// What the index knows of one entry.
-struct IndexedEntry: Sendable, Hashable {
+package struct IndexedEntry: Sendable, Hashable {
   var name: EntryName
-  /// The value's length, below 2⁴⁸.
+  /// The value's length; 2⁴⁸ − 1 and more count as that.
   var byteCount: UInt64
-  /// What the file takes on disk: a multiple of 512, below 2 TiB.
+  /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
   var allocatedByteCount: UInt64
   var lastAccess: Timestamp
   /// `Timestamp.never` when it does not expire.
@@ -16,13 +16,4 @@ struct IndexedEntry: Sendable, Hashable {
   var isVerified: Bool
   /// 28 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
-}
-
-/// An entry chosen to go, with what proves that its file is still the one that was chosen.
-struct Victim: Sendable, Hashable {
-  let name: EntryName
-  let inode: UInt64
-  var changeTime: Timestamp
-  let byteCount: UInt64
-  let allocatedByteCount: UInt64
 }

@@ -1,0 +1,101 @@
+extension EntryIndex {
+  /// Traps when the parts contradict each other. Does nothing in a release build, unless it is made
+  /// with `-D LARDER_CHECKS`.
+  ///
+  /// - Complexity: O(n).
+  func checkInvariants() {
+    if let contradiction { preconditionFailure(contradiction) }
+  }
+
+  /// What is wrong with the parts, nil when all is well and where nothing is checked.
+  ///
+  /// - Complexity: O(n).
+  var contradiction: String? {
+    #if DEBUG || LARDER_CHECKS
+      names.contradiction ?? order.contradiction(count: count) ?? expiries.contradiction
+        ?? contradictionOfTotals
+    #else
+      nil
+    #endif
+  }
+}
+
+#if DEBUG || LARDER_CHECKS
+  extension EntryIndex {
+    private var contradictionOfTotals: String? {
+      var sum = IndexTotals()
+      for number in 0..<UInt32(names.identities.count) {
+        let slot = EntrySlot(number: number)
+        guard names.isUsed(slot) else { continue }
+        sum.add(
+          byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+      }
+      return sum == totals ? nil : "the totals are not the sums: \(totals), \(sum)"
+    }
+  }
+
+  extension NameTable {
+    fileprivate var contradiction: String? {
+      var found = 0
+      for bucket in 0..<buckets.count {
+        var slot = buckets[bucket]
+        while slot != .none {
+          found += 1
+          if !isUsed(slot) { return "a free slot is in a chain" }
+          if self.bucket(of: slot) != bucket { return "a slot is in another's chain" }
+          if found > count { return "more slots are in chains than have names" }
+          slot = identities[slot].next
+        }
+      }
+      if found != count { return "\(found) slots are in chains, \(count) have names" }
+      return freeSlotCount + count == identities.count ? nil : "a slot is neither free nor used"
+    }
+
+    private var freeSlotCount: Int {
+      var count = 0
+      var slot = firstFree
+      while slot != .none && count <= identities.count {
+        count += 1
+        slot = identities[slot].next
+      }
+      return count
+    }
+  }
+
+  extension AccessOrder {
+    fileprivate func contradiction(count: Int) -> String? {
+      guard let sortedCount = length(of: sorted), let strayCount = length(of: strays) else {
+        return "a list's links do not meet"
+      }
+      return sortedCount + strayCount == count
+        ? nil : "\(sortedCount) slots and \(strayCount) strays are not \(count) entries"
+    }
+
+    private func length(of list: SlotLinks.Ends) -> Int? {
+      var count = 0
+      var previous = EntrySlot.none
+      var slot = list.first
+      while slot != .none {
+        guard links.previous(before: slot) == previous else { return nil }
+        count += 1
+        (previous, slot) = (slot, links.next(after: slot))
+      }
+      return previous == list.last ? count : nil
+    }
+  }
+
+  extension ExpiryHeap {
+    fileprivate var contradiction: String? {
+      for position in 0..<heap.count {
+        let slot = heap[position]
+        if Int(positions[slot]) != position { return "a slot does not know its place in the heap" }
+        if expiries[slot] >= .never { return "a slot in the heap never expires" }
+        if position > 0 && expiries[slot] < expiries[heap[(position - 1) / 4]] {
+          return "a slot expires before the one above it"
+        }
+      }
+      let expiring = (0..<positions.count).count { positions[$0] != Self.nowhere }
+      return expiring == heap.count ? nil : "\(expiring) slots expire, \(heap.count) are in the heap"
+    }
+  }
+#endif
