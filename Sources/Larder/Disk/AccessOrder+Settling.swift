@@ -41,10 +41,11 @@ extension AccessOrder {
   ///
   /// - Complexity: O(k) for k entries that are in order, else O(k log k).
   private mutating func settleTies(by names: NameTable) {
-    guard !sorted.isEmpty else { return }
+    tiesEnd = sorted.first
+    guard !sorted.isEmpty, hasTie(sorted.first) else { return }
     let ties = ties(from: sorted.first)
     tiesEnd = ties[ties.count - 1]
-    guard ties.count > 1, !names.areInOrder(ties) else { return }
+    guard !names.areInOrder(ties) else { return }
     for slot in ties { links.remove(slot, from: &sorted) }
     var place = EntrySlot.none
     for slot in names.inOrder(ties) {
@@ -52,6 +53,11 @@ extension AccessOrder {
       place = slot
     }
     tiesEnd = place
+  }
+
+  private func hasTie(_ slot: EntrySlot) -> Bool {
+    let next = links.next(after: slot)
+    return next != .none && stamps[next] == stamps[slot]
   }
 
   /// The slots from one on that share its stamp.

@@ -67,7 +67,7 @@ extension EntryIndex {
   /// - Returns: Whether there is one of the name.
   /// - Complexity: O(log n).
   @discardableResult
-  mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
+  package mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
     expiries.update(slot, Self.expiry(expiry))
     return true

@@ -86,16 +86,16 @@ extension EntryIndex {
 
   extension ExpiryHeap {
     fileprivate var contradiction: String? {
-      for position in 0..<heap.count {
-        let slot = heap[position]
-        if Int(positions[slot]) != position { return "a slot does not know its place in the heap" }
-        if expiries[slot] >= .never { return "a slot in the heap never expires" }
-        if position > 0 && expiries[slot] < expiries[heap[(position - 1) / 4]] {
+      for position in 0..<nodes.count {
+        let node = nodes[position]
+        if Int(positions[node.slot]) != position { return "a slot does not know its node" }
+        if node.expiry >= .never { return "a slot in the heap never expires" }
+        if position > 0 && node.expiry < nodes[(position - 1) / 4].expiry {
           return "a slot expires before the one above it"
         }
       }
       let expiring = (0..<positions.count).count { positions[$0] != Self.nowhere }
-      return expiring == heap.count ? nil : "\(expiring) slots expire, \(heap.count) are in the heap"
+      return expiring == nodes.count ? nil : "\(expiring) slots expire, \(nodes.count) have nodes"
     }
   }
 #endif

@@ -9,12 +9,12 @@ extension EntryIndex {
     let limit = PackedStamp(now)
     let spared = protected.flatMap { names.slot(of: $0) }
     var sparedExpiry: PackedStamp?
-    while victims.count < count, let slot = expiries.first, expiries.expiry(of: slot) <= limit {
-      if slot == spared {
-        sparedExpiry = expiries.expiry(of: slot)
-        expiries.remove(slot)
+    while victims.count < count, let first = expiries.first, first.expiry <= limit {
+      if first.slot == spared {
+        sparedExpiry = first.expiry
+        expiries.remove(first.slot)
       } else {
-        victims.append(take(slot))
+        victims.append(take(first.slot))
       }
     }
     if let spared, let sparedExpiry { expiries.insert(spared, sparedExpiry) }

@@ -1,108 +1,124 @@
 /// When entries expire, and which one does so first: a heap with four children a node.
 ///
-/// Four rather than two, because the children of a node are compared in memory that is not at hand:
-/// the four loads go on at the same time, and the heap is half as deep.
+/// Expiries are kept in the heap alone, so that those compared lie side by side: four children take
+/// 48 bytes, and moving a node down at a million entries misses the processor's caches half as
+/// often as with slots in the heap and stamps elsewhere.
 struct ExpiryHeap: Sendable {
-  private(set) var expiries = ChunkedArray<PackedStamp>()
-  /// Where a slot is in the heap; `nowhere` when its entry never expires.
+  /// An expiry and the slot it is of, in 12 bytes; a word of 64 bits would make it 16.
+  struct Node: Sendable {
+    private let top: UInt32
+    private let bottom: UInt32
+    let slot: EntrySlot
+
+    init(_ slot: EntrySlot, _ expiry: PackedStamp) {
+      self.slot = slot
+      top = UInt32(truncatingIfNeeded: expiry.bits >> 32)
+      bottom = UInt32(truncatingIfNeeded: expiry.bits)
+    }
+
+    var expiry: PackedStamp { PackedStamp(bits: UInt64(top) << 32 | UInt64(bottom)) }
+  }
+
+  private(set) var nodes = ChunkedArray<Node>()
+  /// Where a slot's node is; `nowhere` when its entry never expires.
   private(set) var positions = ChunkedArray<UInt32>()
-  private(set) var heap = ChunkedArray<EntrySlot>()
 
   static let nowhere = UInt32.max
 
-  /// The slot that expires first, nil when none can.
+  /// The slot that expires first, and when; nil when none can.
   ///
   /// - Complexity: O(1).
-  var first: EntrySlot? { heap.count > 0 ? heap[0] : nil }
+  var first: Node? { nodes.count > 0 ? nodes[0] : nil }
 
   /// The expiry of a slot's entry.
-  func expiry(of slot: EntrySlot) -> PackedStamp { expiries[slot] }
+  ///
+  /// - Complexity: O(1).
+  func expiry(of slot: EntrySlot) -> PackedStamp {
+    let position = positions[slot]
+    return position == Self.nowhere ? .never : nodes[Int(position)].expiry
+  }
 
-  /// Adds a slot; one that never expires is not put in the heap.
+  /// Adds a slot; one that never expires has no node.
   ///
   /// - Complexity: O(log n).
   mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
-    expiries.put(expiry, at: slot)
     positions.put(Self.nowhere, at: slot)
     guard expiry < .never else { return }
-    heap.append(slot)
-    siftUp(slot, from: heap.count - 1)
+    let node = Node(slot, expiry)
+    nodes.append(node)
+    siftUp(node, from: nodes.count - 1)
   }
 
   /// Changes the expiry of a slot.
   ///
   /// - Complexity: O(log n).
   mutating func update(_ slot: EntrySlot, _ expiry: PackedStamp) {
-    let old = expiries[slot]
-    guard expiry != old else { return }
-    guard old < .never && expiry < .never else {
+    let position = positions[slot]
+    guard position != Self.nowhere && expiry < .never else {
       remove(slot)
       return insert(slot, expiry)
     }
-    expiries[slot] = expiry
-    let position = Int(positions[slot])
-    if expiry < old {
-      siftUp(slot, from: position)
-    } else {
-      siftDown(slot, from: position)
-    }
+    let old = nodes[Int(position)].expiry
+    if expiry != old { sift(Node(slot, expiry), from: Int(position), inPlaceOf: old) }
   }
 
   /// Takes a slot out.
   ///
   /// - Complexity: O(log n).
   mutating func remove(_ slot: EntrySlot) {
-    guard positions[slot] != Self.nowhere else { return }
-    let position = Int(positions[slot])
+    let position = positions[slot]
+    guard position != Self.nowhere else { return }
     positions[slot] = Self.nowhere
-    let last = heap.removeLast()
-    guard last != slot else { return }
-    if expiries[last] < expiries[slot] {
-      siftUp(last, from: position)
-    } else {
-      siftDown(last, from: position)
-    }
+    let old = nodes[Int(position)].expiry
+    let last = nodes.removeLast()
+    if last.slot != slot { sift(last, from: Int(position), inPlaceOf: old) }
   }
 }
 
 extension ExpiryHeap {
-  private mutating func set(_ slot: EntrySlot, at position: Int) {
-    heap[position] = slot
-    positions[slot] = UInt32(truncatingIfNeeded: position)
+  private mutating func set(_ node: Node, at position: Int) {
+    nodes[position] = node
+    positions[node.slot] = UInt32(truncatingIfNeeded: position)
   }
 
-  /// Puts a slot at a position, or as far above it as its expiry says.
-  private mutating func siftUp(_ slot: EntrySlot, from start: Int) {
-    let expiry = expiries[slot]
+  /// Puts a node where another was, or as far above or below as its expiry says.
+  private mutating func sift(_ node: Node, from position: Int, inPlaceOf old: PackedStamp) {
+    if node.expiry < old {
+      siftUp(node, from: position)
+    } else {
+      siftDown(node, from: position)
+    }
+  }
+
+  private mutating func siftUp(_ node: Node, from start: Int) {
     var position = start
     while position > 0 {
-      let parent = heap[(position - 1) / 4]
-      guard expiry < expiries[parent] else { break }
+      let parent = nodes[(position - 1) / 4]
+      guard node.expiry < parent.expiry else { break }
       set(parent, at: position)
       position = (position - 1) / 4
     }
-    set(slot, at: position)
+    set(node, at: position)
   }
 
-  /// Puts a slot at a position, or as far below it as its expiry says.
-  private mutating func siftDown(_ slot: EntrySlot, from start: Int) {
-    let expiry = expiries[slot]
+  private mutating func siftDown(_ node: Node, from start: Int) {
     var position = start
-    while let child = earliestChild(of: position), expiries[heap[child]] < expiry {
-      set(heap[child], at: position)
-      position = child
+    while let (place, child) = earliestChild(of: position), child.expiry < node.expiry {
+      set(child, at: position)
+      position = place
     }
-    set(slot, at: position)
+    set(node, at: position)
   }
 
-  private func earliestChild(of position: Int) -> Int? {
+  private func earliestChild(of position: Int) -> (position: Int, node: Node)? {
     let first = 4 * position + 1
-    guard first < heap.count else { return nil }
-    var earliest = first
-    var expiry = expiries[heap[first]]
-    for child in first + 1..<max(first + 1, min(first + 4, heap.count)) {
-      let other = expiries[heap[child]]
-      if other < expiry { (earliest, expiry) = (child, other) }
+    guard first < nodes.count else { return nil }
+    var earliest = (position: first, node: nodes[first])
+    var other = first + 1
+    while other < min(first + 4, nodes.count) {
+      let node = nodes[other]
+      if node.expiry < earliest.node.expiry { earliest = (other, node) }
+      other += 1
     }
     return earliest
   }

@@ -1,6 +1,6 @@
 /// What the index knows of one entry.
 package struct IndexedEntry: Sendable, Hashable {
-  var name: EntryName
+  package var name: EntryName
   /// The value's length; 2⁴⁸ − 1 and more count as that.
   var byteCount: UInt64
   /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
@@ -16,4 +16,17 @@ package struct IndexedEntry: Sendable, Hashable {
   var isVerified: Bool
   /// 28 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
+}
+
+extension IndexedEntry {
+  /// Creates an entry as a scan meets it: with the stamps of its file, the attribute not read.
+  package init(
+    name: EntryName, byteCount: UInt64, allocatedByteCount: UInt64, lastAccess: Timestamp,
+    expiry: Timestamp, inode: UInt64, changeTime: Timestamp
+  ) {
+    self.init(
+      name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
+      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, lifetime: nil,
+      isVerified: false, keyTag: 0)
+  }
 }

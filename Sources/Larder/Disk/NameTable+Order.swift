@@ -6,10 +6,11 @@ extension NameTable {
 
   /// Slots in the order of their names.
   ///
-  /// - Complexity: O(k log k). The names' first words decide almost always and are at hand.
+  /// - Complexity: O(k log k) for k slots.
   func inOrder(_ slots: [EntrySlot]) -> [EntrySlot] {
-    var keyed = slots.map { (key: identities[$0].digest.high, slot: $0) }
-    keyed.sort { $0.key == $1.key ? name(of: $0.slot) < name(of: $1.slot) : $0.key < $1.key }
-    return keyed.map(\.slot)
+    guard slots.count > 1 else { return slots }
+    // The sort compares names at hand: a closure that asks the table would copy it each time.
+    let named = slots.map { (name: name(of: $0), slot: $0) }
+    return named.sorted { $0.name < $1.name }.map(\.slot)
   }
 }

@@ -2,12 +2,18 @@
 ///
 /// What is earlier counts as the first of them and what is later as the last.
 struct PackedStamp: Sendable, Hashable {
-  private let bits: UInt64
+  /// The seconds, and below them 30 bits of nanoseconds.
+  let bits: UInt64
 
   /// The expiry that means never.
   static let never = PackedStamp(.never)
 
   private static let latest: UInt64 = (1 << 34 - 1) << 30 | 999_999_999
+
+  /// Takes bits that came from another stamp.
+  init(bits: UInt64) {
+    self.bits = bits
+  }
 
   /// Packs a point in time, or the nearest that fits.
   init(_ time: Timestamp) {

@@ -2,7 +2,7 @@
 ///
 /// The expired entries go first. Then the least recently used go until all that is set here holds;
 /// of those used at the same time, the first by name. With nothing set only the expired go.
-struct TrimPlan: Sendable {
+package struct TrimPlan: Sendable {
   /// The time of the decision.
   let now: Timestamp
   /// The entry that is never a victim, because its store set the eviction off.
@@ -12,13 +12,13 @@ struct TrimPlan: Sendable {
   /// The most bytes that the files may take on disk afterwards.
   var maximumAllocatedByteCount: UInt64?
   /// The most entries afterwards.
-  var maximumCount: Int?
+  package var maximumCount: Int?
   /// The earliest last access that may stay.
   var oldestAccess: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
 
-  init(now: Timestamp, protected: EntryName?) {
+  package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected
   }
@@ -60,11 +60,12 @@ extension EntryIndex {
   ///
   /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
   ///   place in the order.
-  mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
+  package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
     let start = totals
     let expired = takeExpired(at: plan.now, except: plan.protected)
     let evicted = takeLeastRecent(except: plan.protected) { totals, next in
-      !plan.isFulfilled(by: totals, freed: totals.allocatedByteCount(missingSince: start), next: next)
+      !plan.isFulfilled(
+        by: totals, freed: totals.allocatedByteCount(missingSince: start), next: next)
     }
     return (expired, evicted)
   }
