@@ -7,7 +7,7 @@ final class DirectoryLocation: Sendable {
   /// The directory's name in its parent; nil for `/`, which is never made again.
   private let name: String?
   private let parent: DirectoryHandle?
-  private let permissions: UInt32
+  private let configuration: DiskCache.Configuration
   private let current: Mutex<DirectoryHandle>
   private let lastCheck: Mutex<MonotonicTime>
   /// Whether others own or can write to the directory.
@@ -15,12 +15,12 @@ final class DirectoryLocation: Sendable {
 
   private init(
     path: String, name: String?, parent: DirectoryHandle?, handle: DirectoryHandle,
-    permissions: UInt32, isUnsafe: Bool
+    configuration: DiskCache.Configuration, isUnsafe: Bool
   ) {
     self.path = path
     self.name = name
     self.parent = parent
-    self.permissions = permissions
+    self.configuration = configuration
     self.isUnsafe = isUnsafe
     current = Mutex(handle)
     lastCheck = Mutex(.now)
@@ -35,23 +35,24 @@ final class DirectoryLocation: Sendable {
   ) throws(CacheError) -> DirectoryLocation {
     let faults = configuration.faults
     let isReadOnly = configuration.mode.isReadOnly
+    let mayMake = !isReadOnly && configuration.makesDirectory
     do throws(Errno) {
       let wasMade =
-        isReadOnly
-        ? false
-        : try DirectoryMaking.makeDirectories(
+        mayMake
+        ? try DirectoryMaking.makeDirectories(
           path, permissions: configuration.directoryPermissions, configuration)
+        : false
       let handle = try DirectoryHandle.open(path: path, faults: faults)
-      let resolved = try handle.resolvedPath()
+      let resolved = try handle.resolvedPath(openedAs: path)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
       let isUnsafe = try isUnsafe(handle, configuration)
       if isUnsafe && !isReadOnly && !configuration.allowsUnsafeDirectory {
         throw .notPermitted
       }
-      if !isReadOnly { try DirectoryMaking.mark(handle, wasMade: wasMade) }
+      if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
-        permissions: configuration.directoryPermissions, isUnsafe: isUnsafe)
+        configuration: configuration, isUnsafe: isUnsafe)
     } catch {
       throw Self.openingError(error, path)
     }
@@ -74,8 +75,9 @@ final class DirectoryLocation: Sendable {
     let name = String(path[path.index(after: slash)...])
     do throws(Errno) {
       return (try DirectoryHandle.open(path: above, faults: faults), name)
-    } catch .permissionDenied {
-      // A parent that cannot be read only means that the directory is not made again.
+    } catch .permissionDenied, .noSuchFile {
+      // A parent that cannot be read, or whose path is not UTF-8, only means that the directory is
+      // not made again.
       return (nil, nil)
     }
   }
@@ -93,24 +95,41 @@ final class DirectoryLocation: Sendable {
 
 extension DirectoryLocation {
   /// Makes sure, at most once a second unless asked to, that the path still leads to the directory
-  /// that is held; makes or opens it again if not.
+  /// that is held; opens the one that it leads to if not, and makes it if it may.
   ///
   /// - Returns: Whether another directory is held now.
-  func revalidate(isUrgent: Bool) throws(Errno) -> Bool {
+  func revalidate(isUrgent: Bool, mayMake: Bool) throws(Errno) -> Bool {
     guard let parent, let name, isCheckDue(isUrgent) else { return false }
-    let held = handle
+    var wasMade = false
     do throws(Errno) {
       let status = try parent.statusFollowingLinks(of: name)
-      if status.identity == held.identity { return false }
+      if status.identity == handle.identity { return false }
     } catch .noSuchFile {
-      do throws(Errno) {
-        try parent.makeDirectory(name, permissions: permissions)
-      } catch .fileExists {}
+      guard mayMake else { return false }
+      wasMade = try make(name, in: parent)
     }
     let fresh = try parent.openDirectory(name)
-    if fresh.identity == held.identity { return false }
-    try DirectoryMaking.mark(fresh, wasMade: true)
-    current.withLock { $0 = fresh }
+    if try Self.isUnsafe(fresh, configuration) && !configuration.allowsUnsafeDirectory {
+      throw .notPermitted
+    }
+    if !configuration.mode.isReadOnly { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
+    return current.withLock { held in
+      if held.identity == fresh.identity { return false }
+      held = fresh
+      return true
+    }
+  }
+
+  private func make(_ name: String, in parent: DirectoryHandle) throws(Errno) -> Bool {
+    let permissions = configuration.directoryPermissions
+    do throws(Errno) {
+      try parent.makeDirectory(name, permissions: permissions)
+    } catch .fileExists {
+      return false
+    }
+    // mkdir's mode is narrowed by the umask and has no set-group-id bit.
+    try parent.openDirectory(name).descriptor.setPermissions(permissions)
+    if configuration.durability == .durable { try parent.descriptor.synchronize() }
     return true
   }
 

@@ -4,13 +4,8 @@ extension DiskEngine {
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // One clearing at a time: the second removes what was stored since the first began.
-    wait { $0.storedSinceClear == nil ? () : nil }
+    wait { $0.beginClearing() ? () : nil }
     let progress = RemovalProgress()
-    withState { state in
-      state.storedSinceClear = []
-      state.index.removeAll()
-      state.pending = [:]
-    }
     tellObserversOfClearing()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
@@ -27,8 +22,10 @@ extension DiskEngine {
       }
     } catch {
       progress.fail(CacheError(error, operation: "removeAll", path: location.path))
+      // What could not be read is still there, and the index has forgotten it.
+      withState { $0.mustScanAgain() }
     }
-    withState { $0.endClearing() }
+    withState { $0.storedSinceClear = nil }
     progress.finish()
     changed.signal()
   }
@@ -59,11 +56,16 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  fileprivate func mayClear(_ name: EntryName) -> Bool {
-    !(storedSinceClear?.contains(name) ?? false)
+  /// Hides everything there is; false while another clearing is going on.
+  fileprivate mutating func beginClearing() -> Bool {
+    guard storedSinceClear == nil else { return false }
+    storedSinceClear = []
+    index.removeAll()
+    pending = [:]
+    return true
   }
 
-  fileprivate mutating func endClearing() {
-    storedSinceClear = nil
+  fileprivate func mayClear(_ name: EntryName) -> Bool {
+    !(storedSinceClear?.contains(name) ?? true)
   }
 }

@@ -11,6 +11,13 @@ extension EngineState {
     evictions.append(eviction)
     return eviction
   }
+
+  /// Makes a victim whose file could not be removed an entry again: it is still on the disk, and
+  /// totals must say so.
+  mutating func readopt(_ victim: Victim) {
+    cancelRemoval(of: victim.name)
+    if storedSinceClear == nil { index.upsert(IndexedEntry(victim), order: .byLastAccess) }
+  }
 }
 
 extension DiskEngine {
@@ -43,6 +50,8 @@ extension DiskEngine {
       eviction.finish()
       changed.signal()
     }
+    // Who waits for the evictor to rest looks again now that it does.
+    changed.signal()
   }
 
   private func nextEviction() -> Eviction? {
@@ -86,7 +95,7 @@ extension DiskEngine {
       // Somebody was quicker.
     } catch {
       noteUpkeepFailure(error)
-      withState { $0.cancelRemoval(of: name) }
+      withState { $0.readopt(doomed) }
       return false
     }
     withState { $0.cancelRemoval(of: name) }

@@ -20,13 +20,14 @@ extension DiskEngine {
       guard subject.key.withBytes(attribute.proof.admits) else { return nil }
       if configuration.requireProof && attribute.proof == .none { return nil }
     } else {
-      if inspection.reading != nil && reader.checksContent { return nil }
+      if inspection.reading == .otherVersion { return nil }
+      if inspection.reading == .malformed && reader.checksContent { return nil }
       if configuration.requireProof { return nil }
       if inspection.status.byteCount == 0 && reader.checksContent { return nil }
     }
-    let pending = withState { $0.pending[subject.name]?.expiry }
-    let objection = reader.trust.objection(
-      to: inspection.status, pending: pending, now: now)
+    let status = inspection.status
+    let pending = withState { $0.pendingExpiry(of: subject.name, status) }
+    let objection = reader.trust.objection(to: status, pending: pending, now: now)
     return objection == nil ? inspection : nil
   }
 

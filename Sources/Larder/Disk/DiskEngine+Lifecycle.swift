@@ -17,6 +17,28 @@ extension DiskEngine {
     guard isLocked else { throw CacheError(.locked, operation: "open", path: location.path) }
   }
 
+  /// Sees that the directory that is held is still the one that the path leads to.
+  func revalidate(
+    isUrgent: Bool, mayMake: Bool, _ operation: String
+  ) throws(CacheError) {
+    do throws(Errno) {
+      guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return }
+    } catch {
+      throw CacheError(error, operation: operation, path: location.path)
+    }
+    directoryChanged()
+    try lockDirectory()
+  }
+
+  /// The same for who only reads: a directory that is gone stays gone, and a failure is counted.
+  func followReplacement(isUrgent: Bool = false) {
+    do throws(CacheError) {
+      try revalidate(isUrgent: isUrgent, mayMake: false, "read")
+    } catch {
+      noteUpkeepFailure(error.errno ?? .wouldBlock)
+    }
+  }
+
   /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
@@ -40,8 +62,20 @@ extension DiskEngine {
       }
     }
     withState { $0.isShutDown = true }
+    defer { unlockDirectory() }
     wait { $0.statistics.scan == .running ? nil : () }
     try flush()
+  }
+
+  /// Gives up the lock, so that the directory can be opened again although somebody still holds the
+  /// closed object.
+  private func unlockDirectory() {
+    guard !isReadOnly else { return }
+    do throws(Errno) {
+      try location.handle.descriptor.unlock()
+    } catch {
+      noteUpkeepFailure(error)
+    }
   }
 
   /// Ends the engine when nobody is left to be told of a failure; it is counted.

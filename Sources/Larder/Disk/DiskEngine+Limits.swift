@@ -43,6 +43,7 @@ extension DiskEngine {
     guard let limit = configuration.freeSpaceLimit else { return 0 }
     let time = MonotonicTime.now
     let isDue = withState { state in
+      guard state.isScanned else { return false }
       if let last = state.lastFreeSpaceCheck, time.duration(since: last) < .seconds(5) {
         return false
       }
@@ -65,7 +66,7 @@ extension DiskEngine {
     let most = UInt64(limit) + UInt64(limit) / 10
     wait { state in
       guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
-      let onDisk = state.index.byteCount + state.doomedByteCount + UInt64(byteCount)
+      let onDisk = state.measured(configuration) + state.doomedByteCount + UInt64(byteCount)
       return onDisk > most ? nil : ()
     }
   }
@@ -101,9 +102,10 @@ extension DiskEngine {
 
   /// Removes expired and over-aged entries.
   func sweep() {
+    let plan = sweepPlan(at: now)
     let isDone = withState { state in
       guard state.isScanned, !state.isShutDown else { return false }
-      state.evict(sweepPlan(at: now))
+      state.evict(plan)
       return true
     }
     if isDone { runEvictor() }
@@ -118,10 +120,18 @@ extension DiskEngine {
 
   /// Sweeps now and again for as long as the engine lives.
   func planSweeps() {
+    let isFirst = withState { state in
+      defer { state.areSweepsPlanned = true }
+      return !state.areSweepsPlanned
+    }
+    if isFirst { planNextSweep() }
+  }
+
+  private func planNextSweep() {
     IOExecutor.upkeep.submit(after: configuration.sweepInterval) { [weak self] in
       guard let self, !self.withState({ $0.isShutDown }) else { return }
       self.sweep()
-      self.planSweeps()
+      self.planNextSweep()
     }
   }
 }

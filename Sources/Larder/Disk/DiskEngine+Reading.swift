@@ -41,9 +41,11 @@ extension DiskEngine {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending?
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
+    followReplacement()
     let generation = generations.snapshot(of: subject.name)
     switch try reader.open(subject.name.fileName, in: location.handle) {
     case .missed(let reason, let errno):
+      if reason == .absent, let generation { forget(subject.name, generation) }
       return miss(reason, errno)
     case .file(let descriptor, let status):
       do throws(Errno) {
@@ -112,20 +114,21 @@ extension DiskEngine {
     if purpose == .file {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
+    // A sparse file of any length is made in no time; asking for its memory would be the end.
+    guard status.byteCount <= Self.largestValue else { throw .noMemory }
     bytes = try descriptor.read(upTo: Int(status.byteCount))
     guard bytes.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(bytes.span, testimony) : true
   }
 
+  /// The longest value that is read into memory; a longer one can be read through its descriptor.
+  private static let largestValue = min(SystemEnvironment.physicalMemory, UInt64(Int.max))
+
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
     withState { state in
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
-      if let pending = state.pending[name], pending.inode == status.inode,
-        pending.expirySeen == status.modification
-      {
-        recall.pendingExpiry = pending.expiry
-      }
+      recall.pendingExpiry = state.pendingExpiry(of: name, status)
       if let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
       {
@@ -139,6 +142,13 @@ extension DiskEngine {
   private func isKnownAbsent(_ name: EntryName) -> Bool {
     guard configuration.mode == .exclusive else { return false }
     return withState { $0.isScanned && $0.index.entry(named: name) == nil }
+  }
+
+  /// Forgets an entry whose file others have removed, unless it was stored again since a snapshot.
+  private func forget(_ name: EntryName, _ generation: EntryGenerations.Snapshot) {
+    withState { state in
+      if generations.isCurrent(generation) { state.index.remove(name) }
+    }
   }
 
   /// Counts a miss.

@@ -17,38 +17,44 @@ extension DiskEngine {
     defer { release(name) }
     defer { whileHeld() }
     let wasHidden = withState { $0.hidesFile(named: name) }
-    let isRemoved = try unlinkRegular(name)
-    withState { state in
-      state.noteRemoved(name)
-      if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
-    }
-    return isRemoved && !wasHidden
-  }
-
-  /// Unlinks a regular file; false when there is none. What else has the name stays.
-  private func unlinkRegular(_ name: EntryName) throws(CacheError) -> Bool {
-    let fileName = name.fileName
     do throws(Errno) {
       let handle = location.handle
-      guard try handle.status(of: fileName).isRegular else { return false }
-      try handle.unlink(fileName)
-      if configuration.durability == .durable { try handle.descriptor.synchronize() }
-      return true
-    } catch .noSuchFile, .staleHandle {
-      return false
+      let isRemoved = try unlinkEntry(name.fileName, in: handle)
+      withState { state in
+        state.noteRemoved(name)
+        if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
+      }
+      if isRemoved && configuration.durability == .durable {
+        try handle.descriptor.synchronize()
+      }
+      return isRemoved && !wasHidden
     } catch {
       throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 
+  /// Unlinks the file of an entry; false when there is none. What else has the name stays.
+  private func unlinkEntry(
+    _ name: FileName, in handle: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      let status = try handle.status(of: name)
+      guard status.isRegular, reader.trust.isTrusted(status) else { return false }
+      try handle.unlink(name)
+      return true
+    } catch .noSuchFile, .staleHandle {
+      return false
+    }
+  }
+
   /// Removes a file in the background if it is still the one that was judged.
   func removeInBackground(_ name: EntryName, _ status: FileStatus, cause: RemovalCause) {
-    let victim = Victim(
-      name: name, inode: status.inode, changeTime: status.change, byteCount: status.byteCount,
-      allocatedByteCount: status.allocatedByteCount)
+    let victim = Victim(IndexedEntry(name: name, status: status))
     withState { state in
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
+      // Another reader may have judged it already.
+      if state.hidesFile(named: name) { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
       state.startEviction([victim])

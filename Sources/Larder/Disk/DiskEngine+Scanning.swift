@@ -1,52 +1,91 @@
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
-    let mustStart = withState { state in
+    let number: Int? = withState { state in
       switch state.statistics.scan {
-      case .running, .finished: return false
-      case .notStarted, .failed:
-        state.beginScan()
-        return true
+      case .running, .finished: nil
+      case .notStarted, .failed: state.beginScan()
       }
     }
-    if mustStart { IOExecutor.upkeep.submit { self.scan() } }
+    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
   }
 
   /// Waits until the index knows every entry.
   func waitForScan() throws(CacheError) {
-    startScanIfNeeded()
-    let failure: Errno? = wait { state in
-      switch state.statistics.scan {
-      case .finished: .some(nil)
-      case .failed(let errno): .some(errno)
-      case .running: nil
-      // The directory was replaced: another scan is about to start.
-      case .notStarted: .some(nil)
+    followReplacement()
+    while true {
+      startScanIfNeeded()
+      let (outcome, isShutDown) = wait { state in
+        state.statistics.scan == .running ? nil : (state.statistics.scan, state.isShutDown)
+      }
+      switch outcome {
+      case .finished: return
+      case .failed(let errno):
+        throw CacheError(errno, operation: "scan", path: location.path)
+      // The directory was replaced while it was read: once more, unless nobody is left to know.
+      case .notStarted, .running:
+        if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
       }
     }
-    if let failure { throw CacheError(failure, operation: "scan", path: location.path) }
   }
 
-  private func scan() {
+  private func scan(_ number: Int) {
+    var isComplete = false
     do throws(Errno) {
       let handle = location.handle
-      var scan = try DirectoryScan(handle, trust: reader.trust)
-      while true {
-        let piece = try scan.next()
-        let mayGoOn = withState { $0.merge(piece) }
-        if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
-        if piece.isLast || !mayGoOn { break }
-      }
-      withState { $0.endScan(.finished) }
+      isComplete = try readNames(number, in: handle)
+      if isComplete { forgetVanished(in: handle) }
+      endScan(number, isComplete ? .finished : .notStarted)
     } catch {
-      withState { $0.endScan(.failed(error)) }
+      // The next who asks tries again; trying at once could go on for ever.
+      isComplete = false
+      endScan(number, .failed(error))
+    }
+    guard isComplete && !isReadOnly else { return }
+    runEvictor()
+    enforceLimits(after: nil)
+    planSweeps()
+  }
+
+  /// Takes in all names.
+  ///
+  /// - Returns: Whether it came to the end and the directory is still the one that is held.
+  private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
+    var scan = try DirectoryScan(handle, trust: reader.trust)
+    while true {
+      let piece = try scan.next()
+      let now = self.now
+      guard withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
+      if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
+      if piece.isLast { return true }
+    }
+  }
+
+  /// Forgets the entries known from before whose files others have removed.
+  private func forgetVanished(in handle: DirectoryHandle) {
+    for name in withState({ $0.unseen }) {
+      do throws(Errno) {
+        _ = try handle.status(of: name.fileName)
+      } catch .noSuchFile {
+        withState { state in
+          if !(state.changedSinceScan?.contains(name) ?? true) { state.index.remove(name) }
+        }
+      } catch {
+        // It is there, though it cannot be looked at now.
+      }
+    }
+  }
+
+  /// Ends a scan, and takes out what has expired in the same step, so that no total shows it.
+  private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
+    let plan = sweepPlan(at: now)
+    withState { state in
+      let isCurrent = state.endScan(number, outcome)
+      if isCurrent && outcome == .finished && !isReadOnly && !state.isShutDown {
+        state.evict(plan)
+      }
     }
     changed.signal()
-    if !isReadOnly {
-      sweep()
-      enforceLimits(after: nil)
-      planSweeps()
-    }
   }
 
   /// Removes temporaries whose writer is gone: those that can be locked.
@@ -75,23 +114,40 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  mutating func beginScan() {
+  /// Starts a scan.
+  ///
+  /// - Returns: The scan's number, which ends to count when the directory is replaced.
+  mutating func beginScan() -> Int {
+    scanNumber += 1
     statistics.scan = .running
     statistics.foreignCount = 0
     temporaryCount = 0
     changedSinceScan = []
+    unseen = Set(index.entriesInOrder().map(\.name))
+    return scanNumber
   }
 
   /// Takes in what a scan met, except where this process has changed a name since.
   ///
   /// - Returns: Whether the scan shall go on.
-  mutating func merge(_ piece: DirectoryScan.Piece) -> Bool {
+  mutating func merge(
+    _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
+  ) -> Bool {
+    guard !isShutDown, isRunning(number) else { return false }
     statistics.foreignCount += piece.foreignCount
     temporaryCount += piece.temporaries.count
-    for entry in piece.entries where isNews(entry) {
+    for var entry in piece.entries {
+      unseen.remove(entry.name)
+      guard isNews(entry) else { continue }
+      // An access in the future counts as one now, or it would be the last ever to go.
+      entry.lastAccess = min(entry.lastAccess, now)
       index.upsert(entry, order: .byLastAccess)
     }
-    return !isShutDown && statistics.scan == .running
+    return true
+  }
+
+  private func isRunning(_ number: Int) -> Bool {
+    number == scanNumber && statistics.scan == .running
   }
 
   private func isNews(_ entry: IndexedEntry) -> Bool {
@@ -102,10 +158,16 @@ extension EngineState {
     return known.inode != entry.inode || known.changeTime != entry.changeTime
   }
 
-  mutating func endScan(_ outcome: DiskStatistics.ScanProgress) {
-    if statistics.scan == .running { statistics.scan = outcome }
+  /// Ends a scan unless another has begun since.
+  ///
+  /// - Returns: Whether none has.
+  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Bool {
+    guard isRunning(number) else { return false }
+    statistics.scan = outcome
     changedSinceScan = nil
+    unseen = []
     unscannedByteCount = 0
+    return true
   }
 
   mutating func forgetDirectory() {
@@ -113,6 +175,13 @@ extension EngineState {
     pending = [:]
     doomed = [:]
     doomedByteCount = 0
+    mustScanAgain()
+  }
+
+  /// Takes note that the index no longer says what the directory holds.
+  mutating func mustScanAgain() {
     statistics.scan = .notStarted
+    changedSinceScan = nil
+    unseen = []
   }
 }

@@ -58,11 +58,12 @@ extension DiskEngine {
     _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    if let reason = rejection(of: request, byteCount: 0) { return try reject(request, reason) }
+    if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
       waitForRoom(0)
       var stream = EntryStream(
-        try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path)
+        try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
+      ) { self.makeRoom(for: $0) }
       do {
         try body(&stream)
       } catch let error as CacheError {
@@ -70,6 +71,8 @@ extension DiskEngine {
       } catch {
         throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
       }
+      // A closure that goes on past a failed write has not written what it wanted stored.
+      if let failure = stream.failure { throw failure }
       if stream.isTooLarge { return try reject(request, .tooLarge) }
       if isDeclined(request, byteCount: stream.byteCount) {
         return try reject(request, .declined)
@@ -79,11 +82,17 @@ extension DiskEngine {
   }
 
   /// Why a value is not stored, nil when it is.
-  private func rejection(of request: StoreRequest, byteCount: Int) -> StoreOutcome.Reason? {
-    if request.expiration.expiry(at: now) <= now { return .expired }
-    if let limit = configuration.sizeLimit, limit == 0 || byteCount > limit { return .tooLarge }
-    if configuration.countLimit == 0 { return .tooLarge }
-    return byteCount > 0 && isDeclined(request, byteCount: byteCount) ? .declined : nil
+  ///
+  /// - Parameter byteCount: The value's length, if it is known before it is written.
+  private func rejection(
+    of request: StoreRequest, byteCount: Int? = nil
+  ) -> StoreOutcome.Reason? {
+    let now = self.now
+    if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
+    if configuration.sizeLimit == 0 || configuration.countLimit == 0 { return .tooLarge }
+    guard let byteCount else { return nil }
+    if let limit = configuration.sizeLimit, byteCount > limit { return .tooLarge }
+    return isDeclined(request, byteCount: byteCount) ? .declined : nil
   }
 
   private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
@@ -93,15 +102,18 @@ extension DiskEngine {
 
   private func stage(_ name: EntryName) throws(CacheError) -> StagedFile {
     let isNew = withState { $0.index.entry(named: name) == nil && $0.doomed[name] == nil }
+    try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {
-      do throws(Errno) {
-        if try location.revalidate(isUrgent: false) { directoryChanged() }
-        return try writer.stage(in: location.handle, isNew: isNew)
-      } catch .noSuchFile {
-        // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
-        if try location.revalidate(isUrgent: true) { directoryChanged() }
-        return try writer.stage(in: location.handle, isNew: isNew)
+      return try writer.stage(in: location.handle, isNew: isNew)
+    } catch {
+      guard error == .noSuchFile else {
+        throw CacheError(error, operation: "store", path: location.path)
       }
+    }
+    // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
+    try revalidate(isUrgent: true, mayMake: true, "store")
+    do throws(Errno) {
+      return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
       throw CacheError(error, operation: "store", path: location.path)
     }
@@ -117,22 +129,31 @@ extension DiskEngine {
       lastAccess: withState { $0.issueAccess(at: now) },
       expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
+    let outcome = try publish(&file, request, seal)
+    // The name is free again: without threads to be had, the evictor runs here and takes others.
+    if outcome == .stored { enforceLimits(after: request.subject.name) }
+    return outcome
+  }
+
+  private func publish(
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
+  ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     acquire(name)
     defer { release(name) }
-    if let isWanted = request.isWanted, !isWanted() { return .rejected(.declined) }
-    if request.isExclusive, try holdsValue(request.subject) { return .rejected(.alreadyPresent) }
-    guard let status = try publish(&file, request) else { return .rejected(.alreadyPresent) }
-    let tag = request.subject.key.tag
+    if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
+    let isTaken = request.isExclusive ? try holdsValue(request.subject) : false
+    guard !isTaken, let status = try publish(&file, request) else {
+      return rejected(.alreadyPresent)
+    }
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
-      keyTag: tag)
+      keyTag: request.subject.key.tag)
     withState { $0.noteStored(entry) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
     tellObservers(request.subject.key, except: request.origin)
-    enforceLimits(after: name)
     return .stored
   }
 
@@ -145,7 +166,19 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.publish(&file, as: name, isExclusive: isExclusive)
     } catch {
+      if file.isPublished { withdraw(name, of: request) }
       throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+    }
+  }
+
+  /// Takes a value back that became visible before its store failed; the caller is told that it is
+  /// not there.
+  private func withdraw(_ name: FileName, of request: StoreRequest) {
+    do throws(Errno) {
+      try location.handle.unlink(name)
+      withState { $0.noteRemoved(request.subject.name) }
+    } catch {
+      noteUpkeepFailure(error)
     }
   }
 
@@ -158,9 +191,16 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a value is there that a read would return.
+  /// Whether a value is there that a read would return; its content is checked unless it was.
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    try inspect(subject) != nil
+    guard let inspection = try inspect(subject) else { return false }
+    let status = inspection.status
+    let isVerified = withState { state in
+      guard let known = state.index.entry(named: subject.name) else { return false }
+      return known.isVerified && known.inode == status.inode && known.changeTime == status.change
+    }
+    if isVerified || !reader.checksContent { return true }
+    return try finding(for: subject.name).isServed
   }
 
   /// Rejects a store and removes what it was to replace.
@@ -168,8 +208,16 @@ extension DiskEngine {
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
   ) throws(CacheError) -> StoreOutcome {
     if !request.isExclusive {
-      _ = try remove(request.subject, cause: .replaced)
+      do throws(CacheError) {
+        _ = try remove(request.subject, cause: .replaced)
+      } catch {
+        throw error.settingOldValueRemains(true)
+      }
     }
+    return rejected(reason)
+  }
+
+  private func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
     withState { $0.statistics.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
   }

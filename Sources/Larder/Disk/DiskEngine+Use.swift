@@ -17,9 +17,11 @@ extension DiskEngine {
       state.statistics.hits += 1
       state.statistics.bytesRead += Int(status.byteCount)
       let access = state.issueAccess(at: use.now)
-      guard let generation = use.generation, generations.isCurrent(generation) else {
-        return access
-      }
+      // A file that was chosen to go since it was opened stays out of the index.
+      guard let generation = use.generation, generations.isCurrent(generation),
+        !state.hidesFile(named: name)
+      else { return access }
+      state.changedSinceScan?.insert(name)
       let entry = IndexedEntry(
         name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
       state.index.upsert(entry, order: .mostRecent)
@@ -96,6 +98,14 @@ extension DiskEngine {
 }
 
 extension EngineState {
+  /// The expiry that a use of this very file will bring it, unless somebody has set another since.
+  func pendingExpiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
+    guard let pending = pending[name], pending.inode == status.inode,
+      pending.expirySeen == status.modification
+    else { return nil }
+    return pending.expiry
+  }
+
   /// Remembers a use that is due on the disk.
   mutating func notePending(
     _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
@@ -120,7 +130,8 @@ extension IndexedEntry {
   /// An entry as a scan sees it.
   init(name: EntryName, status: FileStatus) {
     self.init(
-      name: name, byteCount: status.byteCount, allocatedByteCount: status.allocatedByteCount,
+      name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
+      allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
       lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
       changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
   }

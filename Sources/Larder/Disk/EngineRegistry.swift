@@ -6,9 +6,13 @@ enum EngineRegistry {
   private struct Registration: Sendable {
     weak var engine: DiskEngine?
     var attachedCount: Int
+
+    func holds(_ identity: FileIdentity) -> Bool {
+      engine?.location.handle.identity == identity
+    }
   }
 
-  private static let registrations = Mutex<[FileIdentity: Registration]>([:])
+  private static let registrations = Mutex<[Registration]>([])
 
   /// Opens a directory and returns its engine, an existing one if its settings agree.
   static func attach(
@@ -19,19 +23,23 @@ enum EngineRegistry {
     // What only reads shares nothing, and may look at a directory that this process also writes.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     return try registrations.withLock { (registrations) throws(CacheError) in
-      if let known = registrations[identity], let engine = known.engine, !engine.isForked,
-        known.attachedCount > 0
+      registrations.removeAll { $0.engine?.isForked ?? true }
+      // A directory that was replaced must not get a second engine beside the one at its path.
+      for known in registrations where known.engine?.location.path == location.path {
+        known.engine?.followReplacement(isUrgent: true)
+      }
+      if let index = registrations.firstIndex(where: { $0.holds(identity) }),
+        let engine = registrations[index].engine
       {
         guard engine.configuration.isCompatible(with: configuration) else {
           throw CacheError(.configurationConflict, operation: "open", path: path)
         }
-        registrations[identity]?.attachedCount += 1
+        registrations[index].attachedCount += 1
         return engine
       }
       let engine = DiskEngine(location, configuration)
       try engine.lockDirectory()
-      registrations[identity] = Registration(
-        engine: engine, attachedCount: 1)
+      registrations.append(Registration(engine: engine, attachedCount: 1))
       return engine
     }
   }
@@ -41,12 +49,12 @@ enum EngineRegistry {
   /// - Returns: Whether it was the last, so that the engine must end.
   static func detach(_ engine: DiskEngine) -> Bool {
     registrations.withLock { registrations in
-      guard let identity = registrations.first(where: { $0.value.engine === engine })?.key else {
+      guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {
         return true
       }
-      registrations[identity]?.attachedCount -= 1
-      guard registrations[identity]?.attachedCount == 0 else { return false }
-      registrations[identity] = nil
+      registrations[index].attachedCount -= 1
+      guard registrations[index].attachedCount == 0 else { return false }
+      registrations.remove(at: index)
       return true
     }
   }

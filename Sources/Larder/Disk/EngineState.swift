@@ -20,6 +20,11 @@ struct EngineState: Sendable {
   var storedSinceClear: Set<EntryName>?
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
   var changedSinceScan: Set<EntryName>?
+  /// While a scan is going on: the names known before that it has not met.
+  var unseen: Set<EntryName> = []
+  /// The number of the latest scan.
+  var scanNumber = 0
+  var areSweepsPlanned = false
   /// Bytes written before the first scan was done, for the decision whether to finish it.
   var unscannedByteCount: UInt64 = 0
   var lastAccess = Timestamp(seconds: .min)
@@ -86,6 +91,7 @@ extension EngineState {
   /// Takes victims out of everything that answers, so that only their files are left to remove.
   mutating func doom(_ victims: [Victim]) {
     for victim in victims {
+      cancelRemoval(of: victim.name)
       doomed[victim.name] = victim
       doomedByteCount += victim.byteCount
       pending[victim.name] = nil

@@ -15,9 +15,6 @@ struct EntryFacts: Sendable {
   private var lifetimeSeconds: UInt32 = 0
   private var tagAndFlags: UInt32 = 0
 
-  /// The most bytes that a value is counted with: 2⁴⁸ − 1.
-  static let maximumByteCount: UInt64 = 1 << 48 - 1
-
   private static let tagMask: UInt32 = 1 << 28 - 1
   private static let kindShift: UInt32 = 28
   private static let verifiedFlag: UInt32 = 1 << 31
@@ -34,7 +31,7 @@ struct EntryFacts: Sendable {
 
   /// The length that an entry is counted with.
   static func length(of entry: IndexedEntry) -> UInt64 {
-    min(entry.byteCount, maximumByteCount)
+    min(entry.byteCount, IndexedEntry.maximumByteCount)
   }
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }

@@ -50,10 +50,7 @@ extension EntryIndex {
   }
 
   private mutating func take(_ slot: EntrySlot) -> Victim {
-    let known = facts[slot]
-    let victim = Victim(
-      name: names.name(of: slot), inode: known.inode, changeTime: known.changeTime.timestamp,
-      byteCount: byteCount(at: slot), allocatedByteCount: known.allocatedByteCount)
+    let victim = Victim(entry(at: slot))
     remove(slot)
     return victim
   }

@@ -3,7 +3,7 @@
 /// The full name is an entry's identity; two extensions of one digest are two entries.
 package struct EntryName: Sendable, Hashable {
   let digest: MD5Digest
-  let fileExtension: FileExtension
+  package let fileExtension: FileExtension
 
   package init(digest: MD5Digest, fileExtension: FileExtension) {
     self.digest = digest

@@ -44,10 +44,21 @@ struct EntryReader: Sendable {
       let status = try descriptor.status()
       return .file(descriptor, status)
     } catch {
-      guard let reason = Self.missReason(for: error) else {
+      // Of one entry, EACCES is a miss; of the whole directory, the caller's to cure.
+      let isClosed = error == .permissionDenied && !Self.mayEnter(handle)
+      guard !isClosed, let reason = Self.missReason(for: error) else {
         throw CacheError(readFailure: error, name: name.text)
       }
       return .missed(reason, error)
+    }
+  }
+
+  private static func mayEnter(_ handle: DirectoryHandle) -> Bool {
+    do throws(Errno) {
+      _ = try handle.status(of: FileName("."))
+      return true
+    } catch {
+      return error != .permissionDenied
     }
   }
 
@@ -69,7 +80,9 @@ struct EntryReader: Sendable {
     let reading = try attributeReading(of: file)
     switch reading {
     case .otherVersion: return .rejected(.otherVersion)
-    case .malformed: return checksContent ? .rejected(.damaged) : .accepted(Testimony())
+    case .malformed:
+      if checksContent { return .rejected(.damaged) }
+      return requireProof ? .rejected(.unproven) : .accepted(Testimony())
     case nil:
       if requireProof { return .rejected(.unproven) }
       // After a power cut a new file can be empty; one that we stored empty says so.
@@ -115,6 +128,15 @@ struct EntryReader: Sendable {
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
     guard let attribute = testimony.attribute else { return true }
+    let hash = try hash(of: file, testimony.extendedData)
+    try file.seek(to: 0)
+    return hash == attribute.contentHash
+  }
+
+  /// The hash of a file's content from the present offset on, and of extended data after it.
+  static func hash(
+    of file: borrowing FileDescriptor, _ extendedData: [UInt8]
+  ) throws(Errno) -> UInt64 {
     var hash = XXH64()
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -122,8 +144,7 @@ struct EntryReader: Sendable {
       if count == 0 { break }
       hash.update(piece.span.extracting(..<count))
     }
-    hash.update(testimony.extendedData.span)
-    try file.rewind()
-    return hash.finalize() == attribute.contentHash
+    hash.update(extendedData.span)
+    return hash.finalize()
   }
 }

@@ -4,13 +4,20 @@ public struct EntryStream: ~Copyable {
   var file: StagedFile
   private let limit: Int?
   private let path: String
+  private let makeRoom: (Int) -> Bool
+  private var hasMadeRoom = false
+  /// The first failure to write.
+  private(set) var failure: CacheError?
   /// Whether more came than the cache may hold; the rest is not kept.
   private(set) var isTooLarge = false
 
-  init(_ file: consuming StagedFile, limit: Int?, path: String) {
+  init(
+    _ file: consuming StagedFile, limit: Int?, path: String, makeRoom: @escaping (Int) -> Bool
+  ) {
     self.file = file
     self.limit = limit
     self.path = path
+    self.makeRoom = makeRoom
   }
 
   /// The bytes written so far.
@@ -21,11 +28,24 @@ public struct EntryStream: ~Copyable {
   /// - Throws: `CacheError`, when the file system fails or is full.
   public mutating func write(_ bytes: Span<UInt8>) throws(CacheError) {
     if let limit, byteCount + bytes.count > limit { isTooLarge = true }
+    if let failure { throw failure }
     if isTooLarge { return }
+    do throws(CacheError) {
+      try tryToWrite(bytes)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
     do throws(Errno) {
       try file.write(bytes)
     } catch {
-      throw CacheError(error, operation: "store", path: path)
+      let failure = CacheError(error, operation: "store", path: path)
+      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(bytes.count) else { throw failure }
+      hasMadeRoom = true
+      try tryToWrite(bytes)
     }
   }
 

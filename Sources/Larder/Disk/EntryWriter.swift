@@ -6,13 +6,15 @@ final class EntryWriter: Sendable {
   private let isDurable: Bool
   private let recordsKeys: Bool
   /// Whether the file system has turned unnamed files down.
-  private let lacksUnnamedFiles = Atomic<Bool>(false)
+  private let lacksUnnamedFiles: Atomic<Bool>
   private static let serial = Atomic<UInt64>(0)
 
   init(_ configuration: DiskCache.Configuration) {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordsKeys = configuration.recordKeys == .always
+    // Without a privilege, a file gets its name through /proc alone.
+    lacksUnnamedFiles = Atomic(!SystemEnvironment.hasDescriptorPaths)
   }
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
@@ -47,10 +49,11 @@ final class EntryWriter: Sendable {
     while true {
       let name = Self.temporaryName()
       do throws(Errno) {
-        let descriptor = try handle.create(name, permissions: permissions)
-        // Who can lock a temporary may delete it; ours is locked until it is closed.
-        _ = try descriptor.tryLock(.exclusive)
-        return StagedFile(descriptor, in: handle, temporary: name)
+        let file = StagedFile(
+          try handle.create(name, permissions: permissions), in: handle, temporary: name)
+        // A scan that came between the making and the lock has removed the file, or is about to.
+        guard file.lock() else { continue }
+        if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
         // Another process namespace shares the directory and our number: take the next.
       }

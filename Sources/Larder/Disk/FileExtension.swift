@@ -14,7 +14,7 @@ package struct FileExtension: Sendable, Hashable {
   }
 
   /// Reads an extension without its dot; nil when a character or the length does not fit.
-  init?(_ text: some Collection<UInt8>) {
+  package init?(_ text: some Collection<UInt8>) {
     guard text.count <= Self.maximumCount, text.allSatisfy(Self.isAllowed) else { return nil }
     var words: (UInt64, UInt64, UInt32) = (0, 0, 0)
     for (index, byte) in text.enumerated() {
@@ -28,7 +28,7 @@ package struct FileExtension: Sendable, Hashable {
   }
 
   /// The letters and digits.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     for index in 0..<Self.maximumCount {
       let byte = byte(at: index)

@@ -1,7 +1,7 @@
 /// What the index knows of one entry.
 package struct IndexedEntry: Sendable, Hashable {
   package var name: EntryName
-  /// The value's length; 2⁴⁸ − 1 and more count as that.
+  /// The value's length; what is above `maximumByteCount` counts as that.
   var byteCount: UInt64
   /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
   var allocatedByteCount: UInt64
@@ -16,6 +16,9 @@ package struct IndexedEntry: Sendable, Hashable {
   var isVerified: Bool
   /// 28 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
+
+  /// What a longer file counts as: a sparse one of 2⁶³ bytes takes a line in a shell.
+  static let maximumByteCount: UInt64 = 1 << 48 - 1
 }
 
 extension IndexedEntry {
@@ -28,5 +31,15 @@ extension IndexedEntry {
       name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
       lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, lifetime: nil,
       isVerified: false, keyTag: 0)
+  }
+}
+
+extension IndexedEntry {
+  /// A victim whose file could not be removed.
+  init(_ victim: Victim) {
+    self.init(
+      name: victim.name, byteCount: victim.byteCount,
+      allocatedByteCount: victim.allocatedByteCount, lastAccess: victim.lastAccess,
+      expiry: victim.expiry, inode: victim.inode, changeTime: victim.changeTime)
   }
 }

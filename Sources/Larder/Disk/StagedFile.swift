@@ -9,6 +9,8 @@ struct StagedFile: ~Copyable {
   private var temporary: FileName?
   private var hash = XXH64()
   private(set) var byteCount = 0
+  /// Whether the file has the name that it was made for.
+  private(set) var isPublished = false
 
   init(_ descriptor: consuming FileDescriptor, in handle: DirectoryHandle, temporary: FileName?) {
     self.descriptor = descriptor
@@ -26,8 +28,16 @@ struct StagedFile: ~Copyable {
   }
 
   /// Adds bytes to the content.
+  ///
+  /// After a failure the content is what it was, and the write can be tried again.
   mutating func write(_ bytes: Span<UInt8>) throws(Errno) {
-    try descriptor.write(bytes)
+    do throws(Errno) {
+      try descriptor.write(bytes)
+    } catch {
+      try descriptor.truncate(to: byteCount)
+      try descriptor.seek(to: byteCount)
+      throw error
+    }
     hash.update(bytes)
     byteCount += bytes.count
   }
@@ -44,6 +54,7 @@ struct StagedFile: ~Copyable {
     if temporary == nil {
       do throws(Errno) {
         try handle.link(descriptor, as: name)
+        isPublished = true
         return true
       } catch .fileExists {
         if isExclusive { return false }
@@ -54,10 +65,30 @@ struct StagedFile: ~Copyable {
   }
 
   private mutating func takeTemporaryName() throws(Errno) {
-    _ = try descriptor.tryLock(.exclusive)
-    let name = EntryWriter.temporaryName()
-    try handle.link(descriptor, as: name)
-    temporary = name
+    lock()
+    while true {
+      let name = EntryWriter.temporaryName()
+      do throws(Errno) {
+        try handle.link(descriptor, as: name)
+        temporary = name
+        return
+      } catch .fileExists {
+        // Another process namespace shares the directory and our number: take the next.
+      }
+    }
+  }
+
+  /// Locks a temporary for as long as it is open, since who can lock one may delete it.
+  ///
+  /// - Returns: Whether nobody else holds it. Where files cannot be locked nobody can, and nobody
+  ///   deletes it.
+  @discardableResult
+  func lock() -> Bool {
+    do throws(Errno) {
+      return try descriptor.tryLock(.exclusive)
+    } catch {
+      return true
+    }
   }
 
   private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
@@ -72,6 +103,7 @@ struct StagedFile: ~Copyable {
       return false
     }
     temporary = nil
+    isPublished = true
     return true
   }
 }

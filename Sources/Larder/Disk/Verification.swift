@@ -18,6 +18,14 @@ public struct Verification: Sendable, Hashable {
     case damaged
     case otherVersion
     case gone
+
+    /// Whether a read returns the value.
+    var isServed: Bool {
+      switch self {
+      case .sound, .unverifiable: true
+      case .damaged, .otherVersion, .gone: false
+      }
+    }
   }
 
   mutating func add(_ finding: Finding, _ name: EntryName) {
@@ -42,7 +50,7 @@ extension DiskEngine {
     var result = Verification()
     let names = try self.names().sorted()
     for (index, name) in names.enumerated() {
-      let finding = try verify(name)
+      let finding = try finding(for: name)
       result.add(finding, name)
       if case .damaged = finding, repairs { result.removal.add(repair(name)) }
       progress(index + 1, names.count)
@@ -53,14 +61,19 @@ extension DiskEngine {
   private func repair(_ name: EntryName) -> BulkRemoval {
     var removal = BulkRemoval()
     do throws(CacheError) {
-      if try remove(name, cause: .corrupt) { removal.removed = 1 }
+      let byteCount = try byteCount(of: name)
+      if try remove(name, cause: .corrupt) {
+        removal.removed = 1
+        removal.byteCount = byteCount
+      }
     } catch {
       removal.failed = 1
     }
     return removal
   }
 
-  private func verify(_ name: EntryName) throws(CacheError) -> Verification.Finding {
+  /// Compares the file of a name with what its attribute says.
+  func finding(for name: EntryName) throws(CacheError) -> Verification.Finding {
     switch try reader.open(name.fileName, in: location.handle) {
     case .missed(let reason, _): return reason == .absent ? .gone : .damaged
     case .file(let descriptor, let status):

@@ -5,4 +5,16 @@ package struct Victim: Sendable, Hashable {
   var changeTime: Timestamp
   let byteCount: UInt64
   let allocatedByteCount: UInt64
+  let lastAccess: Timestamp
+  let expiry: Timestamp
+}
+
+extension Victim {
+  /// An entry that is to go.
+  init(_ entry: IndexedEntry) {
+    self.init(
+      name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
+      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount,
+      lastAccess: entry.lastAccess, expiry: entry.expiry)
+  }
 }

@@ -191,14 +191,24 @@ extension DirectoryHandle {
     }
   }
 
-  /// The absolute path of the open directory, without links. Corresponds to reading the link
-  /// `/proc/self/fd/N`.
-  func resolvedPath() throws(Errno) -> String {
+  /// The absolute path of the open directory, without links.
+  ///
+  /// Corresponds to reading the link `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath`
+  /// of the path that it was opened by.
+  func resolvedPath(openedAs path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = try system(.fcntl, nil) {
-      unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
+    do throws(Errno) {
+      let count = try system(.fcntl, nil) {
+        unsafe readlink("/proc/self/fd/\(raw)", &buffer, buffer.count)
+      }
+      return Self.text(buffer[..<count])
+    } catch .noSuchFile {
+      guard unsafe realpath(path, &buffer) != nil else { throw Errno.current }
+      return Self.text(buffer.prefix { $0 != 0 })
     }
-    return String(
-      decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func text(_ characters: ArraySlice<CChar>) -> String {
+    String(decoding: characters.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -42,7 +42,9 @@
   }
 
   private func nextName() throws(Errno) -> FileName?? {
-    if let errno = faults?.strike(.readdir) { throw errno }
+    while let errno = faults?.strike(.readdir) {
+      if errno != .interrupted { throw errno }
+    }
     errno = 0
     guard let entry = unsafe readdir(stream) else {
       // Null without an error is the end. See: man 3 readdir.

@@ -60,15 +60,19 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Counts a read or write and tells how many bytes it may move, or throws its error.
+  /// Counts a read or write and tells how many bytes it may move, or throws its error; one that is
+  /// interrupted is made again, as everywhere.
   func limit(_ call: SystemCall, to byteCount: Int) throws(Errno) -> Int {
-    switch next(call) {
-    case .errno(let errno): throw errno
-    case .short(let most): return min(most, byteCount)
-    case .before(let closure):
-      closure()
-      return byteCount
-    case nil: return byteCount
+    while true {
+      switch next(call) {
+      case .errno(.interrupted): continue
+      case .errno(let errno): throw errno
+      case .short(let most): return min(most, byteCount)
+      case .before(let closure):
+        closure()
+        return byteCount
+      case nil: return byteCount
+      }
     }
   }
 

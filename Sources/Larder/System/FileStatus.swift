@@ -17,6 +17,8 @@ struct FileStatus: Sendable {
   let mode: UInt32
   let owner: UInt32
   let group: UInt32
+  /// The number of names; 0 for a file that was removed and is still open.
+  let linkCount: UInt64
   let byteCount: UInt64
   let allocatedByteCount: UInt64
   let lastAccess: Timestamp
@@ -36,6 +38,7 @@ struct FileStatus: Sendable {
     mode = UInt32(status.st_mode)
     owner = UInt32(status.st_uid)
     group = UInt32(status.st_gid)
+    linkCount = UInt64(status.st_nlink)
     byteCount = UInt64(max(0, status.st_size))
     allocatedByteCount = UInt64(max(0, status.st_blocks)) * 512
     lastAccess = Timestamp(status.st_atim)

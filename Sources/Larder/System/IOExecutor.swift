@@ -34,6 +34,9 @@ final class IOExecutor: Sendable {
   /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
   static let upkeep = IOExecutor(threadLimit: 4)
 
+  /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
+  static let endings = IOExecutor(threadLimit: 2)
+
   private let threadLimit: Int
   private let state = Mutex(State())
   private let changed = EventCount()

@@ -31,6 +31,9 @@ package enum SystemEnvironment {
     return Int(clamping: min(physical, CgroupMemory.limit ?? physical))
   }
 
+  /// Whether an open file can be reached by its number, as `/proc/self/fd/N`.
+  static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
+
   /// The first bytes of a small text file such as those under `/proc`, nil when it cannot be read.
   static func text(ofFile path: String) -> String? {
     let raw = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }

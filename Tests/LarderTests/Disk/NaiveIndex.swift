@@ -95,14 +95,6 @@ extension NaiveIndex {
   }
 }
 
-extension Victim {
-  init(_ entry: IndexedEntry) {
-    self.init(
-      name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
-      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
-  }
-}
-
 extension IndexedEntry {
   /// The entry as an index counts it: what is beyond its range as the nearest that is not.
   var counted: IndexedEntry {

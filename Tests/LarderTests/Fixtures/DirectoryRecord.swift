@@ -1,0 +1,52 @@
+import Foundation
+
+@testable import Larder
+
+/// A directory as a manifest and the bytes of its files.
+struct DirectoryRecord {
+  private(set) var lines: [ManifestLine] = []
+  private(set) var contents: [String: [UInt8]] = [:]
+
+  /// The manifest's text.
+  var manifest: String { lines.map { "\($0)\n" }.joined() }
+
+  /// Reads a directory and moves no stamp in it.
+  init(_ path: String) throws {
+    let handle = try DirectoryHandle.open(path: path, faults: nil)
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      try add(name, in: handle, path: "\(path)/\(name)")
+    }
+  }
+
+  private mutating func add(_ name: String, in handle: DirectoryHandle, path: String) throws {
+    let status = try handle.status(of: FileName(name))
+    var line = ManifestLine(name: name, kind: Self.kind(of: status))
+    switch line.kind {
+    case .file:
+      let file = try handle.openForReading(FileName(name))
+      contents[name] = try file.read(upTo: Int(status.byteCount))
+      line.entryAttribute = try file.withAttribute(.entry) { [UInt8](copying: $0) }
+      line.dataAttribute = try file.withAttribute(.data) { [UInt8](copying: $0) }
+      // The tag is of no age: nothing reads its stamps.
+      if name != "CACHEDIR.TAG" {
+        line.access = status.lastAccess
+        line.modification = status.modification
+      }
+    case .link: line.target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+    case .directory, .fifo, .socket: break
+    }
+    if line.kind != .link { line.permissions = status.permissions }
+    lines.append(line)
+  }
+
+  private static func kind(of status: FileStatus) -> ManifestLine.Kind {
+    switch status.mode & 0o170000 {
+    case 0o040000: .directory
+    case 0o010000: .fifo
+    case 0o140000: .socket
+    case 0o120000: .link
+    default: .file
+    }
+  }
+}

@@ -1,0 +1,94 @@
+@testable import Larder
+
+/// One line of a fixture's manifest: a name in the directory and all that git does not keep of it.
+///
+/// `Fixtures/README.md` has the grammar.
+struct ManifestLine: Equatable {
+  enum Kind: String {
+    case file, directory, fifo, socket, link
+  }
+
+  struct Malformed: Error {
+    let line: String
+  }
+
+  var name: String
+  var kind: Kind
+  /// Nil for a link, which has none of its own.
+  var permissions: UInt32?
+  /// Nil where the stamp is whatever it became.
+  var access: Timestamp?
+  var modification: Timestamp?
+  var entryAttribute: [UInt8]?
+  var dataAttribute: [UInt8]?
+  var target: String?
+}
+
+extension ManifestLine: CustomStringConvertible {
+  var description: String {
+    var fields = [
+      EscapedText.spelling(of: name.utf8, escapingSpaces: true), kind.rawValue,
+      permissions.map { Self.padded(String($0, radix: 8), to: 4) } ?? "-",
+      Self.spelling(of: access), Self.spelling(of: modification),
+    ]
+    let attributes = [("user.larder", entryAttribute), ("user.larder.data", dataAttribute)]
+    for (name, value) in attributes {
+      guard let value else { continue }
+      fields.append("\(name)=\"\(EscapedText.spelling(of: value, escapingSpaces: false))\"")
+    }
+    if let target { fields += ["->", EscapedText.spelling(of: target.utf8, escapingSpaces: true)] }
+    return fields.joined(separator: " ")
+  }
+
+  private static func spelling(of stamp: Timestamp?) -> String {
+    guard let stamp else { return "-" }
+    return "\(stamp.seconds)." + padded(String(stamp.nanoseconds), to: 9)
+  }
+
+  private static func padded(_ digits: String, to count: Int) -> String {
+    String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+}
+
+extension ManifestLine {
+  private typealias Fields = (
+    Substring, name: Substring, kind: Substring, permissions: Substring, access: Substring,
+    modification: Substring, entry: Substring?, data: Substring?, target: Substring?
+  )
+
+  private static var pattern: Regex<Fields> {
+    #/
+    (?<name>\S+)\ (?<kind>\w+)\ (?<permissions>\S+)\ (?<access>\S+)\ (?<modification>\S+)
+    (?:\ user\.larder="(?<entry>[^"]*)")?
+    (?:\ user\.larder\.data="(?<data>[^"]*)")?
+    (?:\ ->\ (?<target>\S+))?
+    /#
+  }
+
+  /// Reads a line.
+  init(_ line: some StringProtocol) throws {
+    let line = String(line)
+    guard let fields = try Self.pattern.wholeMatch(in: line)?.output,
+      let kind = Kind(rawValue: String(fields.kind))
+    else { throw Malformed(line: line) }
+    self.kind = kind
+    name = String(decoding: try EscapedText.bytes(of: fields.name), as: UTF8.self)
+    permissions = fields.permissions == "-" ? nil : UInt32(fields.permissions, radix: 8)
+    access = try Self.stamp(fields.access)
+    modification = try Self.stamp(fields.modification)
+    entryAttribute = try fields.entry.map { try EscapedText.bytes(of: $0) }
+    dataAttribute = try fields.data.map { try EscapedText.bytes(of: $0) }
+    target = try fields.target.map {
+      String(decoding: try EscapedText.bytes(of: $0), as: UTF8.self)
+    }
+  }
+
+  private static func stamp(_ text: Substring) throws -> Timestamp? {
+    if text == "-" { return nil }
+    let parts = text.split(separator: ".")
+    guard parts.count == 2, parts[1].count == 9, let seconds = Int64(parts[0]),
+      let nanoseconds = Int64(parts[1])
+    else { throw Malformed(line: String(text)) }
+    return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// The system's shell, as a person or a script beside the process would use it.
+enum Shell {
+  /// What a script came to.
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let complaints: String
+  }
+
+  /// A script that failed.
+  struct Failure: Error, CustomStringConvertible {
+    let script: String
+    let outcome: Outcome
+
+    var description: String { "\(script)\nexit \(outcome.status)\n\(outcome.complaints)" }
+  }
+
+  /// Runs a script with `/bin/sh -e` in a directory, in the C locale and UTC, and returns what it
+  /// printed.
+  @discardableResult
+  static func run(
+    _ script: String, in directory: String, _ variables: [String: String] = [:]
+  ) throws -> String {
+    let outcome = try attempt(script, in: directory, variables)
+    guard outcome.status == 0 else { throw Failure(script: script, outcome: outcome) }
+    return outcome.output
+  }
+
+  /// Runs a script that may fail.
+  static func attempt(
+    _ script: String, in directory: String, _ variables: [String: String] = [:]
+  ) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-e", "-c", script]
+    process.currentDirectoryURL = URL(fileURLWithPath: directory)
+    let own = ["LC_ALL": "C", "TZ": "UTC"].merging(variables) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
+    // A file and not a second pipe, so that neither waits for the other to be read.
+    let folder = try TemporaryDirectory()
+    let complaints = URL(fileURLWithPath: "\(folder.path)/complaints")
+    try Data().write(to: complaints)
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = try FileHandle(forWritingTo: complaints)
+    try process.run()
+    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
+      complaints: try String(contentsOf: complaints, encoding: .utf8))
+  }
+
+  /// Whether a command is installed.
+  static func has(_ command: String) -> Bool {
+    do {
+      return try attempt("command -v \(command)", in: "/").status == 0
+    } catch {
+      return false
+    }
+  }
+}
