@@ -5,8 +5,8 @@ import Larder
 /// The entries are named by random digests, all can expire, and are met in random order, which is
 /// the worst for memory that is not at hand. `bytes` is what the process has resident after filling
 /// an index less what it had before, per entry; only the first size of a run has it, for the others
-/// take what the first has left. The longest insertion shows that growing stops
-/// nobody; it holds what else the machine did in that moment, so the least of the rounds counts.
+/// take what the first has left. The longest insertion shows that growing stops nobody; it holds
+/// what else the machine did in that moment, so the least of the rounds counts.
 enum IndexBenchmark {
   static let usage = "usage: LarderBench index [ENTRIES]…"
 

@@ -10,8 +10,8 @@
 ///  facts     inode 8, change time 8, length 4, blocks 4, lifetime 4, tag and flags 4
 /// ```
 ///
-/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot. What belongs together in an
-/// operation lies together, and what is walked alone, like the chain of stamps, is dense.
+/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot.
+/// What belongs together in an operation lies together, and what is walked alone is dense.
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB; what is beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
