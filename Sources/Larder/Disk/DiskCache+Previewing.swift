@@ -34,8 +34,8 @@ extension DiskCache {
       // A copy of the index is made to be trimmed in the place of the real one.
       var index = state.index
       var removal = BulkRemoval()
-      for victim in index.takeExpired(at: plan.now, except: nil) { removal.add(victim) }
-      for victim in index.takeVictims(of: plan) { removal.add(victim) }
+      let (expired, evicted) = index.take(plan)
+      for victim in expired + evicted { removal.add(victim) }
       return removal
     }
   }

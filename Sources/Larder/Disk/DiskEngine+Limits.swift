@@ -153,10 +153,9 @@ extension EngineState {
   /// expired, the others as evicted.
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
-    let expired = index.takeExpired(at: plan.now, except: plan.protected)
-    let others = index.takeVictims(of: plan)
+    let (expired, evicted) = index.take(plan)
     statistics.removals[.expired, default: 0] += expired.count
-    statistics.removals[.evicted, default: 0] += others.count
-    return startEviction(expired + others)
+    statistics.removals[.evicted, default: 0] += evicted.count
+    return startEviction(expired + evicted)
   }
 }

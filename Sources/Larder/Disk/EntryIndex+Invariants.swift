@@ -1,54 +1,101 @@
 extension EntryIndex {
-  /// Walks the whole structure and traps where its parts disagree; does nothing in release builds.
+  /// Traps when the parts contradict each other. Does nothing in a release build, unless it is made
+  /// with `-D LARDER_CHECKS`.
   ///
   /// - Complexity: O(n).
   func checkInvariants() {
-    #if DEBUG
-      let numbers = order.checkedNumbers(in: slots) + strays.checkedNumbers(in: slots)
-      precondition(numbers.count == count && Set(numbers).count == count, "a slot is in two lists")
-      precondition(numbers.map { slots[$0].byteCount }.reduce(0, +) == byteCount, "total of bytes")
-      precondition(
-        numbers.map { slots[$0].allocatedByteCount }.reduce(0, +) == allocatedByteCount,
-        "total of allocated bytes")
-      for number in order.numbers(in: slots) {
-        precondition(!slots[number].isStray, "an entry in the order is marked as a stray")
-      }
-      for number in strays.numbers(in: slots) {
-        precondition(slots[number].isStray, "a stray is not marked")
-      }
-      for number in numbers {
-        precondition(find(name(at: number)) == number, "the table leads elsewhere")
-      }
-      let finite = numbers.filter { slots[$0].canExpire }
-      precondition(expiries.checkedNumbers(in: slots) == Set(finite), "the heap misses an entry")
+    if let contradiction { preconditionFailure(contradiction) }
+  }
+
+  /// What is wrong with the parts, nil when all is well and where nothing is checked.
+  ///
+  /// - Complexity: O(n).
+  var contradiction: String? {
+    #if DEBUG || LARDER_CHECKS
+      names.contradiction ?? order.contradiction(count: count) ?? expiries.contradiction
+        ?? contradictionOfTotals
+    #else
+      nil
     #endif
   }
 }
 
-extension SlotList {
-  /// The slots in order, after a look at the links in both directions.
-  fileprivate func checkedNumbers(in slots: SlotChunks) -> [UInt32] {
-    let numbers = numbers(in: slots)
-    precondition(numbers.count == count, "a list's count is wrong")
-    precondition(newest == (numbers.last ?? IndexSlot.none), "a list's end is wrong")
-    var older = IndexSlot.none
-    for number in numbers {
-      precondition(slots[number].older == older, "a link back is wrong")
-      older = number
+#if DEBUG || LARDER_CHECKS
+  extension EntryIndex {
+    private var contradictionOfTotals: String? {
+      var sum = IndexTotals()
+      for number in 0..<UInt32(names.identities.count) {
+        let slot = EntrySlot(number: number)
+        guard names.isUsed(slot) else { continue }
+        sum.add(
+          byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+      }
+      return sum == totals ? nil : "the totals are not the sums: \(totals), \(sum)"
     }
-    return numbers
   }
-}
 
-extension ExpiryHeap {
-  /// The slots, after a look at their places and that no parent expires after its child.
-  fileprivate func checkedNumbers(in slots: SlotChunks) -> Set<UInt32> {
-    for (position, number) in numbers.enumerated() {
-      precondition(slots[number].heapPosition == UInt32(position), "a place in the heap is wrong")
-      guard position > 0 else { continue }
-      let parent = numbers[(position - 1) / 4]
-      precondition(slots[parent].expiry <= slots[number].expiry, "the heap is out of order")
+  extension NameTable {
+    fileprivate var contradiction: String? {
+      var found = 0
+      for bucket in 0..<buckets.count {
+        var slot = buckets[bucket]
+        while slot != .none {
+          found += 1
+          if !isUsed(slot) { return "a free slot is in a chain" }
+          if self.bucket(of: slot) != bucket { return "a slot is in another's chain" }
+          if found > count { return "more slots are in chains than have names" }
+          slot = identities[slot].next
+        }
+      }
+      if found != count { return "\(found) slots are in chains, \(count) have names" }
+      return freeSlotCount + count == identities.count ? nil : "a slot is neither free nor used"
     }
-    return Set(numbers)
+
+    private var freeSlotCount: Int {
+      var count = 0
+      var slot = firstFree
+      while slot != .none && count <= identities.count {
+        count += 1
+        slot = identities[slot].next
+      }
+      return count
+    }
   }
-}
+
+  extension AccessOrder {
+    fileprivate func contradiction(count: Int) -> String? {
+      guard let sortedCount = length(of: sorted), let strayCount = length(of: strays) else {
+        return "a list's links do not meet"
+      }
+      return sortedCount + strayCount == count
+        ? nil : "\(sortedCount) slots and \(strayCount) strays are not \(count) entries"
+    }
+
+    private func length(of list: SlotLinks.Ends) -> Int? {
+      var count = 0
+      var previous = EntrySlot.none
+      var slot = list.first
+      while slot != .none {
+        guard links.previous(before: slot) == previous else { return nil }
+        count += 1
+        (previous, slot) = (slot, links.next(after: slot))
+      }
+      return previous == list.last ? count : nil
+    }
+  }
+
+  extension ExpiryHeap {
+    fileprivate var contradiction: String? {
+      for position in 0..<nodes.count {
+        let node = nodes[position]
+        if Int(positions[node.slot]) != position { return "a slot does not know its node" }
+        if node.expiry >= .never { return "a slot in the heap never expires" }
+        if position > 0 && node.expiry < nodes[(position - 1) / 4].expiry {
+          return "a slot expires before the one above it"
+        }
+      }
+      let expiring = (0..<positions.count).count { positions[$0] != Self.nowhere }
+      return expiring == nodes.count ? nil : "\(expiring) slots expire, \(nodes.count) have nodes"
+    }
+  }
+#endif

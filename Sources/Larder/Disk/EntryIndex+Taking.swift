@@ -1,84 +1,57 @@
 extension EntryIndex {
-  /// Takes out all entries that have expired, the earliest first.
+  /// Takes out the entries that have expired, the earliest first.
   ///
   /// - Complexity: O(k log n) for k expired ones.
-  mutating func takeExpired(at now: Timestamp, except protected: EntryName?) -> [Victim] {
+  mutating func takeExpired(
+    at now: Timestamp, except protected: EntryName?, atMost count: Int = .max
+  ) -> [Victim] {
     var victims: [Victim] = []
-    var kept: UInt32?
     let limit = PackedStamp(now)
-    while let slot = expiries.first, slots[slot].expiry <= limit {
-      if name(at: slot) == protected {
-        expiries.remove(slot, in: &slots)
-        kept = slot
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var sparedExpiry: PackedStamp?
+    while victims.count < count, let first = expiries.first, first.expiry <= limit {
+      if first.slot == spared {
+        sparedExpiry = first.expiry
+        expiries.remove(first.slot)
       } else {
-        victims.append(take(slot))
+        victims.append(take(first.slot))
       }
     }
-    if let kept { expiries.insert(kept, in: &slots) }
+    if let spared, let sparedExpiry { expiries.insert(spared, sparedExpiry) }
     return victims
   }
 
-  /// Takes out the least recently used entries until a plan is fulfilled. Ties of last access go
-  /// by name where the stamps alone gave the order.
+  /// Takes out the least recently used entries as long as a condition holds, which is asked before
+  /// each with what all entries come to and the last access of the next one.
   ///
-  /// - Complexity: O(k) for k victims, and O(n + s log s) when s entries wait for their place.
-  mutating func takeVictims(of plan: TrimPlan) -> [Victim] {
-    settleStrays()
+  /// Entries of the same last access go in the order of their names.
+  ///
+  /// - Complexity: O(k log n) for k victims, or O(k) for those that never expire; and
+  ///   O(n + s log s) once when s entries wait for their place.
+  mutating func takeLeastRecent(
+    except protected: EntryName?, atMost count: Int = .max,
+    while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
+  ) -> [Victim] {
     var victims: [Victim] = []
-    var freed: UInt64 = 0
-    var slot = order.oldest
-    while slot != IndexSlot.none, !plan.isFulfilled(by: self, freed: freed, next: slots[slot]) {
-      let next = slots[slot].newer
-      if name(at: slot) != plan.protected {
-        freed += slots[slot].allocatedByteCount
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var sparedStamp: PackedStamp?
+    while victims.count < count {
+      let slot = order.first(by: names)
+      guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
+      if slot == spared {
+        sparedStamp = order.stamp(of: slot)
+        order.remove(slot)
+      } else {
         victims.append(take(slot))
       }
-      slot = next
     }
+    if let spared, let sparedStamp { order.prepend(spared, sparedStamp) }
     return victims
   }
 
-  private mutating func take(_ number: UInt32) -> Victim {
-    let victim = Victim(entry(at: number))
-    remove(number)
+  private mutating func take(_ slot: EntrySlot) -> Victim {
+    let victim = Victim(entry(at: slot))
+    remove(slot)
     return victim
-  }
-
-  /// Gives the strays their places in the order, in one pass.
-  mutating func settleStrays() {
-    guard strays.count > 0 else { return }
-    var waiting = strays.numbers(in: slots)
-    waiting.sort { comesBefore($0, $1) }
-    var merged = SlotList()
-    var number = order.oldest
-    var index = 0
-    while number != IndexSlot.none || index < waiting.count {
-      let takesStray =
-        index < waiting.count && (number == IndexSlot.none || comesBefore(waiting[index], number))
-      if takesStray {
-        slots[waiting[index]].isStray = false
-        merged.append(waiting[index], in: &slots)
-        index += 1
-      } else {
-        let next = slots[number].newer
-        merged.append(number, in: &slots)
-        number = next
-      }
-    }
-    order = merged
-    strays = SlotList()
-  }
-
-  private func comesBefore(_ a: UInt32, _ b: UInt32) -> Bool {
-    let (x, y) = (slots[a].access, slots[b].access)
-    return x == y ? name(at: a) < name(at: b) : x < y
-  }
-
-  /// All entries, the least recently used first.
-  ///
-  /// - Complexity: O(n).
-  mutating func entriesInOrder() -> [IndexedEntry] {
-    settleStrays()
-    return order.numbers(in: slots).map(entry(at:))
   }
 }

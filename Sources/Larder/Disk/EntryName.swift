@@ -4,6 +4,11 @@
 package struct EntryName: Sendable, Hashable {
   let digest: MD5Digest
   package let fileExtension: FileExtension
+
+  package init(digest: MD5Digest, fileExtension: FileExtension) {
+    self.digest = digest
+    self.fileExtension = fileExtension
+  }
 }
 
 extension EntryName: Comparable {

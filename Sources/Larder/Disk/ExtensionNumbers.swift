@@ -1,22 +1,61 @@
 /// Numbers for the few different extensions that a directory's entries have.
+///
+/// An extension has its number as long as an entry has the extension, so that a directory through
+/// which many extensions pass does not use the numbers up.
 struct ExtensionNumbers: Sendable {
-  private var extensions: [FileExtension] = [.none]
-  private var numbers: [FileExtension: UInt16] = [.none: 0]
+  /// The number that no extension has.
+  static let unused = UInt16.max
 
+  private var extensions: [FileExtension] = [.none]
+  private var useCounts: [UInt32] = [0]
+  private var numbers: [FileExtension: UInt16] = [:]
+  private var freeNumbers: [UInt16] = []
+  // Most directories know one extension, which is not worth hashing.
+  private var latest: UInt16 = 0
+
+  /// The extension of a number.
   subscript(number: UInt16) -> FileExtension { extensions[Int(number)] }
 
-  /// The number of an extension, if it has one.
-  func knownNumber(of fileExtension: FileExtension) -> UInt16? {
-    fileExtension == .none ? 0 : numbers[fileExtension]
+  /// The number of an extension, if an entry has it.
+  ///
+  /// - Complexity: O(1).
+  func number(of fileExtension: FileExtension) -> UInt16? {
+    if fileExtension == .none { return 0 }
+    if extensions[Int(latest)] == fileExtension { return latest }
+    return numbers[fileExtension]
   }
 
-  /// The number of an extension, a new one if needed; nil when there are no more.
-  mutating func number(of fileExtension: FileExtension) -> UInt16? {
-    if let number = knownNumber(of: fileExtension) { return number }
-    guard extensions.count < Int(UInt16.max) else { return nil }
-    let number = UInt16(extensions.count)
-    extensions.append(fileExtension)
+  /// Counts one entry more of an extension and returns its number; nil when all 65,534 are in use.
+  ///
+  /// - Complexity: O(1) amortised.
+  mutating func use(_ fileExtension: FileExtension) -> UInt16? {
+    guard let number = number(of: fileExtension) ?? add(fileExtension) else { return nil }
+    useCounts[Int(number)] += 1
+    latest = number
+    return number
+  }
+
+  private mutating func add(_ fileExtension: FileExtension) -> UInt16? {
+    guard !freeNumbers.isEmpty || extensions.count < Int(Self.unused) else { return nil }
+    let number = freeNumbers.popLast() ?? UInt16(extensions.count)
+    if Int(number) == extensions.count {
+      extensions.append(fileExtension)
+      useCounts.append(0)
+    } else {
+      extensions[Int(number)] = fileExtension
+    }
     numbers[fileExtension] = number
     return number
+  }
+
+  /// Counts one entry less of an extension.
+  ///
+  /// - Complexity: O(1).
+  mutating func endUse(of number: UInt16) {
+    useCounts[Int(number)] -= 1
+    guard number != 0 && useCounts[Int(number)] == 0 else { return }
+    numbers[extensions[Int(number)]] = nil
+    extensions[Int(number)] = .none
+    freeNumbers.append(number)
   }
 }

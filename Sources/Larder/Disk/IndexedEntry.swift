@@ -1,9 +1,9 @@
 /// What the index knows of one entry.
-struct IndexedEntry: Sendable, Hashable {
-  var name: EntryName
-  /// The value's length, below 2⁴⁸.
+package struct IndexedEntry: Sendable, Hashable {
+  package var name: EntryName
+  /// The value's length; what is above `maximumByteCount` counts as that.
   var byteCount: UInt64
-  /// What the file takes on disk: a multiple of 512, below 2 TiB.
+  /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
   var allocatedByteCount: UInt64
   var lastAccess: Timestamp
   /// `Timestamp.never` when it does not expire.
@@ -17,29 +17,20 @@ struct IndexedEntry: Sendable, Hashable {
   /// 28 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
 
-  /// What a longer file counts as. One of 2⁶³ bytes takes a line in a shell, and two of them must
-  /// not make a total overflow.
+  /// What a longer file counts as: a sparse one of 2⁶³ bytes takes a line in a shell.
   static let maximumByteCount: UInt64 = 1 << 48 - 1
 }
 
-/// An entry chosen to go, with what proves that its file is still the one that was chosen.
-struct Victim: Sendable, Hashable {
-  let name: EntryName
-  let inode: UInt64
-  var changeTime: Timestamp
-  let byteCount: UInt64
-  let allocatedByteCount: UInt64
-  let lastAccess: Timestamp
-  let expiry: Timestamp
-}
-
-extension Victim {
-  /// An entry that is to go.
-  init(_ entry: IndexedEntry) {
+extension IndexedEntry {
+  /// Creates an entry as a scan meets it: with the stamps of its file, the attribute not read.
+  package init(
+    name: EntryName, byteCount: UInt64, allocatedByteCount: UInt64, lastAccess: Timestamp,
+    expiry: Timestamp, inode: UInt64, changeTime: Timestamp
+  ) {
     self.init(
-      name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
-      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount,
-      lastAccess: entry.lastAccess, expiry: entry.expiry)
+      name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
+      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, lifetime: nil,
+      isVerified: false, keyTag: 0)
   }
 }
 
@@ -49,7 +40,6 @@ extension IndexedEntry {
     self.init(
       name: victim.name, byteCount: victim.byteCount,
       allocatedByteCount: victim.allocatedByteCount, lastAccess: victim.lastAccess,
-      expiry: victim.expiry, inode: victim.inode, changeTime: victim.changeTime, lifetime: nil,
-      isVerified: false, keyTag: 0)
+      expiry: victim.expiry, inode: victim.inode, changeTime: victim.changeTime)
   }
 }

@@ -1,73 +1,109 @@
-/// Finds slots by name: open addressing with linear probing over slot numbers.
+/// Finds entries by name, and gives them their slots: linear hashing with chains.
 ///
-/// The names in a directory can be chosen by anyone who can write there, so the place of a name
-/// depends on a seed that differs by index.
+/// ```
+///  buckets   0    1    2    3    4      as many as there were entries at most: with the next one,
+///            │    │    │    │    │      bucket 5 is added, and takes over its part of bucket 1
+///            ▼    ▼    ▼    ▼    ▼
+///  slots     7    –    2    0    5
+///            ▼         ▼
+///            3         6                each slot names the next of its chain
+/// ```
+///
+/// One bucket is split per insertion once there are as many entries as buckets, so there is no
+/// moment at which the whole table is made anew: a table of a million names that doubles is a pause
+/// of tens of milliseconds for all who wait for the index's lock. A chain is one slot long on
+/// average. It costs 8 bytes per entry; open addressing costs between 5 and 11, and twice in the
+/// moment of growth.
 struct NameTable: Sendable {
-  private var buckets: [UInt32] = []
-  private var count = 0
-  private let seed: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max) | 1)
-
-  private var mask: Int { buckets.count - 1 }
-
-  private func home(_ digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
-    var hash = (digest.high ^ seed.0) &* seed.1
-    hash ^= hash >> 32
-    hash = (hash ^ digest.low ^ UInt64(extensionNumber)) &* seed.1
-    hash ^= hash >> 29
-    return Int(truncatingIfNeeded: hash) & mask
+  /// What is kept of a name: 24 bytes.
+  struct Identity: Sendable {
+    let digest: MD5Digest
+    /// The next slot of the chain, or the next free slot.
+    var next: EntrySlot
+    /// `ExtensionNumbers.unused` for a free slot.
+    var extensionNumber: UInt16
+    /// Two bytes that were padding otherwise: the top of the 48 bits of the value's length.
+    var lengthTop: UInt16 = 0
   }
 
-  private func home(of number: UInt32, in slots: SlotChunks) -> Int {
-    home(slots[number].digest, slots[number].extensionNumber)
+  var identities = ChunkedArray<Identity>()
+  var buckets = ChunkedArray<EntrySlot>()
+  var extensions = ExtensionNumbers()
+  let hash: NameHash
+  /// The bits of a hash that count while the buckets double; those of the last doubling are one less.
+  var mask = 1
+  var firstFree = EntrySlot.none
+  /// The number of names.
+  private(set) var count = 0
+
+  init(hash: NameHash) {
+    self.hash = hash
   }
 
   /// The slot of a name.
-  func find(_ digest: MD5Digest, _ extensionNumber: UInt16, in slots: SlotChunks) -> UInt32? {
-    guard !buckets.isEmpty else { return nil }
-    var bucket = home(digest, extensionNumber)
-    while buckets[bucket] != IndexSlot.none {
-      let number = buckets[bucket]
-      if slots[number].digest == digest && slots[number].extensionNumber == extensionNumber {
-        return number
-      }
-      bucket = (bucket + 1) & mask
+  ///
+  /// - Complexity: O(1).
+  func slot(of name: EntryName) -> EntrySlot? {
+    guard count > 0, let number = extensions.number(of: name.fileExtension) else { return nil }
+    var slot = buckets[bucket(of: name.digest, number)]
+    while slot != .none {
+      let identity = identities[slot]
+      if identity.digest == name.digest && identity.extensionNumber == number { return slot }
+      slot = identity.next
     }
     return nil
   }
 
-  /// Adds a slot whose name is not in the table.
-  mutating func insert(_ number: UInt32, in slots: SlotChunks) {
-    if (count + 1) * 4 > buckets.count * 3 { grow(slots) }
-    place(number, slots)
+  /// Gives a name that is not in the table a slot; nil when there is no number for its extension.
+  ///
+  /// - Complexity: O(1).
+  mutating func insert(_ name: EntryName) -> EntrySlot? {
+    guard let number = extensions.use(name.fileExtension) else { return nil }
+    if count >= buckets.count { addBucket() }
+    let slot = takeSlot()
+    let bucket = bucket(of: name.digest, number)
+    let next = buckets[bucket]
+    identities.put(
+      Identity(digest: name.digest, next: next, extensionNumber: number), at: slot)
+    buckets[bucket] = slot
     count += 1
+    return slot
   }
 
-  private mutating func place(_ number: UInt32, _ slots: SlotChunks) {
-    var bucket = home(of: number, in: slots)
-    while buckets[bucket] != IndexSlot.none { bucket = (bucket + 1) & mask }
-    buckets[bucket] = number
-  }
-
-  private mutating func grow(_ slots: SlotChunks) {
-    let old = buckets
-    buckets = Array(repeating: IndexSlot.none, count: max(16, old.count * 2))
-    for number in old where number != IndexSlot.none { place(number, slots) }
-  }
-
-  /// Removes a slot, and closes the gap so that no probe ends too early.
-  mutating func remove(_ number: UInt32, in slots: SlotChunks) {
-    var gap = home(of: number, in: slots)
-    while buckets[gap] != number { gap = (gap + 1) & mask }
-    var bucket = (gap + 1) & mask
-    while buckets[bucket] != IndexSlot.none {
-      let distance = (bucket - home(of: buckets[bucket], in: slots)) & mask
-      if distance >= (bucket - gap) & mask {
-        buckets[gap] = buckets[bucket]
-        gap = bucket
-      }
-      bucket = (bucket + 1) & mask
-    }
-    buckets[gap] = IndexSlot.none
+  /// Takes a name out and gives its slot back.
+  ///
+  /// - Complexity: O(1).
+  mutating func remove(_ slot: EntrySlot) {
+    unchain(slot)
+    extensions.endUse(of: identities[slot].extensionNumber)
+    identities[slot].extensionNumber = ExtensionNumbers.unused
+    identities[slot].next = firstFree
+    firstFree = slot
     count -= 1
+  }
+}
+
+extension NameTable {
+  /// The name that has a slot.
+  func name(of slot: EntrySlot) -> EntryName {
+    let identity = identities[slot]
+    return EntryName(
+      digest: identity.digest, fileExtension: extensions[identity.extensionNumber])
+  }
+
+  /// Whether a slot is an entry's.
+  func isUsed(_ slot: EntrySlot) -> Bool {
+    identities[slot].extensionNumber != ExtensionNumbers.unused
+  }
+
+  private mutating func takeSlot() -> EntrySlot {
+    let slot = firstFree
+    guard slot == .none else {
+      firstFree = identities[slot].next
+      return slot
+    }
+    let number = identities.count
+    precondition(number < UInt32.max, "an index holds fewer than 2³² − 1 entries")
+    return EntrySlot(number: UInt32(truncatingIfNeeded: number))
   }
 }

@@ -1,6 +1,8 @@
-/// How far an eviction goes. The least recently used entries leave until all that is set here holds;
-/// the expired ones have left before.
-struct TrimPlan: Sendable {
+/// How far an eviction goes, and what it takes to get there.
+///
+/// The expired entries go first. Then the least recently used go until all that is set here holds;
+/// of those used at the same time, the first by name. With nothing set only the expired go.
+package struct TrimPlan: Sendable {
   /// The time of the decision.
   let now: Timestamp
   /// The entry that is never a victim, because its store set the eviction off.
@@ -10,13 +12,13 @@ struct TrimPlan: Sendable {
   /// The most bytes that the files may take on disk afterwards.
   var maximumAllocatedByteCount: UInt64?
   /// The most entries afterwards.
-  var maximumCount: Int?
+  package var maximumCount: Int?
   /// The earliest last access that may stay.
   var oldestAccess: Timestamp?
-  /// The bytes on disk that must become free.
+  /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
 
-  init(now: Timestamp, protected: EntryName?) {
+  package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected
   }
@@ -28,19 +30,43 @@ struct TrimPlan: Sendable {
     case .allocatedBytes: maximumAllocatedByteCount = byteCount
     }
   }
+}
 
-  /// What a limit is trimmed to, rounded down.
+extension TrimPlan {
+  /// What a limit is trimmed to, rounded down; a share below 0 counts as 0 and one above 1 as 1.
   static func target(_ limit: Int, _ share: Double) -> UInt64 {
-    UInt64(min(Double(limit) * share, Double(limit)))
+    guard limit > 0, share > 0 else { return 0 }
+    guard share < 1 else { return UInt64(limit) }
+    return UInt64(min(Double(limit) * share, Double(limit)))
+  }
+
+  /// What a total is to be brought down to: nil as long as it is within the limit.
+  static func target(for total: UInt64, limit: Int, trimTarget: Double) -> UInt64? {
+    total > UInt64(max(0, limit)) ? target(limit, trimTarget) : nil
   }
 
   /// Whether the entry that would be next can stay, and with it all after it.
-  func isFulfilled(by index: EntryIndex, freed: UInt64, next: IndexSlot) -> Bool {
-    if let most = maximumByteCount, index.byteCount > most { return false }
-    if let most = maximumAllocatedByteCount, index.allocatedByteCount > most { return false }
-    if let most = maximumCount, index.count > most { return false }
-    if freed < byteCountToFree { return false }
-    if let oldest = oldestAccess, next.access < PackedStamp(oldest) { return false }
-    return true
+  func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
+    if let most = maximumByteCount, totals.byteCount > most { return false }
+    if let most = maximumAllocatedByteCount, totals.allocatedByteCount > most { return false }
+    if let most = maximumCount, totals.count > most { return false }
+    if let oldest = oldestAccess, next < oldest { return false }
+    return freed >= byteCountToFree
+  }
+}
+
+extension EntryIndex {
+  /// Takes out the expired entries, and then the others that a plan demands.
+  ///
+  /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
+  ///   place in the order.
+  package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
+    let start = totals
+    let expired = takeExpired(at: plan.now, except: plan.protected)
+    let evicted = takeLeastRecent(except: plan.protected) { totals, next in
+      !plan.isFulfilled(
+        by: totals, freed: totals.allocatedByteCount(missingSince: start), next: next)
+    }
+    return (expired, evicted)
   }
 }

@@ -2,198 +2,202 @@ import Testing
 
 @testable import Larder
 
-/// What the index does, done in the plainest way: an array in the order of last access.
-private struct NaiveIndex {
-  var order: [IndexedEntry] = []
-  var strays: [IndexedEntry] = []
-
-  var all: [IndexedEntry] { order + strays }
-
-  mutating func remove(_ name: EntryName) {
-    order.removeAll { $0.name == name }
-    strays.removeAll { $0.name == name }
-  }
-
-  mutating func upsert(_ entry: IndexedEntry, _ placement: EntryIndex.Placement) {
-    remove(entry.name)
-    if placement == .mostRecent || order.last.map({ $0.lastAccess < entry.lastAccess }) ?? true {
-      order.append(entry)
-    } else {
-      strays.append(entry)
+/// Seeded random operations on an index and on the naive one, which must not be told apart.
+struct EntryIndexModelTests {
+  @Test(arguments: 0..<8 as Range<UInt64>)
+  func `an index does what a naive one does, whatever the operations`(seed: UInt64) {
+    var run = Run(seed: seed, nameCount: 40)
+    for step in 0..<25_000 where !run.hasFailed {
+      run.step()
+      if step % 50 == 0 { run.compare() }
     }
   }
 
-  /// Every stray goes before the first in the order that does not come before it.
-  mutating func settle() {
-    var merged: [IndexedEntry] = []
-    var waiting = strays.sorted(by: Self.comesBefore)[...]
-    for entry in order {
-      while let stray = waiting.first, Self.comesBefore(stray, entry) {
-        merged.append(waiting.removeFirst())
-      }
-      merged.append(entry)
+  @Test(arguments: 100..<104 as Range<UInt64>)
+  func `an index of many entries does what a naive one does`(seed: UInt64) {
+    var run = Run(seed: seed, nameCount: 1_500)
+    for step in 0..<3_000 where !run.hasFailed {
+      run.store()
+      if step % 10 == 0 { run.step() }
+      if step % 500 == 0 { run.compare() }
     }
-    order = merged + waiting
-    strays = []
+    run.compare()
   }
 
-  private static func comesBefore(_ a: IndexedEntry, _ b: IndexedEntry) -> Bool {
-    a.lastAccess == b.lastAccess ? a.name < b.name : a.lastAccess < b.lastAccess
-  }
-
-  mutating func takeExpired(at now: Timestamp, except name: EntryName?) -> Set<EntryName> {
-    let gone = all.filter { $0.expiry < .never && $0.expiry <= now && $0.name != name }
-    for entry in gone { remove(entry.name) }
-    return Set(gone.map(\.name))
-  }
-
-  mutating func takeVictims(
-    bytes: UInt64?, count: Int?, oldest: Timestamp?, except name: EntryName?
-  ) -> [EntryName] {
-    settle()
-    var victims: [EntryName] = []
-    for entry in order {
-      let fits =
-        order.map(\.byteCount).reduce(0, +) <= bytes ?? .max && order.count <= count ?? .max
-        && oldest.map { entry.lastAccess >= $0 } ?? true
-      if fits { break }
-      if entry.name == name { continue }
-      victims.append(entry.name)
-      remove(entry.name)
+  @Test(arguments: 200..<220 as Range<UInt64>)
+  func `an index of extremes does what a naive one does`(seed: UInt64) {
+    var run = Run(seed: seed, nameCount: 12, isExtreme: true)
+    for _ in 0..<1_000 where !run.hasFailed {
+      run.step()
+      run.compare()
     }
-    return victims
   }
 }
 
-struct `The index` {
-  private static func name(_ number: Int) -> EntryName {
-    let extensions = ["", "json", "b"].map { FileExtension(Array($0.utf8))! }
-    return EntryName(
-      digest: MD5Digest(high: UInt64(number / 3) << 60, low: UInt64(number)),
-      fileExtension: extensions[number % 3])
+/// One run of random operations.
+private struct Run {
+  let seed: UInt64
+  let nameCount: Int
+  let isExtreme: Bool
+  private(set) var hasFailed = false
+  private var random: SeededRandom
+  private var index: EntryIndex
+  private var model = NaiveIndex()
+  private var clock: Int64 = 1_000
+
+  init(seed: UInt64, nameCount: Int, isExtreme: Bool = false) {
+    (self.seed, self.nameCount, self.isExtreme) = (seed, nameCount, isExtreme)
+    random = SeededRandom(seed: seed)
+    index = EntryIndex(using: &random)
   }
 
-  private static func entry(_ random: inout SeededRandom) -> IndexedEntry {
-    let expiry = Timestamp(seconds: .random(in: 1000...1200, using: &random))
-    return IndexedEntry(
-      name: name(.random(in: 0..<60, using: &random)),
-      byteCount: .random(in: 0...100, using: &random),
-      allocatedByteCount: 512 * .random(in: 0...8, using: &random),
-      lastAccess: Timestamp(seconds: .random(in: 1000...1030, using: &random)),
-      expiry: Bool.random(using: &random) ? .never : expiry,
-      inode: .random(in: 1...5, using: &random), changeTime: Timestamp(seconds: 1),
-      lifetime: [nil, .never, .fixed, .unknown, .seconds(9)].randomElement(using: &random)!,
-      isVerified: .random(using: &random), keyTag: .random(in: 0..<1 << 28, using: &random))
+  mutating func step() {
+    clock += Int64.random(in: -1...3, using: &random)
+    switch Int.random(in: 0..<200, using: &random) {
+    case 0..<70: store()
+    case 70..<120: touch()
+    case 120..<140: setExpiry()
+    case 140..<155: restamp()
+    case 155..<165: verify()
+    case 165..<190: remove()
+    case 190..<199: trim()
+    default: removeAll()
+    }
   }
 
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func `random operations give what a plain array gives`(seed: UInt64) {
-    var random = SeededRandom(seed: seed)
-    var index = EntryIndex()
-    var model = NaiveIndex()
-    for step in 0..<400 {
-      let comment: Comment = "seed \(seed), step \(step)"
-      let number = Int.random(in: 0..<100, using: &random)
-      let name = Self.name(.random(in: 0..<60, using: &random))
-      switch number {
-      case 0..<50:
-        let entry = Self.entry(&random)
-        let placement: EntryIndex.Placement = number < 25 ? .mostRecent : .byLastAccess
-        let wasThere = model.all.contains { $0.name == entry.name }
-        model.upsert(entry, placement)
-        #expect(index.upsert(entry, order: placement) == wasThere, comment)
-      case 50..<70:
-        let expected = model.all.first { $0.name == name }
-        model.remove(name)
-        #expect(index.remove(name) == expected, comment)
-      case 70..<80: restamp(name, &index, &model, &random)
-      case 80..<86: take(&index, &model, &random, comment)
-      case 86..<90:
-        let now = Timestamp(seconds: .random(in: 990...1060, using: &random))
-        let expected = model.takeExpired(at: now, except: name)
-        let taken = index.takeExpired(at: now, except: name)
-        #expect(Set(taken.map(\.name)) == expected, comment)
-      case 90: (index, model) = (EntryIndex(), NaiveIndex())
-      default: #expect(index.entry(named: name) == model.all.first { $0.name == name }, comment)
+  mutating func store() {
+    let entry = entry()
+    let order: EntryIndex.Placement = Bool.random(using: &random) ? .mostRecent : .byLastAccess
+    expect(index.upsert(entry, order: order), model.upsert(entry, order: order), "upsert")
+  }
+
+  private mutating func touch() {
+    let (name, time) = (name(), time())
+    expect(index.touch(name, at: time), model.touch(name, at: time), "touch")
+  }
+
+  private mutating func setExpiry() {
+    let (name, time) = (name(), time())
+    let isThere = model.change(name) { $0.expiry = time }
+    expect(index.setExpiry(time, of: name), isThere, "setExpiry")
+  }
+
+  private mutating func restamp() {
+    let (name, change, expiry) = (name(), time(), time())
+    let inode = inode()
+    let isIt = model.entries[name]?.inode == inode
+    let isChanged =
+      isIt
+      && model.change(name) {
+        $0.changeTime = change
+        $0.expiry = expiry
       }
-      expectSame(&index, &model, step % 16 == 0, comment)
-    }
+    let result = index.restamp(name, inode: inode, changeTime: change, expiry: expiry)
+    expect(result, isChanged, "restamp")
   }
 
-  private func restamp(
-    _ name: EntryName, _ index: inout EntryIndex, _ model: inout NaiveIndex,
-    _ random: inout SeededRandom
-  ) {
-    let inode = UInt64.random(in: 1...5, using: &random)
-    let expiry = Timestamp(seconds: .random(in: 1000...1200, using: &random))
-    let change = Timestamp(seconds: 2)
-    index.restamp(name, inode: inode, changeTime: change, expiry: expiry)
-    func stamped(_ entry: IndexedEntry) -> IndexedEntry {
-      guard entry.name == name, entry.inode == inode else { return entry }
-      var entry = entry
-      (entry.changeTime, entry.expiry) = (change, expiry)
-      return entry
-    }
-    model.order = model.order.map(stamped)
-    model.strays = model.strays.map(stamped)
+  private mutating func verify() {
+    let (name, inode, tag) = (name(), inode(), UInt32.random(in: 0...(.max), using: &random))
+    let lifetime = lifetime() ?? .unknown
+    let known = model.entries[name]
+    let change = Bool.random(using: &random) ? time() : known?.changeTime ?? time()
+    let isIt = known?.inode == inode && known?.changeTime == change.counted
+    let isChanged =
+      isIt
+      && model.change(name) {
+        ($0.lifetime, $0.keyTag, $0.isVerified) = (lifetime, tag, true)
+      }
+    let result = index.markVerified(
+      name, inode: inode, changeTime: change, lifetime: lifetime, keyTag: tag)
+    expect(result, isChanged, "markVerified")
   }
 
-  private func take(
-    _ index: inout EntryIndex, _ model: inout NaiveIndex, _ random: inout SeededRandom,
-    _ comment: Comment
-  ) {
-    let protected = Self.name(.random(in: 0..<60, using: &random))
-    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: protected)
-    switch Int.random(in: 0..<3, using: &random) {
-    case 0: plan.maximumByteCount = .random(in: 0...2000, using: &random)
-    case 1: plan.maximumCount = .random(in: 0...50, using: &random)
-    default: plan.oldestAccess = Timestamp(seconds: .random(in: 1000...1030, using: &random))
-    }
-    let expected = model.takeVictims(
-      bytes: plan.maximumByteCount, count: plan.maximumCount, oldest: plan.oldestAccess,
-      except: protected)
-    #expect(index.takeVictims(of: plan).map(\.name) == expected, comment)
+  private mutating func remove() {
+    let name = name()
+    expect(index.remove(name), model.remove(name), "remove")
   }
 
-  private func expectSame(
-    _ index: inout EntryIndex, _ model: inout NaiveIndex, _ settles: Bool, _ comment: Comment
-  ) {
-    index.checkInvariants()
-    #expect(index.count == model.all.count, comment)
-    #expect(index.byteCount == model.all.map(\.byteCount).reduce(0, +), comment)
-    let earliest = model.all.map(\.expiry).filter { $0 < .never }.min()
-    #expect(index.nextExpiry == earliest, comment)
-    guard settles else { return }
-    model.settle()
-    #expect(index.entriesInOrder() == model.order, comment)
+  private mutating func removeAll() {
+    index.removeAll()
+    model.removeAll()
   }
 
-  @Test func `forty thousand entries keep their invariants while they come and go`() {
-    var random = SeededRandom(seed: 5)
-    var index = EntryIndex()
-    for number in 0..<40_000 {
-      var entry = Self.entry(&random)
-      entry.name = EntryName(
-        digest: MD5Digest(high: random.next(), low: UInt64(number)), fileExtension: .none)
-      index.upsert(entry, order: number % 3 == 0 ? .byLastAccess : .mostRecent)
+  private mutating func trim() {
+    let plan = plan()
+    let (found, wanted) = (index.take(plan), model.take(plan))
+    expect(Set(found.expired), Set(wanted.expired), "the expired")
+    expect(found.expired.count, wanted.expired.count, "the expired, each once")
+    expect(found.evicted, wanted.evicted, "the evicted")
+  }
+}
+
+extension Run {
+  private mutating func plan() -> TrimPlan {
+    var plan = TrimPlan(
+      now: Timestamp(seconds: clock), protected: Bool.random(using: &random) ? name() : nil)
+    let share = UInt64.random(in: 60...110, using: &random)
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: plan.maximumByteCount = model.byteCount / 100 * share
+    case 1: plan.maximumAllocatedByteCount = model.allocatedByteCount / 100 * share
+    case 2: plan.maximumCount = model.count * Int(share) / 100
+    case 3: plan.oldestAccess = Timestamp(seconds: clock - 20)
+    case 4: plan.byteCountToFree = model.allocatedByteCount / 1_000 * share
+    default: break
     }
-    index.checkInvariants()
-    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
-    plan.maximumCount = 100
-    #expect(index.takeVictims(of: plan).count == 39_900)
-    index.checkInvariants()
+    return plan
   }
 
-  @Test func `ties of last access go by name`() {
-    var index = EntryIndex()
-    var random = SeededRandom(seed: 1)
-    for number in (0..<30).shuffled(using: &random) {
-      var entry = Self.entry(&random)
-      entry.name = Self.name(number)
-      entry.lastAccess = Timestamp(seconds: 7)
-      index.upsert(entry, order: .byLastAccess)
+  private mutating func name() -> EntryName {
+    let number = Int.random(in: 0..<nameCount, using: &random)
+    return IndexSample.name(number / 3, extension: ["", "json", "b"][number % 3])
+  }
+
+  private mutating func inode() -> UInt64 { UInt64.random(in: 1...2, using: &random) }
+
+  private mutating func time() -> Timestamp {
+    if isExtreme, let seconds = Self.extremes.randomElement(using: &random) {
+      return Timestamp(seconds: seconds, nanoseconds: Bool.random(using: &random) ? 0 : 999_999_999)
     }
-    let names = index.entriesInOrder().map(\.name)
-    #expect(names == names.sorted())
+    return Timestamp(
+      seconds: clock + Int64.random(in: -30...10, using: &random),
+      nanoseconds: Int64.random(in: 0...1, using: &random))
+  }
+
+  private static let extremes: [Int64] = [
+    .min, -1, 0, 1, 1 << 31, 1 << 33 - 1, 1 << 33, 1 << 34 - 1, 1 << 34, .max,
+  ]
+
+  private mutating func lifetime() -> Lifetime? {
+    let all: [Lifetime?] = [nil, .never, .fixed, .unknown, .seconds(0), .seconds(.max)]
+    return all[Int.random(in: 0..<all.count, using: &random)]
+  }
+
+  private mutating func entry() -> IndexedEntry {
+    let most: UInt64 = isExtreme ? 1 << 49 : 10_000
+    let isFinite = Bool.random(using: &random)
+    return IndexedEntry(
+      name: name(), byteCount: .random(in: 0...most, using: &random),
+      allocatedByteCount: .random(in: 0...most, using: &random) / 512 * 512, lastAccess: time(),
+      expiry: isFinite ? time() : .never, inode: inode(), changeTime: time(), lifetime: lifetime(),
+      isVerified: .random(using: &random), keyTag: .random(in: 0...(.max), using: &random))
+  }
+
+  mutating func compare() {
+    expect(index.contradiction, nil, "invariants")
+    expect(index.count, model.count, "count")
+    expect(index.byteCount, model.byteCount, "bytes")
+    expect(index.allocatedByteCount, model.allocatedByteCount, "allocated bytes")
+    expect(index.nextExpiry, model.nextExpiry, "next expiry")
+    for (name, entry) in model.entries { expect(index.entry(named: name), entry, "entry") }
+    // A copy settles its own order, so that the index under test keeps its strays.
+    var snapshot = index
+    var other = model
+    expect(snapshot.entriesInOrder().map(\.name), other.namesInOrder(), "order")
+  }
+
+  private mutating func expect<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) {
+    guard found != wanted else { return }
+    hasFailed = true
+    #expect(found == wanted, "\(what), seed \(seed)")
   }
 }

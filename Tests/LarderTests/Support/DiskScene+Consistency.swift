@@ -31,7 +31,7 @@ extension DiskScene {
     try cache.flush()
     let indexed = cache.engine.withState { state in
       state.index.checkInvariants()
-      return state.index.entriesInOrder()
+      return Array(state.index.entriesInOrder())
     }
     let onDisk = try scanned(cache)
     #expect(Set(indexed.map(Listing.init)) == onDisk, comment, sourceLocation: sourceLocation)

@@ -1,0 +1,73 @@
+extension AccessOrder {
+  /// The least recently used entry, the first by name of several that share its stamp.
+  ///
+  /// - Complexity: O(1) when the strays and the ties have been settled; see `settleStrays()`.
+  mutating func first(by names: NameTable) -> EntrySlot {
+    if !strays.isEmpty { settleStrays() }
+    if tiesEnd == .none { settleTies(by: names) }
+    return sorted.first
+  }
+
+  /// Gives the strays their places: behind all that were used at the same time or before.
+  ///
+  /// The list is walked from its end and only as far as the oldest stray, so that what a neighbour
+  /// has stored a moment ago costs little. Where a clock was set back and the list is not in the
+  /// order of the stamps, the place is behind the last that is not later.
+  ///
+  /// - Complexity: O(n + s log s) for s strays among n entries.
+  mutating func settleStrays() {
+    var waiting = takeStrays()
+    waiting.sort { $0.stamp < $1.stamp }
+    var place = sorted.last
+    for stray in waiting.reversed() {
+      while place != .none && stray.stamp < stamps[place] { place = links.previous(before: place) }
+      links.insert(stray.slot, after: place, in: &sorted)
+    }
+    tiesEnd = .none
+  }
+
+  private mutating func takeStrays() -> [(stamp: PackedStamp, slot: EntrySlot)] {
+    var waiting: [(stamp: PackedStamp, slot: EntrySlot)] = []
+    var slot = strays.first
+    while slot != .none {
+      waiting.append((stamps[slot], slot))
+      slot = links.next(after: slot)
+    }
+    strays = SlotLinks.Ends()
+    return waiting
+  }
+
+  /// Puts the first entries, as far as they share a stamp, in the order of their names.
+  ///
+  /// - Complexity: O(k) for k entries that are in order, else O(k log k).
+  private mutating func settleTies(by names: NameTable) {
+    tiesEnd = sorted.first
+    guard !sorted.isEmpty, hasTie(sorted.first) else { return }
+    let ties = ties(from: sorted.first)
+    tiesEnd = ties[ties.count - 1]
+    guard !names.areInOrder(ties) else { return }
+    for slot in ties { links.remove(slot, from: &sorted) }
+    var place = EntrySlot.none
+    for slot in names.inOrder(ties) {
+      links.insert(slot, after: place, in: &sorted)
+      place = slot
+    }
+    tiesEnd = place
+  }
+
+  private func hasTie(_ slot: EntrySlot) -> Bool {
+    let next = links.next(after: slot)
+    return next != .none && stamps[next] == stamps[slot]
+  }
+
+  /// The slots from one on that share its stamp.
+  func ties(from first: EntrySlot) -> [EntrySlot] {
+    var ties = [first]
+    var slot = links.next(after: first)
+    while slot != .none && stamps[slot] == stamps[first] {
+      ties.append(slot)
+      slot = links.next(after: slot)
+    }
+    return ties
+  }
+}

@@ -1,0 +1,20 @@
+/// An entry chosen to go, with what proves that its file is still the one that was chosen.
+package struct Victim: Sendable, Hashable {
+  let name: EntryName
+  let inode: UInt64
+  var changeTime: Timestamp
+  let byteCount: UInt64
+  let allocatedByteCount: UInt64
+  let lastAccess: Timestamp
+  let expiry: Timestamp
+}
+
+extension Victim {
+  /// An entry that is to go.
+  init(_ entry: IndexedEntry) {
+    self.init(
+      name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
+      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount,
+      lastAccess: entry.lastAccess, expiry: entry.expiry)
+  }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@testable import Larder
+
+/// The laws of an index, one at a time; `EntryIndexModelTests` tries them together.
+struct EntryIndexTests {
+  @Test func `an index without entries answers everything`() {
+    var index = EntryIndex()
+    #expect(index.count == 0 && index.byteCount == 0 && index.allocatedByteCount == 0)
+    #expect(index.nextExpiry == nil)
+    #expect(index.entry(named: IndexSample.name(1)) == nil)
+    #expect(index.remove(IndexSample.name(1)) == nil)
+    #expect((index.touch(IndexSample.name(1), at: .never)) == false)
+    #expect((index.setExpiry(.never, of: IndexSample.name(1))) == false)
+    #expect(index.numbers() == [])
+    #expect(index.takeExpired(at: .never, except: nil) == [])
+    #expect(index.contradiction == nil)
+  }
+
+  @Test func `what goes in comes out`() {
+    let entry = IndexedEntry(
+      name: IndexSample.name(9, extension: "json"), byteCount: 1 << 40,
+      allocatedByteCount: 1 << 40, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
+      expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
+      changeTime: Timestamp(seconds: 7, nanoseconds: 2), lifetime: .seconds(3), isVerified: true,
+      keyTag: 0xfed_cba9)
+    let index = IndexSample.index([entry])
+    #expect(index.entry(named: entry.name) == entry)
+    #expect(index.byteCount == 1 << 40 && index.allocatedByteCount == 1 << 40)
+  }
+
+  @Test(arguments: [nil, .never, .fixed, .unknown, .seconds(0), .seconds(.max)] as [Lifetime?])
+  func `every lifetime is kept`(lifetime: Lifetime?) {
+    var entry = IndexSample.entry(1)
+    entry.lifetime = lifetime
+    #expect(IndexSample.index([entry]).entry(named: entry.name)?.lifetime == lifetime)
+  }
+
+  @Test func `the full name is the identity`() {
+    var index = EntryIndex()
+    for text in ["", "a", "b", "A", "01234567890123456789"] {
+      var entry = IndexSample.entry(1, bytes: UInt64(text.utf8.count))
+      entry.name = IndexSample.name(1, extension: text)
+      #expect((index.upsert(entry, order: .mostRecent)) == false)
+    }
+    #expect(index.count == 5)
+    #expect(index.remove(IndexSample.name(1, extension: "b"))?.byteCount == 1)
+    #expect(index.contains(IndexSample.name(1, extension: "A")))
+    #expect(!index.contains(IndexSample.name(1, extension: "b")))
+  }
+
+  @Test func `an entry is replaced, not added`() {
+    var index = IndexSample.index([IndexSample.entry(1, expires: 50, bytes: 10)])
+    #expect(
+      (index.upsert(IndexSample.entry(1, bytes: 30, allocated: 512), order: .mostRecent)) == true)
+    #expect(index.count == 1 && index.byteCount == 30 && index.allocatedByteCount == 512)
+    #expect(index.nextExpiry == nil)
+  }
+
+  @Test func `use moves an entry to the end, whatever the clock says`() {
+    var index = IndexSample.index((1...3).map { IndexSample.entry($0, used: Int64($0)) })
+    index.touch(IndexSample.name(1), at: Timestamp(seconds: -5))
+    #expect(index.numbers() == [2, 3, 1])
+    index.upsert(IndexSample.entry(2, used: 0), order: .mostRecent)
+    #expect(index.numbers() == [3, 1, 2])
+  }
+
+  @Test func `what a scan brings is placed by its stamp`() {
+    let stamps: [Int64] = [50, 10, 40, 20, 30]
+    let entries = stamps.map { IndexSample.entry(Int($0), used: $0) }
+    var index = IndexSample.index(entries)
+    #expect(index.numbers() == [10, 20, 30, 40, 50])
+    index.upsert(IndexSample.entry(25, used: 25), order: .byLastAccess)
+    index.upsert(IndexSample.entry(5, used: 5), order: .byLastAccess)
+    index.upsert(IndexSample.entry(60, used: 60), order: .byLastAccess)
+    #expect(index.numbers() == [5, 10, 20, 25, 30, 40, 50, 60])
+  }
+
+  @Test func `a scan that finds the stamp that is known leaves the order`() {
+    var index = EntryIndex()
+    for number in 1...3 {
+      index.upsert(IndexSample.entry(number, used: Int64(-number)), order: .mostRecent)
+    }
+    let before = index.numbers()
+    index.upsert(IndexSample.entry(2, used: -2, bytes: 5), order: .byLastAccess)
+    #expect(index.numbers() == before)
+  }
+
+  @Test func `strays can be used and removed before they have their place`() {
+    var index = IndexSample.index(
+      [9, 1, 2, 3, 4, 5].map { IndexSample.entry($0, used: Int64($0)) })
+    for number in [1, 3, 5] { index.remove(IndexSample.name(number)) }
+    index.touch(IndexSample.name(2), at: Timestamp(seconds: 10))
+    #expect(index.contradiction == nil)
+    #expect(index.numbers() == [4, 9, 2])
+  }
+
+  @Test func `ties are settled again when the order changes among them`() {
+    var index = EntryIndex()
+    for number in [3, 5, 7] { index.upsert(IndexSample.entry(number), order: .mostRecent) }
+    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
+    plan.maximumCount = 2
+    #expect(index.take(plan).evicted.numbers == [3])
+    index.upsert(IndexSample.entry(1), order: .mostRecent)
+    #expect(index.take(plan).evicted.numbers == [1])
+    index.upsert(IndexSample.entry(6), order: .byLastAccess)
+    #expect(index.take(plan).evicted.numbers == [5])
+    #expect(index.numbers() == [6, 7])
+  }
+
+  @Test func `the next expiry is the earliest there is`() {
+    var index = IndexSample.index([
+      IndexSample.entry(1, expires: 30), IndexSample.entry(2, expires: 20), IndexSample.entry(3),
+    ])
+    #expect(index.nextExpiry == Timestamp(seconds: 20))
+    index.setExpiry(Timestamp(seconds: 40), of: IndexSample.name(2))
+    #expect(index.nextExpiry == Timestamp(seconds: 30))
+    index.setExpiry(.never, of: IndexSample.name(1))
+    #expect(index.nextExpiry == Timestamp(seconds: 40))
+    index.remove(IndexSample.name(2))
+    #expect(index.nextExpiry == nil)
+  }
+
+  @Test func `the expired are taken in the order of their expiry`() {
+    var index = IndexSample.index(
+      (1...100).map { IndexSample.entry($0, expires: Int64($0 * 37 % 101)) })
+    let victims = index.takeExpired(at: Timestamp(seconds: 50), except: IndexSample.name(1))
+    #expect(victims.numbers.map { $0 * 37 % 101 } == (1...50).filter { $0 != 37 })
+    #expect(index.nextExpiry == Timestamp(seconds: 37))
+    #expect(index.contradiction == nil)
+  }
+
+  @Test func `taking stops at the number asked for and goes on from there`() {
+    var index = IndexSample.index(
+      (1...9).map { IndexSample.entry($0, used: Int64($0), expires: 1) })
+    let expired = index.takeExpired(at: .never, except: nil, atMost: 2)
+    #expect(expired.count == 2)
+    let rest = index.numbers()
+    let first = index.takeLeastRecent(except: nil, atMost: 3) { _, _ in true }
+    let second = index.takeLeastRecent(except: nil) { _, _ in true }
+    #expect(first.numbers + second.numbers == rest)
+  }
+
+  @Test func `the condition sees the totals fall`() {
+    var index = IndexSample.index((1...5).map { IndexSample.entry($0, used: Int64($0)) })
+    var seen: [String] = []
+    _ = index.takeLeastRecent(except: IndexSample.name(2)) { totals, next in
+      seen.append("\(totals.count) \(totals.byteCount) \(next.seconds)")
+      return totals.count > 3
+    }
+    #expect(seen == ["5 500 1", "4 400 2", "4 400 3", "3 300 4"])
+    #expect(index.numbers() == [2, 4, 5])
+  }
+
+  @Test func `a file that is not the one known is neither stamped nor verified`() {
+    let entry = IndexSample.entry(1)
+    var index = IndexSample.index([entry])
+    let isStamped = index.restamp(
+      entry.name, inode: entry.inode + 1, changeTime: .never, expiry: Timestamp(seconds: 1))
+    let isVerified = index.markVerified(
+      entry.name, inode: entry.inode, changeTime: .never, lifetime: .fixed, keyTag: 1)
+    #expect(!isStamped && !isVerified)
+    #expect(index.entry(named: entry.name) == entry)
+  }
+
+  @Test func `our own stamp leaves what was verified`() {
+    var entry = IndexSample.entry(1)
+    (entry.isVerified, entry.keyTag, entry.lifetime) = (true, 5, .seconds(9))
+    var index = IndexSample.index([entry])
+    entry.changeTime = Timestamp(seconds: 80)
+    entry.expiry = Timestamp(seconds: 90)
+    let isStamped = index.restamp(
+      entry.name, inode: entry.inode, changeTime: entry.changeTime, expiry: entry.expiry)
+    #expect(isStamped)
+    #expect(index.entry(named: entry.name) == entry)
+  }
+
+  @Test func `a snapshot stays as it was while the index changes`() {
+    var index = IndexSample.index((1...5_000).map { IndexSample.entry($0, used: Int64($0)) })
+    let snapshot = index.entriesInOrder()
+    for number in 1...5_000 where number % 3 > 0 { index.remove(IndexSample.name(number)) }
+    #expect(snapshot.map { Int($0.name.digest.high) } == Array(1...5_000))
+    #expect(index.count == 1_666)
+    #expect(index.contradiction == nil)
+  }
+
+  @Test func `everything can be removed and added again`() {
+    var index = IndexSample.index((1...3_000).map { IndexSample.entry($0, expires: 5) })
+    index.removeAll()
+    #expect(index.count == 0 && index.byteCount == 0 && index.nextExpiry == nil)
+    index.upsert(IndexSample.entry(1), order: .mostRecent)
+    #expect(index.numbers() == [1])
+  }
+
+  @Test func `totals beyond 64 bits neither trap nor lose count`() {
+    var index = EntryIndex()
+    for number in 1...70_000 {
+      index.upsert(IndexSample.entry(number, bytes: .max, allocated: .max), order: .mostRecent)
+    }
+    #expect(index.byteCount == .max)
+    for number in 2...70_000 { index.remove(IndexSample.name(number)) }
+    #expect(index.byteCount == 1 << 48 - 1)
+    #expect(index.allocatedByteCount == (1 << 32 - 1) * 512)
+  }
+}

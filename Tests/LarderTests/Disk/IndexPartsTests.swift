@@ -1,0 +1,111 @@
+import Testing
+
+@testable import Larder
+
+/// The small parts of an index: stamps, facts, chunks and numbers.
+struct IndexPartsTests {
+  static let stamps: [(time: Timestamp, packed: Timestamp)] = [
+    (Timestamp(seconds: 0), Timestamp(seconds: 0)),
+    (Timestamp(seconds: 1, nanoseconds: 1), Timestamp(seconds: 1, nanoseconds: 1)),
+    (Timestamp(seconds: -1, nanoseconds: 999_999_999), Timestamp(seconds: 0)),
+    (Timestamp(seconds: .min), Timestamp(seconds: 0)),
+    (.never, .never),
+    (
+      Timestamp(seconds: 1 << 34 - 1, nanoseconds: 999_999_999),
+      Timestamp(seconds: 1 << 34 - 1, nanoseconds: 999_999_999)
+    ),
+    (
+      Timestamp(seconds: 1 << 34), Timestamp(seconds: 1 << 34 - 1, nanoseconds: 999_999_999)
+    ),
+    (
+      Timestamp(seconds: .max), Timestamp(seconds: 1 << 34 - 1, nanoseconds: 999_999_999)
+    ),
+  ]
+
+  @Test(arguments: stamps)
+  func `a stamp is packed whole, or as the nearest that fits`(
+    time: Timestamp, packed: Timestamp
+  ) {
+    #expect(PackedStamp(time).timestamp == packed)
+    #expect(PackedStamp(bits: PackedStamp(time).bits) == PackedStamp(time))
+  }
+
+  @Test func `packed stamps are in the order of time`() {
+    let times = Self.stamps.map(\.time).sorted()
+    let packed = times.map { PackedStamp($0) }
+    #expect(packed == packed.sorted())
+    #expect(PackedStamp(Timestamp(seconds: 8, nanoseconds: 999_999_999)) < PackedStamp(.never))
+  }
+
+  @Test func `the parts of an entry have the sizes they are drawn with`() {
+    #expect(MemoryLayout<NameTable.Identity>.stride == 24)
+    #expect(MemoryLayout<EntryFacts>.stride == 32)
+    #expect(MemoryLayout<SlotLinks.Link>.stride == 8)
+    #expect(MemoryLayout<ExpiryHeap.Node>.stride == 12)
+    #expect(MemoryLayout<EntrySlot>.stride == 4)
+  }
+
+  @Test(arguments: [0, 1, 2_047, 2_048, 2_049, 10_000])
+  func `chunks hold what an array would`(count: Int) {
+    var chunks = ChunkedArray<Int>()
+    for number in 0..<count { chunks.append(number) }
+    for number in 0..<count { chunks[number] *= 2 }
+    #expect(chunks.count == count)
+    #expect((0..<count).allSatisfy { chunks[$0] == $0 * 2 })
+    for number in (0..<count).reversed() { #expect(chunks.removeLast() == number * 2) }
+    chunks.append(7)
+    #expect(chunks.count == 1 && chunks[0] == 7)
+  }
+
+  @Test func `a slot may be set, or added after the last`() {
+    var chunks = ChunkedArray<Int>()
+    for number in 0..<3_000 as Range<UInt32> { chunks.put(1, at: EntrySlot(number: number)) }
+    chunks.put(5, at: EntrySlot(number: 2_500))
+    #expect(chunks.count == 3_000 && chunks[2_500] == 5 && chunks[2_499] == 1)
+  }
+
+  @Test func `flags, tag and lifetime leave each other alone`() {
+    var facts = EntryFacts(IndexSample.entry(1))
+    facts.keyTag = .max
+    #expect(facts.keyTag == 0xfff_ffff && !facts.isVerified && facts.lifetime == nil)
+    facts.isVerified = true
+    facts.lifetime = .unknown
+    #expect(facts.keyTag == 0xfff_ffff && facts.isVerified && facts.lifetime == .unknown)
+    facts.keyTag = 0
+    facts.isVerified = false
+    #expect(facts.keyTag == 0 && !facts.isVerified && facts.lifetime == .unknown)
+  }
+
+  @Test func `a number belongs to an extension as long as it is in use`() throws {
+    var numbers = ExtensionNumbers()
+    let json = try #require(FileExtension(Array("json".utf8)))
+    let text = try #require(FileExtension(Array("txt".utf8)))
+    let used = numbers.use(json)
+    let number = try #require(used)
+    #expect(numbers.use(json) == number && numbers.number(of: json) == number)
+    numbers.endUse(of: number)
+    #expect(numbers[number] == json && numbers.number(of: text) == nil)
+    numbers.endUse(of: number)
+    #expect(numbers.number(of: json) == nil)
+    #expect(numbers.use(text) == number && numbers[number] == text)
+    #expect(numbers.number(of: .none) == 0)
+  }
+
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func `a heap always gives the earliest`(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    var heap = ExpiryHeap()
+    var expiries: [UInt32: PackedStamp] = [:]
+    for number in 0..<2_000 as Range<UInt32> {
+      let expiry = PackedStamp(bits: UInt64.random(in: 0..<500, using: &random))
+      heap.insert(EntrySlot(number: number), expiry)
+      expiries[number] = expiry
+      let other = UInt32.random(in: 0...number, using: &random)
+      let later = PackedStamp(bits: UInt64.random(in: 0..<500, using: &random))
+      heap.update(EntrySlot(number: other), number % 5 == 0 ? .never : later)
+      expiries[other] = number % 5 == 0 ? .never : later
+      #expect(heap.first?.expiry == expiries.values.filter { $0 < .never }.min(), "seed \(seed)")
+    }
+    #expect(expiries.allSatisfy { heap.expiry(of: EntrySlot(number: $0)) == $1 })
+  }
+}

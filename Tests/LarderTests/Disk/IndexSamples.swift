@@ -1,0 +1,43 @@
+@testable import Larder
+
+/// Names, entries and stamps for tests of the index.
+enum IndexSample {
+  /// The name with a number: names are in the order of their numbers.
+  static func name(_ number: Int, extension text: String = "") -> EntryName {
+    EntryName(
+      digest: MD5Digest(high: UInt64(number), low: 0),
+      fileExtension: FileExtension(Array(text.utf8)) ?? .none)
+  }
+
+  /// An entry with a number, which never expires unless that is said.
+  static func entry(
+    _ number: Int, used seconds: Int64 = 0, expires: Int64? = nil, bytes: UInt64 = 100,
+    allocated: UInt64 = 4096
+  ) -> IndexedEntry {
+    IndexedEntry(
+      name: name(number), byteCount: bytes, allocatedByteCount: allocated,
+      lastAccess: Timestamp(seconds: seconds),
+      expiry: expires.map { Timestamp(seconds: $0) } ?? .never, inode: UInt64(number) + 1,
+      changeTime: Timestamp(seconds: 7, nanoseconds: Int64(number)), lifetime: nil,
+      isVerified: false, keyTag: 0)
+  }
+
+  /// An index of entries, each placed by its last access.
+  static func index(_ entries: [IndexedEntry]) -> EntryIndex {
+    var index = EntryIndex()
+    for entry in entries { index.upsert(entry, order: .byLastAccess) }
+    return index
+  }
+}
+
+extension EntryIndex {
+  /// The numbers of the entries in the order of last access.
+  mutating func numbers() -> [Int] {
+    entriesInOrder().map { Int($0.name.digest.high) }
+  }
+}
+
+extension [Victim] {
+  /// The numbers of the victims.
+  var numbers: [Int] { map { Int($0.name.digest.high) } }
+}

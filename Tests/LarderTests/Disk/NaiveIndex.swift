@@ -1,0 +1,117 @@
+@testable import Larder
+
+/// What `EntryIndex` promises, written down without a thought for speed.
+struct NaiveIndex {
+  private(set) var entries: [EntryName: IndexedEntry] = [:]
+  private var sorted: [EntryName] = []
+  private var strays: [EntryName] = []
+
+  var count: Int { entries.count }
+  var byteCount: UInt64 { entries.values.reduce(0) { $0 + $1.byteCount } }
+  var allocatedByteCount: UInt64 { entries.values.reduce(0) { $0 + $1.allocatedByteCount } }
+  var nextExpiry: Timestamp? { entries.values.map(\.expiry).filter { $0 < .never }.min() }
+
+  mutating func upsert(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
+    let entry = entry.counted
+    let old = entries.updateValue(entry, forKey: entry.name)
+    if order == .byLastAccess && old?.lastAccess == entry.lastAccess { return true }
+    unlink(entry.name)
+    if order == .mostRecent || sorted.last.map({ stamp($0) <= entry.lastAccess }) ?? true {
+      sorted.append(entry.name)
+    } else {
+      strays.append(entry.name)
+    }
+    return old != nil
+  }
+
+  mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
+    guard var entry = entries[name] else { return false }
+    entry.lastAccess = time
+    return upsert(entry, order: .mostRecent)
+  }
+
+  mutating func change(_ name: EntryName, _ body: (inout IndexedEntry) -> Void) -> Bool {
+    guard var entry = entries[name] else { return false }
+    body(&entry)
+    entries[name] = entry.counted
+    return true
+  }
+
+  mutating func remove(_ name: EntryName) -> IndexedEntry? {
+    unlink(name)
+    return entries.removeValue(forKey: name)
+  }
+
+  mutating func removeAll() { self = NaiveIndex() }
+
+  private mutating func unlink(_ name: EntryName) {
+    sorted.removeAll { $0 == name }
+    strays.removeAll { $0 == name }
+  }
+
+  private func stamp(_ name: EntryName) -> Timestamp { entries[name]?.lastAccess ?? .never }
+}
+
+extension NaiveIndex {
+  /// The names in the order in which they would be evicted.
+  mutating func namesInOrder() -> [EntryName] {
+    settleStrays()
+    var names: [EntryName] = []
+    var rest = sorted[...]
+    while let first = rest.first {
+      let ties = rest.prefix { stamp($0) == stamp(first) }
+      names += ties.sorted()
+      rest = rest.dropFirst(ties.count)
+    }
+    return names
+  }
+
+  private mutating func settleStrays() {
+    for name in strays.sorted(by: { stamp($0) < stamp($1) }).reversed() {
+      let place = sorted.lastIndex { stamp($0) <= stamp(name) }
+      sorted.insert(name, at: place.map { $0 + 1 } ?? 0)
+    }
+    strays = []
+  }
+
+  mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
+    let before = allocatedByteCount
+    let expired = entries.values.filter { $0.expiry <= plan.now && $0.name != plan.protected }
+    for entry in expired { _ = remove(entry.name) }
+    var evicted: [Victim] = []
+    for name in namesInOrder() {
+      let freed = before - allocatedByteCount
+      if isFulfilled(plan, freed: freed, next: stamp(name)) { break }
+      if name != plan.protected, let entry = remove(name) { evicted.append(Victim(entry)) }
+    }
+    return (expired.map(Victim.init), evicted)
+  }
+
+  private func isFulfilled(_ plan: TrimPlan, freed: UInt64, next: Timestamp) -> Bool {
+    byteCount <= plan.maximumByteCount ?? .max
+      && allocatedByteCount <= plan.maximumAllocatedByteCount ?? .max
+      && count <= plan.maximumCount ?? .max && freed >= plan.byteCountToFree
+      && plan.oldestAccess.map { next >= $0 } ?? true
+  }
+}
+
+extension IndexedEntry {
+  /// The entry as an index counts it: what is beyond its range as the nearest that is not.
+  var counted: IndexedEntry {
+    var entry = self
+    entry.byteCount = min(byteCount, 1 << 48 - 1)
+    entry.allocatedByteCount = min(allocatedByteCount / 512, 1 << 32 - 1) * 512
+    entry.lastAccess = lastAccess.counted
+    entry.expiry = min(expiry.counted, .never)
+    entry.changeTime = changeTime.counted
+    entry.keyTag = keyTag & 0xfff_ffff
+    return entry
+  }
+}
+
+extension Timestamp {
+  var counted: Timestamp {
+    let latest = Timestamp(seconds: 1 << 34 - 1, nanoseconds: 999_999_999)
+    return min(max(self, Timestamp(seconds: 0)), latest)
+  }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Larder
+
+/// The table of names and what it is made of.
+struct NameTableTests {
+  private func table(seed: UInt64 = 1) -> NameTable {
+    var random = SeededRandom(seed: seed)
+    return NameTable(hash: NameHash(using: &random))
+  }
+
+  private func longestChain(_ table: NameTable) -> Int {
+    (0..<table.buckets.count).map { bucket in
+      var length = 0
+      var slot = table.buckets[bucket]
+      while slot != .none {
+        length += 1
+        slot = table.identities[slot].next
+      }
+      return length
+    }.max() ?? 0
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 4, 5, 7, 8, 9, 1_000, 1_023, 1_024, 1_025, 10_000])
+  func `a table of any size finds every name and no other`(count: Int) {
+    var table = table()
+    let slots = (0..<count).compactMap { table.insert(IndexSample.name($0)) }
+    #expect(Set(slots).count == count && table.count == count && table.buckets.count == count)
+    #expect((0..<count).allSatisfy { table.slot(of: IndexSample.name($0)) == slots[$0] })
+    #expect((count..<count + 100).allSatisfy { table.slot(of: IndexSample.name($0)) == nil })
+    #expect(slots.enumerated().allSatisfy { table.name(of: $1) == IndexSample.name($0) })
+  }
+
+  @Test func `the slots of removed names are given to new ones`() {
+    var table = table()
+    let slots = (0..<1_000).compactMap { table.insert(IndexSample.name($0)) }
+    for slot in slots { table.remove(slot) }
+    let again = (0..<1_000).compactMap { table.insert(IndexSample.name($0 + 5_000)) }
+    #expect(Set(again) == Set(slots) && table.buckets.count == 1_000)
+  }
+
+  /// Names that differ in few bits, in bits of one end only, or in the extension only.
+  static let chosenNames: [(what: String, name: @Sendable (Int) -> EntryName)] = [
+    ("the first digits", { EntryName(MD5Digest(high: UInt64($0) << 50, low: 0)) }),
+    ("the middle", { EntryName(MD5Digest(high: UInt64($0), low: 0)) }),
+    ("the last digits", { EntryName(MD5Digest(high: 0, low: UInt64($0))) }),
+    ("the top of the last word", { EntryName(MD5Digest(high: 0, low: UInt64($0) << 50)) }),
+    ("both words alike", { EntryName(MD5Digest(high: UInt64($0), low: UInt64($0))) }),
+    ("the extension", { IndexSample.name(0, extension: String($0)) }),
+  ]
+
+  @Test(arguments: chosenNames.indices)
+  func `no choice of names makes long chains`(choice: Int) {
+    var table = table(seed: UInt64(choice))
+    for number in 0..<16_384 { _ = table.insert(Self.chosenNames[choice].name(number)) }
+    #expect(table.count == 16_384)
+    #expect(longestChain(table) < 16, "\(Self.chosenNames[choice].what)")
+  }
+
+  @Test func `two tables put the same names in different places`() {
+    let hashes = (1...2 as ClosedRange<UInt64>).map { seed in
+      (0..<100).map { table(seed: seed).hash(IndexSample.name($0).digest, 0) }
+    }
+    #expect(Set(hashes[0]).isDisjoint(with: hashes[1]))
+  }
+
+  @Test func `beyond 65,534 extensions a name has no slot until one of them is gone`() {
+    var table = table()
+    let slots = (0..<65_534).compactMap { table.insert(IndexSample.name(1, extension: "\($0)")) }
+    #expect(slots.count == 65_534)
+    #expect(table.insert(IndexSample.name(1, extension: "more")) == nil)
+    #expect(table.insert(IndexSample.name(1)) != nil)
+    #expect(table.insert(IndexSample.name(2, extension: "7")) != nil)
+    table.remove(slots[9])
+    #expect(table.slot(of: IndexSample.name(1, extension: "9")) == nil)
+    let slot = table.insert(IndexSample.name(1, extension: "more"))
+    #expect(slot.map { table.name(of: $0) } == IndexSample.name(1, extension: "more"))
+  }
+
+  @Test func `an entry whose extension has no number is not indexed`() {
+    var index = EntryIndex()
+    for number in 0..<65_535 {
+      var entry = IndexSample.entry(1)
+      entry.name = IndexSample.name(1, extension: "\(number)")
+      index.upsert(entry, order: .mostRecent)
+    }
+    #expect(index.count == 65_534 && index.byteCount == 6_553_400)
+    #expect(index.contradiction == nil)
+  }
+}
+
+extension EntryName {
+  fileprivate init(_ digest: MD5Digest) {
+    self.init(digest: digest, fileExtension: .none)
+  }
+}
