@@ -1,1 +1,3 @@
+/// Larder for programs that use Foundation: `Data`, `Date`, `URL` and `Codable`, over
+/// FoundationEssentials alone.
 @_exported public import Larder

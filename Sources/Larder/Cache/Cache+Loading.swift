@@ -32,7 +32,7 @@ extension Cache {
     _ flight: FlightControl<Value>.FlightID
   ) async {
     do throws(CacheError) {
-      try await hop("store") { () throws(CacheError) in
+      try await disk.executor.run("store") { () throws(CacheError) in
         _ = try self.store(value, key, expiration, []) { self.flights.isWanted(flight) }
       }
     } catch {

@@ -19,7 +19,6 @@ public final class Cache<Value: Sendable>: Sendable {
   /// The settings that the cache was opened with.
   public let configuration: CacheConfiguration
   let coder: Coder<Value>
-  let executor: IOExecutor
   let flights = FlightControl<Value>()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
@@ -34,7 +33,6 @@ public final class Cache<Value: Sendable>: Sendable {
     self.coder = coder
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory())
-    executor = IOExecutor(threadLimit: configuration.threadCount)
     disk.engine.observers.add(self)
   }
 

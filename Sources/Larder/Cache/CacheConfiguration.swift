@@ -14,8 +14,6 @@ public struct CacheConfiguration: Sendable {
   public var memoryExpiration = Expiration.seconds(300)
   /// The number of parts of the memory tier with a lock each: 1, 2, 4, 8 or 16. The default is 1.
   public var memoryStripes = 1
-  /// The threads that run asynchronous operations. The default is 4.
-  public var threadCount = 4
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 

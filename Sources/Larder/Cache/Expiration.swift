@@ -47,7 +47,7 @@ extension Expiration {
     case .seconds(let count): min(now.adding(seconds: Int64(Self.capped(count))), .never)
     case .days(let count): min(now.adding(seconds: Int64(Self.capped(days: count))), .never)
     case .date(let date): min(date, .never)
-    case .expired: now
+    case .expired: min(now, Timestamp(seconds: Timestamp.never.seconds - 1))
     }
   }
 

@@ -2,7 +2,7 @@
 ///
 /// `digest(of:)` is for bytes at hand, a value of this type for bytes that come in pieces. Neither
 /// allocates. All digests here take their bytes as `Span<UInt8>`, which arrays, strings' `utf8` and
-/// inline arrays have, and in which a byte can be read without unsafe constructs.
+/// inline arrays have; a `RawSpan` of them would cost the strict memory safety that this keeps.
 package struct MD5 {
   private var state = State()
   private var pending = PendingBlock<64>()

@@ -22,7 +22,7 @@ extension XXH64.Lanes {
   mutating func takeStripes(of bytes: Span<UInt8>, from start: Int) -> Int {
     var offset = start
     while bytes.count - offset >= 32 {
-      // One check of bounds for the four words: with one for each, 13.5 GB/s become 9.4.
+      // One check of bounds for the four words: with one for each, 14.7 GB/s become 9.4.
       let words = bytes.littleEndianStripe(at: offset)
       first = round(first, words[0])
       second = round(second, words[1])

@@ -35,12 +35,13 @@ final class DirectoryLocation: Sendable {
   ) throws(CacheError) -> DirectoryLocation {
     let faults = configuration.faults
     let isReadOnly = configuration.mode.isReadOnly
+    let mayMake = !isReadOnly && configuration.makesDirectory
     do throws(Errno) {
       let wasMade =
-        isReadOnly
-        ? false
-        : try DirectoryMaking.makeDirectories(
+        mayMake
+        ? try DirectoryMaking.makeDirectories(
           path, permissions: configuration.directoryPermissions, configuration)
+        : false
       let handle = try DirectoryHandle.open(path: path, faults: faults)
       let resolved = try handle.resolvedPath(openedAs: path)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
@@ -48,7 +49,7 @@ final class DirectoryLocation: Sendable {
       if isUnsafe && !isReadOnly && !configuration.allowsUnsafeDirectory {
         throw .notPermitted
       }
-      if !isReadOnly { try DirectoryMaking.mark(handle, wasMade: wasMade) }
+      if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
         configuration: configuration, isUnsafe: isUnsafe)
@@ -74,8 +75,9 @@ final class DirectoryLocation: Sendable {
     let name = String(path[path.index(after: slash)...])
     do throws(Errno) {
       return (try DirectoryHandle.open(path: above, faults: faults), name)
-    } catch .permissionDenied {
-      // A parent that cannot be read only means that the directory is not made again.
+    } catch .permissionDenied, .noSuchFile {
+      // A parent that cannot be read, or whose path is not UTF-8, only means that the directory is
+      // not made again.
       return (nil, nil)
     }
   }

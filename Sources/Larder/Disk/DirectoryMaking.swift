@@ -3,7 +3,7 @@ enum DirectoryMaking {
   /// The file that tells backups to skip the directory. See: https://bford.info/cachedir/
   static let tagName = FileName("CACHEDIR.TAG")
 
-  private static let tagText = """
+  static let tagText = """
     Signature: 8a477f597d28d172789f06886806bc55
     # This directory is a cache made by Larder. Its contents can be deleted at any time.
 

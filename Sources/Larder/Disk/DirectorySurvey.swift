@@ -38,7 +38,7 @@ public struct DirectorySurvey: Sendable, Hashable {
     allocatedByteCount += Int(entry.allocatedByteCount)
     oldestAccess = min(oldestAccess ?? entry.lastAccess, entry.lastAccess)
     newestAccess = max(newestAccess ?? entry.lastAccess, entry.lastAccess)
-    if entry.expiry <= now {
+    if entry.expiry.hasCome(at: now) {
       expiredCount += 1
     } else if entry.expiry < .never {
       nextExpiry = min(nextExpiry ?? entry.expiry, entry.expiry)

@@ -46,7 +46,7 @@ extension DiskCache {
       return nil
     }
     let byteCount = Int(found.status.byteCount)
-    return try body(EntryFile(try found.takeDescriptor(), byteCount: byteCount))
+    return try body(EntryFile(found.takeDescriptor(), byteCount: byteCount))
   }
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
@@ -58,9 +58,7 @@ extension DiskCache {
 }
 
 extension DiskEngine.Found {
-  consuming func takeDescriptor() throws -> FileDescriptor {
-    try descriptor.duplicate()
-  }
+  consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
 /// The open file of an entry's value.
@@ -76,6 +74,17 @@ public struct EntryFile: ~Copyable, Sendable {
 
   /// The descriptor's number, open for reading until the closure that was lent it returns.
   public var descriptor: Int32 { file.rawValue }
+
+  /// Reads on until a span is full.
+  ///
+  /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
+  public func read(into span: inout MutableRawSpan) throws(CacheError) {
+    do throws(Errno) {
+      guard try file.read(into: &span) == span.byteCount else { throw .ioError }
+    } catch {
+      throw CacheError(error, operation: "read")
+    }
+  }
 
   /// Reads on into an array's whole length and returns how many bytes came, 0 at the end.
   public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {

@@ -44,8 +44,13 @@ extension DiskCache {
     public var sharesWithGroup = false
     /// Says whether a value of a number of bytes may be stored under a key. The default is nil: yes.
     public var shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+    /// The threads that run asynchronous operations. The default is 4.
+    public var threadCount = 4
     /// The clock of stamps and expiries. The default is the system's.
     public var clock = WallClock.system
+
+    /// Whether opening makes a missing directory and marks an empty one as a cache.
+    package var makesDirectory = true
 
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
@@ -109,6 +114,7 @@ extension DiskCache.Configuration {
     precondition(ageLimit.map { $0 >= .zero } ?? true, "ageLimit is negative")
     precondition((0...1).contains(trimTarget), "trimTarget is not between 0 and 1")
     precondition(recencyGranularity >= .zero, "recencyGranularity is negative")
+    precondition(threadCount > 0, "threadCount is not positive")
     precondition(sweepInterval > .zero, "sweepInterval is not positive")
   }
 

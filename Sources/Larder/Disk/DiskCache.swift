@@ -11,7 +11,9 @@ import Synchronization
 /// as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
 public final class DiskCache: Sendable {
   let engine: DiskEngine
-  private let fileExtension: FileExtension
+  /// The threads of asynchronous operations.
+  let executor: IOExecutor
+  let fileExtension: FileExtension
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
 
@@ -29,6 +31,7 @@ public final class DiskCache: Sendable {
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration
+    executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
   }
 

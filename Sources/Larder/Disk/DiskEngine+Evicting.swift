@@ -50,6 +50,8 @@ extension DiskEngine {
       eviction.finish()
       changed.signal()
     }
+    // Who waits for the evictor to rest looks again now that it does.
+    changed.signal()
   }
 
   private func nextEviction() -> Eviction? {

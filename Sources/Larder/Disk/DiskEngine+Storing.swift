@@ -88,7 +88,7 @@ extension DiskEngine {
     of request: StoreRequest, byteCount: Int? = nil
   ) -> StoreOutcome.Reason? {
     let now = self.now
-    if request.expiration.expiry(at: now) <= now { return .expired }
+    if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
     if configuration.sizeLimit == 0 || configuration.countLimit == 0 { return .tooLarge }
     guard let byteCount else { return nil }
     if let limit = configuration.sizeLimit, byteCount > limit { return .tooLarge }
@@ -166,7 +166,19 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.publish(&file, as: name, isExclusive: isExclusive)
     } catch {
+      if file.isPublished { withdraw(name, of: request) }
       throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+    }
+  }
+
+  /// Takes a value back that became visible before its store failed; the caller is told that it is
+  /// not there.
+  private func withdraw(_ name: FileName, of request: StoreRequest) {
+    do throws(Errno) {
+      try location.handle.unlink(name)
+      withState { $0.noteRemoved(request.subject.name) }
+    } catch {
+      noteUpkeepFailure(error)
     }
   }
 

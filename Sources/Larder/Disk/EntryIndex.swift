@@ -34,7 +34,7 @@ struct EntryIndex: Sendable {
   ///
   /// - Complexity: O(1).
   func entry(named name: EntryName) -> IndexedEntry? {
-    slot(of: name).map(entry(at:))
+    find(name).map(entry(at:))
   }
 
   /// Adds an entry, or replaces what is known of it.
@@ -72,7 +72,7 @@ struct EntryIndex: Sendable {
   /// - Complexity: O(1), and O(log n) for one that can expire.
   @discardableResult
   mutating func remove(_ name: EntryName) -> IndexedEntry? {
-    guard let slot = slot(of: name) else { return nil }
+    guard let slot = find(name) else { return nil }
     let entry = entry(at: slot)
     remove(slot)
     return entry
@@ -107,7 +107,7 @@ struct EntryIndex: Sendable {
   mutating func restamp(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, expiry: Timestamp
   ) {
-    guard let slot = slot(of: name), slots[slot].inode == inode else { return }
+    guard let slot = find(name), slots[slot].inode == inode else { return }
     slots[slot].change = PackedStamp(changeTime)
     if slots[slot].heapPosition != IndexSlot.none { expiries.remove(slot, in: &slots) }
     slots[slot].expiry = PackedStamp(expiry)
@@ -123,7 +123,8 @@ struct EntryIndex: Sendable {
 }
 
 extension EntryIndex {
-  private func slot(of name: EntryName) -> UInt32? {
+  /// The number of a name's slot.
+  func find(_ name: EntryName) -> UInt32? {
     guard let number = extensions.knownNumber(of: name.fileExtension) else { return nil }
     return table.find(name.digest, number, in: slots)
   }

@@ -41,5 +41,5 @@ extension EntryName {
 }
 
 extension EntryName: CustomStringConvertible {
-  var description: String { fileName.text }
+  package var description: String { fileName.text }
 }

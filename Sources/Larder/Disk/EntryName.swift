@@ -1,14 +1,14 @@
 /// The file name of an entry: 32 lower-case hexadecimal digits, and an extension or none.
 ///
 /// The full name is an entry's identity; two extensions of one digest are two entries.
-struct EntryName: Sendable, Hashable {
+package struct EntryName: Sendable, Hashable {
   let digest: MD5Digest
-  let fileExtension: FileExtension
+  package let fileExtension: FileExtension
 }
 
 extension EntryName: Comparable {
   /// The order of the names as bytes, which is how ties of age are settled.
-  static func < (a: EntryName, b: EntryName) -> Bool {
+  package static func < (a: EntryName, b: EntryName) -> Bool {
     a.digest == b.digest ? a.fileExtension < b.fileExtension : a.digest < b.digest
   }
 }

@@ -128,6 +128,15 @@ struct EntryReader: Sendable {
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
     guard let attribute = testimony.attribute else { return true }
+    let hash = try hash(of: file, testimony.extendedData)
+    try file.seek(to: 0)
+    return hash == attribute.contentHash
+  }
+
+  /// The hash of a file's content from the present offset on, and of extended data after it.
+  static func hash(
+    of file: borrowing FileDescriptor, _ extendedData: [UInt8]
+  ) throws(Errno) -> UInt64 {
     var hash = XXH64()
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -135,8 +144,7 @@ struct EntryReader: Sendable {
       if count == 0 { break }
       hash.update(piece.span.extracting(..<count))
     }
-    hash.update(testimony.extendedData.span)
-    try file.seek(to: 0)
-    return hash.finalize() == attribute.contentHash
+    hash.update(extendedData.span)
+    return hash.finalize()
   }
 }

@@ -15,7 +15,7 @@ struct EntryTrust: Sendable {
     if !isTrusted(status) { return .otherOwner }
     guard enforcesExpiry else { return nil }
     let expiry = max(status.modification.asExpiry, pending ?? Timestamp(seconds: .min))
-    return expiry <= now ? .expired : nil
+    return expiry.hasCome(at: now) ? .expired : nil
   }
 
   /// Whether a file belongs to somebody whose files count as entries.

@@ -1,6 +1,6 @@
 /// The slots that can expire, the earliest first: a heap with four children a node.
 struct ExpiryHeap: Sendable {
-  private var numbers: [UInt32] = []
+  private(set) var numbers: [UInt32] = []
 
   var count: Int { numbers.count }
 

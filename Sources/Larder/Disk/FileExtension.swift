@@ -1,10 +1,10 @@
 /// What follows the dot of an entry's name: 1 to 20 ASCII letters or digits, or nothing.
-struct FileExtension: Sendable, Hashable {
+package struct FileExtension: Sendable, Hashable {
   /// The most letters and digits an extension may have.
   static let maximumCount = 20
 
   /// No dot and no extension.
-  static let none = FileExtension(packed: (0, 0, 0))
+  package static let none = FileExtension(packed: (0, 0, 0))
 
   // Twenty bytes, zero after the last, in the order in which they compare as text.
   private let packed: (UInt64, UInt64, UInt32)
@@ -14,7 +14,7 @@ struct FileExtension: Sendable, Hashable {
   }
 
   /// Reads an extension without its dot; nil when a character or the length does not fit.
-  init?(_ text: some Collection<UInt8>) {
+  package init?(_ text: some Collection<UInt8>) {
     guard text.count <= Self.maximumCount, text.allSatisfy(Self.isAllowed) else { return nil }
     var words: (UInt64, UInt64, UInt32) = (0, 0, 0)
     for (index, byte) in text.enumerated() {
@@ -28,7 +28,7 @@ struct FileExtension: Sendable, Hashable {
   }
 
   /// The letters and digits.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     for index in 0..<Self.maximumCount {
       let byte = byte(at: index)
@@ -59,11 +59,11 @@ struct FileExtension: Sendable, Hashable {
 }
 
 extension FileExtension: Comparable {
-  static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
+  package static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
 
-  static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
+  package static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(packed.0)
     hasher.combine(packed.1)
     hasher.combine(packed.2)

@@ -42,4 +42,7 @@ extension Timestamp {
     let clamped: [Int64] = [Int64(Int32.max), Int64(UInt32.max)]
     return nanoseconds == 0 && clamped.contains(seconds) ? .never : self
   }
+
+  /// Whether an expiry has come; never has not, whatever the clock says.
+  func hasCome(at now: Timestamp) -> Bool { self < .never && self <= now }
 }

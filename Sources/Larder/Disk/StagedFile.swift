@@ -9,6 +9,8 @@ struct StagedFile: ~Copyable {
   private var temporary: FileName?
   private var hash = XXH64()
   private(set) var byteCount = 0
+  /// Whether the file has the name that it was made for.
+  private(set) var isPublished = false
 
   init(_ descriptor: consuming FileDescriptor, in handle: DirectoryHandle, temporary: FileName?) {
     self.descriptor = descriptor
@@ -52,6 +54,7 @@ struct StagedFile: ~Copyable {
     if temporary == nil {
       do throws(Errno) {
         try handle.link(descriptor, as: name)
+        isPublished = true
         return true
       } catch .fileExists {
         if isExclusive { return false }
@@ -100,6 +103,7 @@ struct StagedFile: ~Copyable {
       return false
     }
     temporary = nil
+    isPublished = true
     return true
   }
 }

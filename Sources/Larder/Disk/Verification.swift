@@ -61,7 +61,11 @@ extension DiskEngine {
   private func repair(_ name: EntryName) -> BulkRemoval {
     var removal = BulkRemoval()
     do throws(CacheError) {
-      if try remove(name, cause: .corrupt) { removal.removed = 1 }
+      let byteCount = try byteCount(of: name)
+      if try remove(name, cause: .corrupt) {
+        removal.removed = 1
+        removal.byteCount = byteCount
+      }
     } catch {
       removal.failed = 1
     }

@@ -10,7 +10,7 @@ extension LRU {
   ) -> Value? {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else {
-      settings.statistics.missesAbsent &+= 1
+      settings.counters.missesAbsent &+= 1
       return nil
     }
     if settings.keepsTimes {
@@ -21,7 +21,7 @@ extension LRU {
       slab.times[slot.index].use(extending, at: now)
     }
     slab.moveToFront(slot)
-    settings.statistics.hits &+= 1
+    settings.counters.hits &+= 1
     return slab.entries[slot.index].value
   }
 
@@ -30,7 +30,7 @@ extension LRU {
   mutating func expire(
     _ key: Key, tag: UInt32, at now: PackedTime, into removals: inout Removals<Key, Value>
   ) {
-    settings.statistics.missesExpired &+= 1
+    settings.counters.missesExpired &+= 1
     let slot = slab.find(key, tag: tag)
     if slot != .none, isExpired(slot, at: now) { remove(slot, .expired, into: &removals) }
   }

@@ -17,7 +17,7 @@ extension LRU {
   mutating func remove(
     _ slot: Slot, _ cause: RemovalCause, into removals: inout Removals<Key, Value>
   ) {
-    settings.statistics.countRemovals(1, cause)
+    settings.counters.countRemovals(1, cause)
     let entry = slab.remove(slot)
     removals.append(Removal(key: entry.key, value: entry.value, cause: cause))
   }
@@ -28,7 +28,7 @@ extension LRU {
   @inlinable
   var settingsWhenEmptied: Settings {
     var settings = settings
-    settings.statistics.countRemovals(slab.count, .explicit)
+    settings.counters.countRemovals(slab.count, .explicit)
     return settings
   }
 }

@@ -10,11 +10,11 @@ extension LRU {
     let slot = slab.find(key, tag: tag)
     if let reason = rejection(cost: cost, deadline: deadline, at: now) {
       if slot != .none { remove(slot, .replaced, into: &removals) }
-      settings.statistics.countRejection(reason)
+      settings.counters.countRejection(reason)
       return .rejected(reason)
     }
     storesSinceSweep &+= 1
-    settings.statistics.stores &+= 1
+    settings.counters.stores &+= 1
     if slot == .none {
       makeRoom(cost: cost, count: 1, besides: .none, at: now, into: &removals)
       let new = slab.insert(key, value, tag: tag, cost: cost)
@@ -37,13 +37,14 @@ extension LRU {
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
   }
 
+  /// Exchanges the value of an entry, which becomes the most recently used.
   @inlinable
   mutating func replace(
     _ slot: Slot, _ key: Key, _ value: consuming Value, cost: Int, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
-    settings.statistics.countRemovals(1, cause)
+    settings.counters.countRemovals(1, cause)
     var old = value
     swap(&slab.entries[slot.index].value, &old)
     removals.append(Removal(key: key, value: old, cause: cause))
@@ -51,6 +52,7 @@ extension LRU {
     slab.moveToFront(slot)
   }
 
+  /// Records when an entry was stored and when it expires, once that matters to any entry.
   @inlinable
   mutating func setTimes(of slot: Slot, _ deadline: SlotDeadline, at now: PackedTime) {
     if deadline.expiry < .never {

@@ -26,6 +26,7 @@ extension LRU {
     makeRoom(cost: 0, count: 0, besides: .none, at: now, into: &removals)
   }
 
+  /// Removes the least recently used entries until the rest costs no more than a target.
   @inlinable
   mutating func evict(
     toCost target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,
@@ -38,6 +39,7 @@ extension LRU {
     }
   }
 
+  /// Removes the least recently used entries until no more than a target are left.
   @inlinable
   mutating func evict(
     toCount target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,

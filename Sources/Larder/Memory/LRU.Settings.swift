@@ -2,21 +2,27 @@ extension LRU {
   /// Limits as plain numbers, so that a store compares and does not unwrap, and the counters.
   @usableFromInline
   struct Settings: Sendable {
+    /// The most that all entries may cost together.
     @usableFromInline
     var costLimit = Int.max
+    /// What a trim goes down to when they cost more.
     @usableFromInline
     var costTarget = Int.max
+    /// The most entries.
     @usableFromInline
     var countLimit = Slot.maximumCount
+    /// What a trim goes down to when there are more.
     @usableFromInline
     var countTarget = Slot.maximumCount
+    /// How long an entry stays without a use.
     @usableFromInline
     var ageLimit: PackedSpan?
     /// Whether uses are recorded with their times, so that `now` must be passed truly.
     @usableFromInline
     var keepsTimes = false
+    /// What was counted.
     @usableFromInline
-    var statistics = MemoryStatistics()
+    var counters = MemoryCounters()
 
     /// No limits, no times, nothing counted.
     @inlinable

@@ -8,6 +8,7 @@
 /// - Complexity: O(1) for each operation on one key, amortised where it removes several.
 @usableFromInline
 struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  /// The entries.
   @usableFromInline
   var slab = Slab<Key, Value>()
   /// What outlives the entries when all of them are removed.

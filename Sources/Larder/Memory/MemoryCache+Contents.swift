@@ -31,11 +31,12 @@ extension MemoryCache {
   ///
   /// With several stripes they are read one after the other.
   public var statistics: MemoryStatistics {
-    var sum = MemoryStatistics()
-    for index in 0...stripeMask { sum = sum + stripes[index].withLock { $0.settings.statistics } }
-    return sum
+    var sum = MemoryCounters()
+    for index in 0...stripeMask { sum.add(stripes[index].withLock { $0.settings.counters }) }
+    return MemoryStatistics(sum)
   }
 
+  /// Collects a part of each living entry, in the order of use.
   @inlinable
   func elements<Element: Sendable>(
     _ transform: @Sendable (Slab<Key, Value>.Entry) -> Element

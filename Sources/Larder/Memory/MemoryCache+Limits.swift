@@ -21,6 +21,7 @@ extension MemoryCache {
     set { setLimits { MemoryLimits(cost: $0.cost, count: $0.count, age: newValue, of: $0) } }
   }
 
+  /// Changes the limits for all stripes and removes what no longer fits.
   private func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
     let new = limits.withLock { limits in

@@ -41,6 +41,7 @@ extension MemoryCache {
     }
   }
 
+  /// Calls the listener; out of line, since most caches have none.
   @inlinable @inline(never)
   func tell(
     _ listener: @Sendable (Key, Value, RemovalCause) -> Void, of removals: Removals<Key, Value>

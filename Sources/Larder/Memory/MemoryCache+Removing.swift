@@ -55,7 +55,7 @@ extension MemoryCache {
     removing { $0.removeExpired(besides: .none, at: now(for: $0), into: &$1) }
   }
 
-  /// Runs a removal in each stripe and returns the number of values removed.
+  /// Runs a removal in each stripe, gives memory back, and returns the number of values removed.
   @inlinable
   func removing(
     _ body: (inout LRU<Key, Value>, inout Removals<Key, Value>) -> Void
@@ -65,6 +65,7 @@ extension MemoryCache {
       var removals = Removals<Key, Value>()
       stripes[index].withLock { lru in
         body(&lru, &removals)
+        lru.slab.shrinkIfSparse()
         check(lru)
       }
       removed += removals.count

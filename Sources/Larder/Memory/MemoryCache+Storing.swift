@@ -47,7 +47,7 @@ extension MemoryCache {
     var removals = Removals<Key, Value>()
     let outcome = withStripe(hash) { lru in
       guard isCurrent() else {
-        lru.settings.statistics.countRejection(.declined)
+        lru.settings.counters.countRejection(.declined)
         return StoreOutcome.rejected(.declined)
       }
       let (deadline, now) = deadline(expiration, ceiling, slides, for: lru)

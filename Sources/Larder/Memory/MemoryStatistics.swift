@@ -11,33 +11,36 @@
 ///
 /// `peek`, `contains`, `keys` and `values` count nothing.
 public struct MemoryStatistics: Sendable, Hashable {
-  /// Reads that found a value.
-  public var hits = 0
-  /// Reads that found nothing.
-  public var missesAbsent = 0
-  /// Reads that found a value past its expiry or age.
-  public var missesExpired = 0
-  /// Values stored.
-  public var stores = 0
-  /// Values not stored since they had expired.
-  public var rejectedExpired = 0
-  /// Values not stored since they cost more than the limit.
-  public var rejectedTooLarge = 0
-  /// Values not stored since a newer one came first.
-  public var rejectedDeclined = 0
-  /// Values removed by the caller.
-  public var removedExplicit = 0
-  /// Values that a store replaced.
-  public var removedReplaced = 0
-  /// Values removed past their expiry or age.
-  public var removedExpired = 0
-  /// Values evicted to keep to a limit.
-  public var removedEvicted = 0
-  /// Values removed since they were damaged.
-  public var removedCorrupt = 0
+  let counters: MemoryCounters
 
-  /// All counters at zero.
-  public init() {}
+  init(_ counters: MemoryCounters) {
+    self.counters = counters
+  }
+
+  /// Reads that found a value.
+  public var hits: Int { counters.hits }
+  /// Reads that found nothing.
+  public var missesAbsent: Int { counters.missesAbsent }
+  /// Reads that found a value past its expiry or age.
+  public var missesExpired: Int { counters.missesExpired }
+  /// Values stored.
+  public var stores: Int { counters.stores }
+  /// Values not stored since they had expired.
+  public var rejectedExpired: Int { counters.rejectedExpired }
+  /// Values not stored since they cost more than the limit.
+  public var rejectedTooLarge: Int { counters.rejectedTooLarge }
+  /// Values not stored since a newer one came first.
+  public var rejectedDeclined: Int { counters.rejectedDeclined }
+  /// Values removed by the caller.
+  public var removedExplicit: Int { counters.removedExplicit }
+  /// Values that a store replaced.
+  public var removedReplaced: Int { counters.removedReplaced }
+  /// Values removed past their expiry or age.
+  public var removedExpired: Int { counters.removedExpired }
+  /// Values evicted to keep to a limit.
+  public var removedEvicted: Int { counters.removedEvicted }
+  /// Values removed since they were damaged.
+  public var removedCorrupt: Int { counters.removedCorrupt }
 }
 
 extension MemoryStatistics {
@@ -57,40 +60,6 @@ extension MemoryStatistics {
     case .expired: removedExpired
     case .evicted: removedEvicted
     case .corrupt: removedCorrupt
-    }
-  }
-
-  /// The sums of two snapshots.
-  public static func + (a: MemoryStatistics, b: MemoryStatistics) -> MemoryStatistics {
-    var sum = a
-    sum.hits += b.hits
-    sum.missesAbsent += b.missesAbsent
-    sum.missesExpired += b.missesExpired
-    sum.stores += b.stores
-    sum.rejectedExpired += b.rejectedExpired
-    sum.rejectedTooLarge += b.rejectedTooLarge
-    sum.rejectedDeclined += b.rejectedDeclined
-    for cause in RemovalCause.allCases { sum.countRemovals(b.removals(cause), cause) }
-    return sum
-  }
-
-  @inlinable
-  mutating func countRemovals(_ number: Int, _ cause: RemovalCause) {
-    switch cause {
-    case .explicit: removedExplicit &+= number
-    case .replaced: removedReplaced &+= number
-    case .expired: removedExpired &+= number
-    case .evicted: removedEvicted &+= number
-    case .corrupt: removedCorrupt &+= number
-    }
-  }
-
-  @inlinable
-  mutating func countRejection(_ reason: StoreOutcome.Reason) {
-    switch reason {
-    case .expired: rejectedExpired &+= 1
-    case .tooLarge: rejectedTooLarge &+= 1
-    case .declined, .alreadyPresent: rejectedDeclined &+= 1
     }
   }
 }

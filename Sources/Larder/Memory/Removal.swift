@@ -9,6 +9,7 @@ struct Removal<Key: Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   let cause: RemovalCause
 
+  /// Says what left and why.
   @inlinable
   init(key: Key, value: Value, cause: RemovalCause) {
     self.key = key

@@ -4,11 +4,14 @@
 @frozen
 @usableFromInline
 struct Removals<Key: Sendable, Value: Sendable>: Sendable {
+  /// The entry that left first.
   @usableFromInline
   var first: Removal<Key, Value>?
+  /// Those that followed it.
   @usableFromInline
   var rest: [Removal<Key, Value>] = []
 
+  /// Nothing yet.
   @inlinable
   init() {}
 
@@ -16,6 +19,7 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   @inlinable
   var count: Int { first == nil ? 0 : 1 + rest.count }
 
+  /// Adds an entry that left after the others.
   @inlinable
   mutating func append(_ removal: consuming Removal<Key, Value>) {
     if first == nil {

@@ -32,6 +32,7 @@ extension Slab {
     return entries.move(at: slot.index)
   }
 
+  /// Returns a slot without an entry: the one freed last, else one that was never used.
   @inlinable
   mutating func takeFreeSlot() -> Slot {
     if free != .none {
@@ -83,5 +84,26 @@ extension Slab {
     let unset = SlotTimes(expiry: .never, lastUse: now, lifetime: .fixed)
     times = SlotBuffer(repeating: unset, count: links.capacity)
     hasTimes = true
+  }
+}
+
+extension Slab {
+  /// Moves to memory of the right size when less than an eighth of it is in use.
+  ///
+  /// - Complexity: O(*n*), at most once for seven times as many removals.
+  @usableFromInline
+  mutating func shrinkIfSparse() {
+    guard links.capacity > 1_024, count < links.capacity / 8 else { return }
+    var smaller = Slab(minimumCapacity: count)
+    if hasTimes { smaller.addTimes(at: .zero) }
+    while leastRecent != .none {
+      let old = leastRecent
+      let (tag, cost) = (links[old.index].tag, cost(of: old))
+      let times = hasTimes ? self.times[old.index] : nil
+      let entry = remove(old)
+      let new = smaller.insert(entry.key, entry.value, tag: tag, cost: cost)
+      if let times { smaller.times.initialize(at: new.index, to: times) }
+    }
+    swap(&self, &smaller)
   }
 }

@@ -7,6 +7,7 @@ extension Slab {
     linkAtFront(slot)
   }
 
+  /// Takes an entry out of the ring, whose ends meet.
   @inlinable @inline(__always)
   mutating func unlink(_ slot: Slot) {
     let (previous, next) = (links[slot.index].previous, links[slot.index].next)
@@ -14,6 +15,7 @@ extension Slab {
     links[next.index].previous = previous
   }
 
+  /// Puts an entry that is not in the ring before the first.
   @inlinable @inline(__always)
   mutating func linkAtFront(_ slot: Slot) {
     let first = links[0].next

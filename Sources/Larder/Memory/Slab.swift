@@ -7,15 +7,19 @@
 /// - Complexity: O(1) for each operation; growing is O(*n*), once per doubling.
 @usableFromInline
 struct Slab<Key: Hashable, Value>: ~Copyable {
+  /// From keys to slots.
   @usableFromInline
   var table: SlotTable
+  /// From slot to slot in the order of use.
   @usableFromInline
   var links: SlotBuffer<SlotLink>
+  /// Keys and values; slot 0 holds none.
   @usableFromInline
   var entries: SlotBuffer<Entry>
   /// As long as `links` when `hasTimes`, else empty.
   @usableFromInline
   var times: SlotBuffer<SlotTimes>
+  /// Whether times are kept.
   @usableFromInline
   var hasTimes = false
   /// The first slot that was never used.

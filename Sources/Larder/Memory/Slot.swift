@@ -8,6 +8,7 @@ struct Slot: Hashable, Sendable {
   @usableFromInline
   var number: UInt32
 
+  /// Names a place by its number.
   @inlinable
   init(_ number: UInt32) {
     self.number = number

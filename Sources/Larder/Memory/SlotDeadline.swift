@@ -2,8 +2,10 @@
 @frozen
 @usableFromInline
 struct SlotDeadline: Hashable, Sendable {
+  /// The value is gone from this point on.
   @usableFromInline
   var expiry: PackedTime
+  /// How a use moves that.
   @usableFromInline
   var lifetime: SlotLifetime
 

@@ -2,6 +2,7 @@
 @frozen
 @usableFromInline
 struct SlotLifetime: Hashable, Sendable {
+  /// The seconds, or the largest number for none.
   @usableFromInline
   var code: UInt32
 

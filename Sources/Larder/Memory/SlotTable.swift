@@ -14,6 +14,7 @@
 /// At most three quarters of the buckets are taken.
 @usableFromInline
 struct SlotTable: ~Copyable {
+  /// Tag and slot of each bucket; 0 for an empty one.
   @usableFromInline
   var words: SlotBuffer<UInt64>
   /// The number of buckets less one.
@@ -43,11 +44,13 @@ struct SlotTable: ~Copyable {
     return bits
   }
 
+  /// What a bucket holds.
   @inlinable @inline(__always)
   static func word(_ tag: UInt32, _ slot: Slot) -> UInt64 {
     UInt64(tag) << 32 | UInt64(slot.number)
   }
 
+  /// The bucket where the search for a word begins.
   @inlinable @inline(__always)
   func home(of word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shift) }
 }

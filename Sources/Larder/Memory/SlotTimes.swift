@@ -34,6 +34,7 @@ extension SlotTimes {
     }
   }
 
+  /// Moves the expiry to one relative to the use, by the rules of the disk tier.
   @usableFromInline
   mutating func extend(to expiration: Expiration, at now: PackedTime) {
     let moved = ExpirationExtending.to(expiration).extendedExpiry(

@@ -42,6 +42,7 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   static let notSupported = Errno(rawValue: EOPNOTSUPP)
   static let invalidArgument = Errno(rawValue: EINVAL)
   static let noSuchSystemCall = Errno(rawValue: ENOSYS)
+  package static let brokenPipe = Errno(rawValue: EPIPE)
   static let notTerminal = Errno(rawValue: ENOTTY)
   static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
   static let crossDevice = Errno(rawValue: EXDEV)

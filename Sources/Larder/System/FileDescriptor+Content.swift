@@ -41,6 +41,26 @@ extension FileDescriptor {
     return try outcome.get()
   }
 
+  /// Reads until a span is full or the file ends, and tells how many bytes came.
+  func read(into span: inout MutableRawSpan) throws(Errno) -> Int {
+    var filled = 0
+    while filled < span.byteCount {
+      var outcome: Result<Int, Errno> = .success(0)
+      unsafe span.withUnsafeMutableBytes { buffer in
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        do throws(Errno) {
+          outcome = .success(unsafe try read(into: rest))
+        } catch {
+          outcome = .failure(error)
+        }
+      }
+      let count = try outcome.get()
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+
   private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
     return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }

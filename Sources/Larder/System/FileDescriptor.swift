@@ -15,6 +15,12 @@ struct FileDescriptor: ~Copyable, Sendable {
     self.faults = faults
   }
 
+  /// Lends a descriptor that stays open when the value ends, such as standard output.
+  init(lending rawValue: Int32) {
+    self.init(rawValue: rawValue, faults: nil)
+    isOwned = false
+  }
+
   deinit {
     // The outcome is of no use: on Linux the descriptor is gone either way. See: man 2 close.
     if isOwned { _ = close(rawValue) }
@@ -66,13 +72,6 @@ extension FileDescriptor {
   /// Sets the length. Corresponds to `ftruncate`.
   func truncate(to byteCount: Int) throws(Errno) {
     _ = try system(.ftruncate, faults) { ftruncate(rawValue, off_t(byteCount)) }
-  }
-
-  /// Opens the same file a second time, with an offset shared. Corresponds to
-  /// `fcntl(F_DUPFD_CLOEXEC)`.
-  func duplicate() throws(Errno) -> FileDescriptor {
-    let raw = try system(.fcntl, faults) { fcntl(rawValue, F_DUPFD_CLOEXEC, 0) }
-    return FileDescriptor(rawValue: raw, faults: faults)
   }
 }
 

@@ -12,8 +12,8 @@ enum LargeMemory {
 
   /// Allocates memory, to be given back with `UnsafeMutableRawPointer.deallocate()`.
   ///
-  /// What is reached at random in millions of places misses the translation cache each time;
-  /// 2 MiB pages take a tenth off a hit at a million entries. The kernel is free to ignore the wish.
+  /// What is reached at random in millions of places misses the translation cache each time. 2 MiB
+  /// pages take a tenth off a hit at a million entries. The kernel is free to ignore the wish.
   /// See: man 2 madvise, MADV_HUGEPAGE.
   @usableFromInline
   static func allocate(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {

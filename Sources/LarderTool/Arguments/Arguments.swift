@@ -53,7 +53,7 @@ struct Arguments: Sendable {
   }
 
   /// The extension given with `--ext`.
-  var fileExtension: ExtensionName? {
+  var fileExtension: FileExtension? {
     let value = options[Option.fileExtension.name]
     return if case .fileExtension(let name) = value { name } else { nil }
   }

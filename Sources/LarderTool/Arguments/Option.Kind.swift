@@ -41,7 +41,7 @@ extension Option.Kind {
     switch self {
     case .flag: .flag
     case .file: .file(try Self.parseFile(bytes))
-    case .fileExtension: .fileExtension(try ExtensionName(parsing: bytes))
+    case .fileExtension: .fileExtension(try FileExtension(parsing: bytes))
     case .size: .size(try ByteCount(parsing: bytes))
     case .duration: .duration(try TimeSpan(parsing: bytes))
     case .expiration: .expiration(try Expiration(parsing: bytes))

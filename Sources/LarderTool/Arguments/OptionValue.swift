@@ -7,7 +7,7 @@ enum OptionValue: Sendable, Hashable {
   /// A path, never empty.
   case file([UInt8])
   /// An extension, without its dot.
-  case fileExtension(ExtensionName)
+  case fileExtension(FileExtension)
   /// A size, never negative.
   case size(ByteCount)
   /// A length of time, never negative.

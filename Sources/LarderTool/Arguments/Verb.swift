@@ -16,6 +16,9 @@ struct Verb: Sendable {
   /// What else the help says, a paragraph each.
   var notes: [String] = []
 
+  /// Carries it out.
+  let run: @Sendable (Call) throws(Failure) -> ExitCode
+
   /// All its options.
   var options: [Option] { ownOptions + [.json, .help] }
 

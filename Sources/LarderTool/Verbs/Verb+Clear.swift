@@ -6,7 +6,8 @@ extension Verb {
     synonyms: ["purge", "empty", "flush", "wipe", "reset"],
     operands: [.directory],
     ownOptions: [.force, .dryRun],
-    rules: [.clearNeedsForce])
+    rules: [.clearNeedsForce],
+    run: { call throws(Failure) in try call.clear() })
 }
 
 extension Option {

@@ -4,5 +4,6 @@ extension Verb {
     name: "demo",
     summary: "Show the cache at work in a directory of its own",
     synonyms: ["example", "try", "tour"],
-    operands: [])
+    operands: [],
+    run: { call throws(Failure) in try call.demo() })
 }

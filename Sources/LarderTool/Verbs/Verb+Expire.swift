@@ -5,5 +5,6 @@ extension Verb {
     summary: "Remove what has expired",
     synonyms: ["sweep", "gc", "clean", "prune"],
     operands: [.directory],
-    ownOptions: [.dryRun])
+    ownOptions: [.dryRun],
+    run: { call throws(Failure) in try call.expire() })
 }

@@ -12,7 +12,8 @@ extension Verb {
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
       its first byte leaves.
       """
-    ])
+    ],
+    run: { call throws(Failure) in try call.get() })
 }
 
 extension Option {

@@ -11,7 +11,8 @@ extension Verb {
       The order used has the least recent first, as eviction would take them, and size the \
       largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}.
       """
-    ])
+    ],
+    run: { call throws(Failure) in try call.list() })
 }
 
 extension Option {

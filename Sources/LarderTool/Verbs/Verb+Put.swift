@@ -17,7 +17,8 @@ extension Verb {
       A missing directory is made. Nothing is printed; a value that is rejected, because it has \
       expired already, gives status 1 and the reason on stderr.
       """
-    ])
+    ],
+    run: { call throws(Failure) in try call.put() })
 }
 
 extension Option {

@@ -11,5 +11,6 @@ extension Verb {
         help: "The keys, taken byte for byte"),
     ],
     ownOptions: [.fileExtension, .keyFile],
-    notes: ["All keys are tried; if any was not there, the status is 1."])
+    notes: ["All keys are tried; if any was not there, the status is 1."],
+    run: { call throws(Failure) in try call.rm() })
 }

@@ -10,7 +10,8 @@ extension Verb {
         role: .file, arity: .any, placeholder: "FILE",
         help: "Names of entries in DIR (default: all)"),
     ],
-    ownOptions: [.stampExpires])
+    ownOptions: [.stampExpires],
+    run: { call throws(Failure) in try call.stamp() })
 }
 
 extension Option {

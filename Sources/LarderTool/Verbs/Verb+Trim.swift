@@ -6,7 +6,8 @@ extension Verb {
     synonyms: ["shrink", "limit", "reduce"],
     operands: [.directory],
     ownOptions: [.trimToSize, .trimToCount, .trimToAge, .dryRun],
-    rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge])])
+    rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge])],
+    run: { call throws(Failure) in try call.trim() })
 }
 
 extension Option {

@@ -11,7 +11,8 @@ extension Verb {
       Damage gives status 1, and 0 once a repair has removed all of it. An entry of another \
       version of the format gives status 3 and is never removed.
       """
-    ])
+    ],
+    run: { call throws(Failure) in try call.verify() })
 }
 
 extension Option {

@@ -27,7 +27,7 @@ struct `Single flight` {
       }
       for try await value in group { #expect(value == "value") }
     }
-    #expect(counter.count == 1)
+    #expect(counter.value == 1)
     #expect(try await cache.tier(forKey: "key") == .memory)
   }
 
@@ -126,13 +126,6 @@ struct `Single flight` {
     gate.open()
     #expect(try await second.value == "value")
   }
-}
-
-final class Counter: Sendable {
-  private let value = Mutex(0)
-
-  func add() { value.withLock { $0 += 1 } }
-  var count: Int { value.withLock { $0 } }
 }
 
 /// Lets tasks wait until it is opened.

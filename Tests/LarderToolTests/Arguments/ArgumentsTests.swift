@@ -57,7 +57,7 @@ struct ArgumentsTests {
     )
     let put = try Self.arguments("put", "--expires", "never", "--ext", ".json", "d", "k")
     #expect(put.expiration(.putExpires) == .never)
-    #expect(put.fileExtension == (try ExtensionName(parsing: "json".utf8)))
+    #expect(put.fileExtension == FileExtension(Array("json".utf8)))
     let list = try Self.arguments("list", "d", "--sort", "key", "-n5")
     #expect(list.choice(.sort).flatMap(EntryOrder.init) == .key)
     #expect(list.count(.limit) == 5)

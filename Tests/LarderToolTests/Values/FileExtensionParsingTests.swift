@@ -1,14 +1,15 @@
+import Larder
 import Testing
 
 @testable import LarderTool
 
-struct ExtensionNameTests {
+struct FileExtensionParsingTests {
   @Test(arguments: [
     ("json", "json"), (".json", "json"), ("7z", "7z"), ("JPG", "JPG"), ("a", "a"),
     ("abcdefghij0123456789", "abcdefghij0123456789"),
   ])
   func `one to twenty letters or digits are an extension`(text: String, name: String) throws {
-    #expect(try ExtensionName(parsing: text.utf8).text == name)
+    #expect(try FileExtension(parsing: text.utf8).bytes == Array(name.utf8))
   }
 
   @Test(arguments: [
@@ -16,7 +17,7 @@ struct ExtensionNameTests {
     "\u{661}", "a-", "[", "`", "{", "@", "/",
   ])
   func `anything else is none`(text: String) throws {
-    let error = #expect(throws: ValueError.self) { try ExtensionName(parsing: text.utf8) }
+    let error = #expect(throws: ValueError.self) { try FileExtension(parsing: text.utf8) }
     #expect(try #require(error).description.contains("is no extension"))
   }
 }

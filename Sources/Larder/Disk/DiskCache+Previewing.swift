@@ -1,0 +1,61 @@
+/// A removal of many entries, by what is left afterwards.
+package enum TrimGoal: Sendable, Hashable {
+  /// What has not expired.
+  case living
+  /// At most this many bytes.
+  case size(Int)
+  /// At most this many entries.
+  case count(Int)
+  /// What was used within a time.
+  case age(Duration)
+  /// Nothing.
+  case nothing
+}
+
+extension DiskCache {
+  /// Removes entries until a goal is reached.
+  package func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    switch goal {
+    case .living: try removeExpired()
+    case .size(let byteCount): try trim(toSize: byteCount)
+    case .count(let count): try trim(toCount: count)
+    case .age(let age): try trim(toAge: age)
+    case .nothing: try removeAll()
+    }
+  }
+
+  /// What a trim to a goal would remove if it ran now. Changes nothing, so that a cache that only
+  /// reads can answer; waits for the first scan.
+  package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    try checkUsable("preview")
+    try engine.waitForScan()
+    let plan = plan(for: goal)
+    return engine.withState { state in
+      // A copy of the index is made to be trimmed in the place of the real one.
+      var index = state.index
+      var removal = BulkRemoval()
+      for victim in index.takeExpired(at: plan.now, except: nil) { removal.add(victim) }
+      for victim in index.takeVictims(of: plan) { removal.add(victim) }
+      return removal
+    }
+  }
+
+  private func plan(for goal: TrimGoal) -> TrimPlan {
+    var plan = TrimPlan(now: engine.now, protected: nil)
+    switch goal {
+    case .living: return engine.sweepPlan(at: plan.now)
+    case .size(let byteCount): plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
+    case .count(let count): plan.maximumCount = count
+    case .age(let age): plan.oldestAccess = plan.now.adding(.zero - age)
+    case .nothing: plan.maximumCount = 0
+    }
+    return plan
+  }
+}
+
+extension BulkRemoval {
+  fileprivate mutating func add(_ victim: Victim) {
+    removed += 1
+    byteCount += Int(victim.byteCount)
+  }
+}

@@ -1,0 +1,35 @@
+/// What stamping the file of a name came to.
+@nonexhaustive
+public enum StampOutcome: Sendable, Hashable {
+  /// The file is an entry again, or still, until a point in time; nil for never.
+  case stamped(expiry: Timestamp?)
+  /// There is no file of that name that can be an entry.
+  case absent
+  /// The file was written by another version of the format and stays as it is.
+  case otherVersion
+}
+
+extension DiskCache {
+  /// Makes an entry of a file that was edited or made by hand: its content is taken as it is.
+  ///
+  /// The file gets a fresh hash and both stamps: the last access is now, and the expiry follows from
+  /// `expiration`; when that is nil, from the lifetime on record, or else from the configured one. A
+  /// fixed expiry on record stays if it is not past. The key on record stays unless it does not
+  /// belong to the name; extended data stays. Content that somebody is writing at this moment is
+  /// read again until it holds still.
+  ///
+  /// - Parameter name: The file's name in the directory.
+  /// - Throws: `CacheError`: `.invalidArgument` for a name that no entry has, `.readOnly`,
+  ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes), in constant memory.
+  public func stamp(
+    _ name: String, expiration: Expiration? = nil
+  ) throws(CacheError) -> StampOutcome {
+    try checkWritable("stamp")
+    guard let name = EntryName(Array(name.utf8)) else {
+      throw CacheError(.invalidArgument, operation: "stamp", path: name)
+    }
+    let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
+    return try engine.stamp(name, expiration)
+  }
+}

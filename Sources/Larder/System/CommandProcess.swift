@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// What a command settles with the system before it begins and when it ends.
+package enum CommandProcess {
+  /// The status with which a shell shows that a command ended because nobody read on: 128 + SIGPIPE.
+  package static let brokenPipeStatus: UInt8 = 141
+
+  /// Makes sure that writing to a pipe nobody reads is an error and not the end, and that no file
+  /// which is opened later gets the number of a standard stream that the caller closed.
+  ///
+  /// Corresponds to `signal(SIGPIPE, SIG_IGN)` and `fcntl(F_GETFD)`.
+  package static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+      // The lowest free number is the one that was found closed. Opened the wrong way round, so that
+      // using the stream is the error it would have been.
+      let mode = descriptor == 0 ? O_WRONLY : O_RDONLY
+      if unsafe open("/dev/null", mode) == -1 { _ = unsafe open("/", O_RDONLY | O_DIRECTORY) }
+    }
+  }
+
+  /// Waits. Corresponds to `nanosleep`; a signal may end it early.
+  package static func wait(_ duration: Duration) {
+    var time = Timestamp(seconds: 0).adding(duration).timespec
+    _ = unsafe nanosleep(&time, nil)
+  }
+
+  /// Ends the process with a status. Corresponds to `exit`.
+  package static func exit(_ status: UInt8) -> Never {
+    cExit(Int32(status))
+  }
+}
+
+// The function above hides the C function of the same name.
+private func cExit(_ status: Int32) -> Never { exit(status) }

@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A file of any kind that is read from front to back.
+package struct InputFile: ~Copyable {
+  private let descriptor: FileDescriptor
+
+  private init(_ descriptor: consuming FileDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  /// The process's standard input, which stays open.
+  package static var standardInput: InputFile { InputFile(FileDescriptor(lending: 0)) }
+
+  /// Opens a file, following links; a directory is refused at once. Corresponds to `open`.
+  package init(_ path: Path) throws(Errno) {
+    let descriptor = try path.open(flags: O_RDONLY)
+    if try descriptor.status().isDirectory { throw .isDirectory }
+    self.init(descriptor)
+  }
+
+  /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  /// Corresponds to `read`.
+  package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
+    try descriptor.read(into: &bytes)
+  }
+
+  /// Reads everything that is left.
+  package func readToEnd() throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = try read(into: &piece)
+      if count == 0 { return bytes }
+      bytes += piece.prefix(count)
+    }
+  }
+}

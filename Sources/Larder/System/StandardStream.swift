@@ -1,0 +1,29 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// One of the two streams that a command writes to.
+package enum StandardStream: Int32, Sendable {
+  /// Where data goes.
+  case output = 1
+  /// Where talk goes.
+  case error = 2
+
+  /// Writes all of a text. Corresponds to `write`.
+  package func write(_ text: String) throws(Errno) {
+    try FileDescriptor(lending: rawValue).write(text.utf8.span)
+  }
+
+  /// Whether a person sees what is written. Corresponds to `isatty`.
+  package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+  /// The columns of the terminal, nil where there is none or it does not say. Corresponds to
+  /// `ioctl(TIOCGWINSZ)`.
+  package var columnCount: Int? {
+    var size = winsize()
+    guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+}

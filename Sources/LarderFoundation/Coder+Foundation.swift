@@ -1,0 +1,34 @@
+public import FoundationEssentials
+
+extension Coder<Data> {
+  /// Foundation's bytes as they are. `DiskCache.data(forKey:)` reads without the copy that this makes.
+  public static let data = Coder(encode: { [UInt8]($0) }, decode: { Data($0) })
+}
+
+extension Coder where Value: Codable {
+  /// JSON, as Foundation's coders with their default settings write and read it.
+  public static func json(_ type: Value.Type = Value.self) -> Coder {
+    Coder(
+      encode: { [UInt8](try JSONEncoder().encode($0)) },
+      decode: { try JSONDecoder().decode(Value.self, from: Data($0)) })
+  }
+
+  /// JSON, by coders that the functions make for each value, since theirs are not safe to share.
+  public static func json(
+    _ type: Value.Type = Value.self,
+    encoder: @escaping @Sendable () -> JSONEncoder,
+    decoder: @escaping @Sendable () -> JSONDecoder
+  ) -> Coder {
+    Coder(
+      encode: { [UInt8](try encoder().encode($0)) },
+      decode: { try decoder().decode(Value.self, from: Data($0)) })
+  }
+
+  /// Any format with a pair of functions between values and Foundation's bytes.
+  public static func coded(
+    encode: @escaping @Sendable (Value) throws -> Data,
+    decode: @escaping @Sendable (Data) throws -> Value
+  ) -> Coder {
+    Coder(encode: { [UInt8](try encode($0)) }, decode: { try decode(Data($0)) })
+  }
+}

@@ -1,0 +1,25 @@
+public import FoundationEssentials
+
+extension DiskCache {
+  /// The value stored under a key, read from its file into the memory of the result, without another
+  /// copy; nil when there is none that is valid. Counts as a use.
+  public func data(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) throws -> Data? {
+    try withFile(forKey: key, extending: extending) { file in
+      var data = Data(count: file.byteCount)
+      var span = data.mutableBytes
+      try file.read(into: &span)
+      return data
+    }
+  }
+
+  /// Stores Foundation's bytes in place of what was there, without a copy.
+  @discardableResult
+  public func store(
+    _ data: Data, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(data.span, forKey: key, expiration: expiration, extendedData: extendedData)
+  }
+}

@@ -1,0 +1,41 @@
+import Larder
+
+/// Where the demo puts its directory.
+enum DemoDirectory {
+  /// The paths to try in order: below `$XDG_CACHE_HOME`, `~/.cache`, and the temporary directory.
+  static var candidates: [String] {
+    var places: [String] = []
+    if let cache = absolute("XDG_CACHE_HOME") { places.append(cache) }
+    // A home directory that is not there is not made.
+    if let home = absolute("HOME"), isDirectory(home) { places.append(home + "/.cache") }
+    places.append(absolute("TMPDIR") ?? "/tmp")
+    return places.map { $0 + "/larder-demo" }
+  }
+
+  private static func absolute(_ variable: String) -> String? {
+    guard let path = SystemEnvironment.variable(variable), path.hasPrefix("/") else { return nil }
+    return path
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    do throws(CacheError) {
+      _ = try DirectoryKind(ofDirectory: path)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Opens the first of the directories that can be used.
+  static func open(_ configuration: DiskCache.Configuration) throws(Failure) -> DiskCache {
+    var failure = Failure.problem(.inputOutput, "there is no place for the demo's directory")
+    for path in candidates {
+      do throws(CacheError) {
+        return try DiskCache(directory: path, configuration: configuration)
+      } catch {
+        failure = Failure(error, directory: Array(path.utf8))
+      }
+    }
+    throw failure
+  }
+}

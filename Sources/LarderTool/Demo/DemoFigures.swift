@@ -1,0 +1,81 @@
+import Larder
+
+/// What the demo measured. Everything it prints comes from here.
+struct DemoFigures: Sendable {
+  var directory = ""
+  var origin = ""
+  /// Entries that an earlier demo had left.
+  var leftovers = 0
+  var stores = Tally()
+  var diskReads = Tally()
+  var memoryReads = Tally()
+  var expiry = Expiry()
+  var eviction = Eviction()
+
+  /// Operations that did what they should, and how long all of them took.
+  struct Tally: Sendable {
+    var count = 0
+    var byteCount = 0
+    var time = Duration.zero
+  }
+
+  /// What became of a value with a short lifetime.
+  struct Expiry: Sendable {
+    var lifetime = 1
+    var wasFoundBefore = false
+    var wasFoundAfter = false
+    var wait = Duration.zero
+  }
+
+  /// What happened when the limit was passed.
+  struct Eviction: Sendable {
+    var limit = 0
+    var entriesBefore = 0
+    var bytesBefore = 0
+    var added = 0
+    var entriesAfter = 0
+    var bytesAfter = 0
+    var evicted = 0
+    var expired = 0
+    /// Values that were read just before, and how many of them are still there.
+    var recent = 0
+    var recentKept = 0
+  }
+}
+
+extension DemoFigures {
+  /// The object for scripts.
+  var json: JSONValue {
+    [
+      "schema": 1, "directory": .string(directory), "origin": .string(origin),
+      "leftovers": JSONValue(leftovers), "stores": stores.json, "reads_disk": diskReads.json,
+      "reads_memory": memoryReads.json,
+      "expiry": [
+        "lifetime": JSONValue(expiry.lifetime), "found_before": .bool(expiry.wasFoundBefore),
+        "found_after": .bool(expiry.wasFoundAfter),
+      ],
+      "eviction": eviction.json,
+    ]
+  }
+}
+
+extension DemoFigures.Tally {
+  fileprivate var json: JSONValue {
+    [
+      "count": JSONValue(count), "bytes": JSONValue(byteCount),
+      "nanoseconds": JSONValue(Int64(time / .nanoseconds(1))),
+    ]
+  }
+}
+
+extension DemoFigures.Eviction {
+  fileprivate var json: JSONValue {
+    [
+      "limit": JSONValue(limit), "entries_before": JSONValue(entriesBefore),
+      "bytes_before": JSONValue(bytesBefore), "added": JSONValue(added),
+      "entries_after": JSONValue(entriesAfter), "bytes_after": JSONValue(bytesAfter),
+      "evicted": JSONValue(evicted), "expired": JSONValue(expired),
+      "recent": JSONValue(recent), "recent_kept": JSONValue(recentKept),
+    ]
+  }
+}

@@ -1,0 +1,37 @@
+import Larder
+
+/// What a removal of several entries came to, as all verbs that remove report it.
+struct RemovalTally: Sendable, Hashable {
+  var removed = 0
+  var failed = 0
+  var byteCount = 0
+  /// Whether nothing was removed and this is what would have been.
+  var isDryRun = false
+
+  /// The object for scripts.
+  func json(extra: [(String, JSONValue)] = []) -> JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("schema", 1), ("removed", JSONValue(removed)), ("failed", JSONValue(failed)),
+      ("bytes", JSONValue(byteCount)),
+    ]
+    members += extra
+    if isDryRun { members.append(("dry_run", true)) }
+    return .object(members.map { JSONValue.Member(name: $0.0, value: $0.1) })
+  }
+
+  /// The line for people.
+  var text: String {
+    let verb = isDryRun ? "would remove" : "removed"
+    let noun = removed == 1 ? "entry" : "entries"
+    return "\(verb) \(removed) \(noun), \(ByteCount(Int64(byteCount)))\n"
+  }
+}
+
+extension RemovalTally {
+  /// Takes over what the library counted.
+  init(_ removal: BulkRemoval, isDryRun: Bool = false) {
+    self.init(
+      removed: removal.removed, failed: removal.failed, byteCount: removal.byteCount,
+      isDryRun: isDryRun)
+  }
+}

@@ -1,0 +1,16 @@
+extension String {
+  /// The text as one word of a shell, quoted only if it has to be.
+  var shellWord: String {
+    let isPlain = !isEmpty && unicodeScalars.allSatisfy(Self.isPlain)
+    if isPlain { return self }
+    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "/", ".", "_", "-", "+", ",", ":", "@", "%": true
+    default: false
+    }
+  }
+}

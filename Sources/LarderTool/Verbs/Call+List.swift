@@ -1,0 +1,91 @@
+import Larder
+
+extension Call {
+  /// Shows the entries.
+  func list() throws(Failure) -> ExitCode {
+    let cache = try openForReading()
+    let now = WallClock.system.now()
+    var entries = try onCache { () throws(CacheError) in try cache.entries() }
+    if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
+    let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
+    entries.sort(by: order.precedes)
+    let shown = entries.prefix(arguments.count(.limit) ?? .max)
+    if isJSON {
+      try printJSON(shown)
+    } else {
+      try printTable(shown, at: now)
+    }
+    return .fine
+  }
+
+  /// Prints one object, in pieces however many entries there are.
+  private func printJSON(_ entries: ArraySlice<DiskEntry>) throws(Failure) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.write("schema", 1)
+    writer.write(name: "entries")
+    writer.beginArray()
+    for entry in entries {
+      writer.write(entry.json)
+      if writer.pendingByteCount > 64 << 10 { try console.print(writer.takeText()) }
+    }
+    writer.end()
+    writer.end()
+    try console.print(writer.takeText() + "\n")
+  }
+
+  private func printTable(_ entries: ArraySlice<DiskEntry>, at now: Timestamp) throws(Failure) {
+    var table = TextTable(columns: DiskEntry.columns)
+    for entry in entries { table.append(entry.cells(at: now)) }
+    let lines = table.lines(width: console.width, style: console.style)
+    try console.print(lines.joined(separator: "\n") + "\n")
+  }
+}
+
+extension DiskEntry {
+  /// What `list` shows of an entry, from left to right.
+  static var columns: [TextTable.Column] {
+    [
+      TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "SIZE", isRightAligned: true), TextTable.Column(title: "NAME"),
+      TextTable.Column(title: "KEY", canShrink: true),
+    ]
+  }
+
+  /// The row for people.
+  func cells(at now: Timestamp) -> [String] {
+    [
+      min(lastAccess, now).relativeText(at: now),
+      expiry.map { $0 <= now ? "expired" : $0.relativeText(at: now) } ?? "never",
+      ByteCount(Int64(byteCount)).description, name,
+      key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)",
+    ]
+  }
+
+  /// The object for scripts.
+  var json: JSONValue {
+    let members: [(String, JSONValue)] = [
+      ("size", JSONValue(byteCount)), ("allocated", JSONValue(allocatedByteCount)),
+      ("last_access", .time(lastAccess)), ("expires", .time(expiry)),
+      ("last_access_ns", .nanoseconds(lastAccess)), ("expires_ns", .nanoseconds(expiry)),
+      ("lifetime", lifetime?.json ?? .null),
+      // The content was not read.
+      ("verified", nil),
+    ]
+    return .object(
+      [JSONValue.Member(name: "name", value: .string(name))]
+        + JSONValue.keyMembers(key?.bytes)
+        + members.map { JSONValue.Member(name: $0.0, value: $0.1) })
+  }
+}
+
+extension RecordedLifetime {
+  /// Seconds, or the word.
+  fileprivate var json: JSONValue {
+    switch self {
+    case .seconds(let count): JSONValue(count)
+    case .never: "never"
+    case .fixed: "fixed"
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Larder
+
+extension Call {
+  /// Says why there is no value.
+  func reportMiss(_ reason: MissReason?) throws(Failure) -> ExitCode {
+    if isJSON {
+      try console.print([
+        "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
+      ])
+    }
+    console.say("no value: \(Self.sentence(for: reason ?? .absent))")
+    return reason == .otherVersion ? .notACache : .finding
+  }
+
+  /// What a miss means and what can be done about it.
+  private static func sentence(for reason: MissReason) -> String {
+    switch reason {
+    case .absent: "the key has none"
+    case .expired: "it has expired"
+    case .damaged:
+      "the file is damaged; larder verify --repair removes it, larder stamp takes it as it is"
+    case .otherKey: "the file of that name belongs to another key with the same MD5"
+    case .otherVersion: "the file was written by another version of the format"
+    case .foreign: "what has the file's name is no regular file"
+    case .otherOwner: "the file belongs to somebody who is not trusted here"
+    case .unproven: "the file does not prove its key"
+    case .unreadable: "the file cannot be read; check its owner and mode"
+    case .undecodable: "the bytes there are not what the reader expects"
+    @unknown default: reason.rawValue
+    }
+  }
+}

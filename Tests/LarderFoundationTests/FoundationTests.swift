@@ -1,0 +1,69 @@
+import Foundation
+import LarderFoundation
+import Testing
+
+final class `Larder with Foundation` {
+  let directory: URL
+  let disk: DiskCache
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("larder-foundation-\(UUID().uuidString)")
+    disk = try DiskCache(directory: directory)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: directory)
+    } catch {
+      print("left behind: \(directory.path): \(error)")
+    }
+  }
+
+  struct Point: Codable, Equatable, Sendable {
+    var x: Int
+    var y: Int
+  }
+
+  @Test(arguments: [0, 1, 4095, 4096, 1_000_003])
+  func `data comes back as it was stored`(byteCount: Int) throws {
+    let data = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    #expect(try disk.store(data, forKey: "data") == .stored)
+    #expect(try disk.data(forKey: "data") == data)
+    #expect(try disk.value(forKey: "data") == Array(data))
+    #expect(try disk.data(forKey: "other") == nil)
+  }
+
+  @Test func `codable values go through JSON`() throws {
+    let cache = try Cache(directory: directory, coder: .json(Point.self))
+    try cache.store(Point(x: 1, y: -2), forKey: "point")
+    cache.memory.removeAll()
+    #expect(try cache.value(forKey: "point") == Point(x: 1, y: -2))
+    try cache.disk.store(Array("{\"x\": 1}".utf8), forKey: "point")
+    #expect(try cache.value(forKey: "point") == nil)
+  }
+
+  @Test func `a URL is the key of its absolute string`() throws {
+    let url = try #require(URL(string: "https://example.org/a?b=c"))
+    try disk.store([1], forKey: url)
+    #expect(try disk.value(forKey: "https://example.org/a?b=c") == [1])
+  }
+
+  @Test(arguments: [0, 1.5, -1.5, 1_800_000_000.25, 8_589_934_592])
+  func `a date survives the way to a stamp and back`(interval: TimeInterval) {
+    let date = Date(timeIntervalSince1970: interval)
+    #expect(Date(Timestamp(date)) == date)
+  }
+
+  @Test(arguments: [Date.distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity)])
+  func `dates beyond every stamp trap nowhere`(date: Date) throws {
+    let stamp = Timestamp(date)
+    #expect(Expiration.date(date) == .date(stamp))
+  }
+
+  @Test func `an expiry given as a date is kept`() throws {
+    let date = Date(timeIntervalSince1970: 4_000_000_000.5)
+    try disk.store([1], forKey: "key", expiration: .date(date))
+    #expect(try disk.read(forKey: "key")?.expiry.map { Date($0) } == date)
+  }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import Larder
+
+struct HexadecimalTests {
+  static let words: [(UInt64, String)] = [
+    (0, "0000000000000000"),
+    (1, "0000000000000001"),
+    (0x0123_4567_89ab_cdef, "0123456789abcdef"),
+    (0xfedc_ba98_7654_3210, "fedcba9876543210"),
+    (.max, "ffffffffffffffff"),
+  ]
+
+  static let malformed = [
+    "", "0", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcdeg",
+    "0123456789abcde ", "+123456789abcdef", "0x23456789abcdef", "0123456789abcde/",
+    "0123456789abcde:", "0123456789abcde`", "0123456789abcde\0", "0123456789abcd\u{e9}",
+  ]
+
+  @Test(arguments: words)
+  func `a word has sixteen lower-case digits`(word: UInt64, text: String) {
+    var digits = Array("prefix ".utf8)
+    Hexadecimal.append(word, to: &digits)
+    #expect(digits == Array("prefix \(text)".utf8))
+  }
+
+  @Test(arguments: words)
+  func `sixteen lower-case digits are a word`(word: UInt64, text: String) {
+    #expect(Hexadecimal.word(of: Array(text.utf8)) == word)
+  }
+
+  @Test(arguments: malformed)
+  func `anything else is no word`(text: String) {
+    #expect(Hexadecimal.word(of: Array(text.utf8)) == nil)
+  }
+
+  @Test
+  func `random words come back`() {
+    var generator = SeededGenerator(seed: 16)
+    for _ in 0..<1_000 {
+      let word = generator.next()
+      let digits = Hexadecimal.digits(of: word)
+      let back = Hexadecimal.word(of: digits.span)
+      #expect(back == word)
+    }
+  }
+
+  @Test
+  func `an MD5 digest is read back from its digits and from nothing else`() {
+    let digest = MD5.digest(of: "abc")
+    #expect(MD5Digest(hex: digest.hex) == digest)
+    #expect(MD5Digest(hex: Array(digest.hex.dropLast())) == nil)
+    #expect(MD5Digest(hex: (digest.hex + [UInt8(ascii: "0")])) == nil)
+    #expect(MD5Digest(hex: Array(digest.text.uppercased().utf8)) == nil)
+  }
+}

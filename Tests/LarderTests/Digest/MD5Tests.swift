@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+struct MD5Tests {
+  /// RFC 1321, appendix A.5.
+  static let published = [
+    ("", "d41d8cd98f00b204e9800998ecf8427e"),
+    ("a", "0cc175b9c0f1b6a831c399e269772661"),
+    ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+    ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+    ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
+    (
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+      "d174ab98d277d9f5a5611c2c9f419d9f"
+    ),
+    (
+      "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+      "57edf4a22be3c955ac49da2e2107b67a"
+    ),
+  ]
+
+  @Test(arguments: published)
+  func `the vectors of RFC 1321 hold`(message: String, digest: String) {
+    #expect(MD5.digest(of: message).text == digest)
+  }
+
+  @Test(arguments: published)
+  func `the vectors of RFC 1321 hold byte by byte`(message: String, digest: String) {
+    var md5 = MD5()
+    for byte in message.utf8 {
+      md5.update([byte])
+    }
+    #expect(md5.finalize().text == digest)
+  }
+
+  @Test
+  func `a message in chunks has the digest of the whole`() {
+    var generator = SeededGenerator(seed: 1321)
+    for count in 0...300 {
+      let message = generator.bytes(count: count)
+      let whole = MD5.digest(of: message)
+      for _ in 0..<4 {
+        var md5 = MD5()
+        var start = 0
+        for end in chunkEnds(of: count, using: &generator) {
+          md5.update(message.span.extracting(start..<end))
+          start = end
+        }
+        #expect(md5.finalize() == whole, "\(count) bytes")
+      }
+    }
+  }
+
+  @Test
+  func `asking for the digest does not end the message`() {
+    var md5 = MD5()
+    md5.update(Array("message ".utf8))
+    #expect(md5.finalize() == MD5.digest(of: "message "))
+    md5.update(Array("digest".utf8))
+    #expect(md5.finalize().text == "f96b697d7cb7938d525a2f31aaf161d0")
+  }
+
+  @Test
+  func `a slice at an odd address has the digest of its copy`() {
+    var generator = SeededGenerator(seed: 7)
+    let message = generator.bytes(count: 200)
+    for start in 0..<9 {
+      let copy = Array(message[start...])
+      let slice = MD5.digest(of: message.span.extracting(start..<message.count))
+      #expect(slice == MD5.digest(of: copy))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `ten thousand random keys are named as md5sum names them`() throws {
+    var generator = SeededGenerator(seed: 10_000)
+    let keys = (0..<10_000).map { _ in
+      generator.bytes(count: Int.random(in: 0...300, using: &generator))
+    }
+    let names = try md5sums(of: keys)
+    try #require(names.count == keys.count)
+    for (key, name) in zip(keys, names) {
+      #expect(MD5.digest(of: key).text == name, "\(key.count) bytes")
+    }
+  }
+
+  /// Writes each message to a file, runs `md5sum` once over all, and returns what it says in order.
+  private func md5sums(of messages: [[UInt8]]) throws -> [String] {
+    // Ten thousand small files are quick to make in memory and slow to make on some disks.
+    let shared = "/dev/shm"
+    let isWritable = FileManager.default.isWritableFile(atPath: shared)
+    let directory = (isWritable ? URL(filePath: shared) : FileManager.default.temporaryDirectory)
+      .appendingPathComponent("larder-md5-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let names = messages.indices.map { String($0) }
+    for (name, message) in zip(names, messages) {
+      try Data(message).write(to: directory.appendingPathComponent(name))
+    }
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["md5sum"] + names
+    process.currentDirectoryURL = directory
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    return text.split(separator: "\n").map { String($0.prefix(32)) }
+  }
+}

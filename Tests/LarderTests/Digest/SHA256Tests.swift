@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Larder
+
+struct SHA256Tests {
+  /// The examples that NIST publishes for FIPS 180-4.
+  static let published = [
+    ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+    (
+      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"
+        + "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
+    ),
+  ]
+
+  @Test(arguments: published)
+  func `the vectors of FIPS 180-4 hold`(message: String, digest: String) {
+    #expect(SHA256.digest(of: message).text == digest)
+  }
+
+  @Test
+  func `one million times a has the published digest`() {
+    let message = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+    let digest = SHA256.digest(of: message)
+    #expect(digest.text == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
+  }
+
+  /// Every length at which the end of a message takes another path, checked by one digest that
+  /// was computed with Python's hashlib.
+  @Test
+  func `every length up to 300 has the digest that others compute`() {
+    var digests: [UInt8] = []
+    for count in 0...300 {
+      let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) }
+      digests += SHA256.digest(of: message).hex
+    }
+    let fold = SHA256.digest(of: digests)
+    #expect(fold.text == "94bc81110d562891b0adac6bac4837f28ae9118c192446b6ac4414fdf4c6e629")
+  }
+
+  @Test
+  func `a proof is the first two words`() {
+    let digest = SHA256.digest(of: "abc")
+    var proof: [UInt8] = []
+    Hexadecimal.append(digest.words[0], to: &proof)
+    Hexadecimal.append(digest.words[1], to: &proof)
+    #expect(proof == Array(digest.hex.prefix(32)))
+    #expect(String(decoding: proof, as: UTF8.self) == "ba7816bf8f01cfea414140de5dae2223")
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+struct `Damaged and odd files` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private static let damages: [[UInt8]] = [[1, 2, 4], [1, 2], [1, 2, 3, 4], [], [0, 0, 0]]
+
+  @Test(arguments: damages)
+  func `damaged content is a miss, counted, and gone after a flush`(content: [UInt8]) throws {
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    try cache.store([9], forKey: "other")
+    try scene.damage("k", to: content)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+    #expect(cache.statistics.removals == [.corrupt: 1])
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.flush()
+    #expect(try scene.names == [scene.name("other").text])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test(arguments: damages)
+  func `storing if absent takes the place of a damaged value`(content: [UInt8]) throws {
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    try cache.close()
+    try scene.damage("k", to: content)
+    let reopened = try scene.open()
+    #expect(try reopened.storeIfAbsent([7], forKey: "k") == .stored)
+    #expect(try reopened.value(forKey: "k") == [7])
+    #expect(try reopened.storeIfAbsent([8], forKey: "k") == .rejected(.alreadyPresent))
+    try scene.expectConsistent(reopened)
+  }
+
+  @Test func `damaged extended data makes the value damaged`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", extendedData: [5, 6])
+    #expect(try cache.read(forKey: "k")?.extendedData == [5, 6])
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    try handle.openForReading(scene.name("k")).setAttribute(.data, to: [5, 7])
+    #expect(try cache.read(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+  }
+
+  @Test func `an empty file is a value only if its attribute says so`() throws {
+    let cache = try scene.open()
+    try cache.store([], forKey: "stored empty")
+    try scene.plant([], named: scene.name("power cut").text)
+    for _ in 0..<2 {
+      #expect(try cache.value(forKey: "stored empty") == [])
+      #expect(try cache.value(forKey: "power cut") == nil)
+      #expect(try !cache.contains("power cut"))
+    }
+    #expect(try cache.storeIfAbsent([1], forKey: "power cut") == .stored)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test(arguments: ["2 something else", "10 ", "0 0123456789abcdef 60 =k"])
+  func `another version is a miss and stays`(attribute: String) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try scene.setAttribute(scene.name("k"), attribute)
+    for _ in 0..<2 {
+      #expect(try cache.value(forKey: "k") == nil)
+      #expect(try !cache.contains("k"))
+    }
+    #expect(cache.statistics.misses == [.otherVersion: 2])
+    try cache.flush()
+    let verification = try cache.verify(repairs: true)
+    #expect(verification.otherVersions == [scene.name("k").text])
+    #expect(try scene.names == [scene.name("k").text])
+    #expect(try cache.store([2], forKey: "k") == .stored)
+    #expect(try cache.value(forKey: "k") == [2])
+  }
+
+  @Test(arguments: ["", "1", "nonsense", "1 0123 60 =k", String(repeating: "x", count: 4000)])
+  func `a malformed attribute is damage`(attribute: String) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try scene.setAttribute(scene.name("k"), attribute)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+    try cache.flush()
+    #expect(try scene.names == [])
+  }
+
+  @Test func `a file longer than memory is an error and no trap`() throws {
+    let cache = try scene.open()
+    try scene.plant([1], named: scene.name("k").text)
+    try scene.plant([1], named: scene.name("l").text)
+    for key in ["k", "l"] {
+      let file = try FileHandle(forUpdating: URL(fileURLWithPath: scene.file(key)))
+      try file.truncate(atOffset: 1 << 43)
+      try file.close()
+      let expiry = scene.clock.now.adding(seconds: 60)
+      try scene.touch(scene.name(key), access: nil, modification: expiry)
+    }
+    let error = #expect(throws: CacheError.self) { try cache.value(forKey: "k") }
+    #expect(error?.code == .resourcesExhausted)
+    #expect(try cache.survey().byteCount == 1 << 44)
+    #expect(try cache.totalSize() == 1 << 44)
+    #expect(try cache.removeAll().removed == 2)
+  }
+
+  @Test func `many readers of one damaged file count it once`() throws {
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    try scene.damage("k", to: [3, 2, 1])
+    inThreads(8) { _ in
+      do {
+        #expect(try cache.value(forKey: "k") == nil)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    try cache.flush()
+    #expect(cache.statistics.removals == [.corrupt: 1])
+    #expect(cache.statistics.missCount == 8)
+    try scene.expectConsistent(cache)
+  }
+}

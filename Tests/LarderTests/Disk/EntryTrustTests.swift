@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+struct `Trust in files` {
+  private static let now = Timestamp(seconds: 1_800_000_000)
+
+  private func trust(group: UInt32? = nil, enforcesExpiry: Bool = true) -> EntryTrust {
+    EntryTrust(user: 1000, directoryOwner: 1001, group: group, enforcesExpiry: enforcesExpiry)
+  }
+
+  private func status(
+    owner: UInt32 = 1000, group: UInt32 = 50, mode: UInt32 = S_IFREG | 0o600, expiry: Int64 = 60
+  ) -> FileStatus {
+    var raw = stat()
+    raw.st_uid = owner
+    raw.st_gid = group
+    raw.st_mode = mode
+    raw.st_mtim.tv_sec = .init(Self.now.adding(seconds: expiry).seconds)
+    return FileStatus(raw)
+  }
+
+  @Test(arguments: [
+    (UInt32(1000), true), (1001, true), (0, true), (1002, false), (.max, false),
+  ])
+  func `files of the caller, the directory's owner and root count`(owner: UInt32, counts: Bool) {
+    #expect(trust().isTrusted(status(owner: owner)) == counts)
+    #expect(trust(group: 50).isTrusted(status(owner: owner)))
+    #expect(trust(group: 51).isTrusted(status(owner: owner)) == counts)
+  }
+
+  @Test func `type comes before owner, and owner before expiry`() {
+    let link = status(owner: 7, mode: S_IFLNK | 0o777, expiry: -1)
+    #expect(trust().objection(to: link, pending: nil, now: Self.now) == .foreign)
+    let other = status(owner: 7, expiry: -1)
+    #expect(trust().objection(to: other, pending: nil, now: Self.now) == .otherOwner)
+    let expired = status(expiry: 0)
+    #expect(trust().objection(to: expired, pending: nil, now: Self.now) == .expired)
+    #expect(trust().objection(to: status(), pending: nil, now: Self.now) == nil)
+  }
+
+  @Test func `a pending extension keeps an entry alive, and a fixture's never expires`() {
+    let expired = status(expiry: -1)
+    let pending = Self.now.adding(seconds: 1)
+    #expect(trust().objection(to: expired, pending: pending, now: Self.now) == nil)
+    let fixture = trust(enforcesExpiry: false)
+    #expect(fixture.objection(to: expired, pending: nil, now: Self.now) == nil)
+  }
+
+  @Test(arguments: [1 << 33, 1 << 34, .max] as [Int64])
+  func `never has not come at any time`(seconds: Int64) {
+    let never = status(expiry: (1 << 33) - Self.now.seconds)
+    let now = Timestamp(seconds: seconds)
+    #expect(trust().objection(to: never, pending: nil, now: now) == nil)
+  }
+}

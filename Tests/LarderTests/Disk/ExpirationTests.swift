@@ -1,0 +1,91 @@
+import Testing
+
+@testable import Larder
+
+struct `Expirations` {
+  static let now = Timestamp(seconds: 1_800_000_000, nanoseconds: 5)
+
+  @Test(arguments: [
+    (Expiration.never, Timestamp.never, Lifetime.never),
+    (.seconds(60), now.adding(seconds: 60), .seconds(60)),
+    (.days(7), now.adding(seconds: 604_800), .seconds(604_800)),
+    (.seconds(0), now, .seconds(0)), (.seconds(-5), now.adding(seconds: -5), .seconds(0)),
+    (.seconds(.max), now.adding(seconds: 4_294_967_294), .seconds(.max - 1)),
+    (.days(.max), now.adding(seconds: 4_294_967_294), .seconds(.max - 1)),
+    (.seconds(.min), now.adding(seconds: -4_294_967_294), .seconds(0)),
+    (.days(.min), now.adding(seconds: -4_294_967_294), .seconds(0)),
+    (.date(now.adding(seconds: 9)), now.adding(seconds: 9), .fixed),
+    (.date(.never), .never, .never), (.date(Timestamp(seconds: .max)), .never, .never),
+    (.date(Timestamp(seconds: .min)), Timestamp(seconds: .min), .fixed), (.expired, now, .fixed),
+  ])
+  func `an expiration has an expiry and a lifetime`(
+    expiration: Expiration, expiry: Timestamp, lifetime: Lifetime
+  ) {
+    #expect(expiration.expiry(at: Self.now) == expiry)
+    #expect(expiration.lifetime == lifetime)
+  }
+
+  private static let expirations: [Expiration] = [
+    .never, .expired, .seconds(.max), .seconds(.min), .days(.max), .days(.min), .seconds(1),
+    .date(Timestamp(seconds: .max)), .date(Timestamp(seconds: .min)),
+  ]
+  private static let lifetimes: [Lifetime] = [
+    .never, .fixed, .unknown, .seconds(0), .seconds(.max - 1),
+  ]
+
+  @Test(arguments: [Int64.min, -1, 0, 1 << 31, 1 << 33, 1 << 34, .max], expirations)
+  func `no time makes arithmetic trap, and an extension never moves an expiry earlier`(
+    seconds: Int64, expiration: Expiration
+  ) {
+    let now = Timestamp(seconds: seconds, nanoseconds: 999_999_999)
+    let expiry = expiration.expiry(at: now)
+    #expect(expiry <= .never)
+    let extendings =
+      [.none, .lifetime, .to(.seconds(.max)), .to(.never), .to(.expired)]
+      as [ExpirationExtending]
+    for lifetime in Self.lifetimes {
+      for extending in extendings {
+        let extended = extending.extendedExpiry(of: expiry, lifetime: lifetime, at: now)
+        if let extended { #expect(extended > expiry && extended <= .never) }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (ExpirationExtending.none, Lifetime.seconds(600), Int64?.none),
+    (.lifetime, .seconds(600), 600), (.lifetime, .seconds(10), nil), (.lifetime, .fixed, nil),
+    (.lifetime, .never, nil), (.lifetime, .unknown, nil), (.to(.seconds(600)), .seconds(10), 600),
+    (.to(.seconds(600)), .unknown, 600), (.to(.seconds(600)), .fixed, nil),
+    (.to(.seconds(10)), .seconds(600), nil), (.to(.expired), .seconds(600), nil),
+    (.to(.seconds(600)), .never, nil),
+  ])
+  func `an access extends as the table says`(
+    extending: ExpirationExtending, lifetime: Lifetime, after: Int64?
+  ) {
+    let expiry = Self.now.adding(seconds: 100)
+    let extended = extending.extendedExpiry(of: expiry, lifetime: lifetime, at: Self.now)
+    #expect(extended == after.map { Self.now.adding(seconds: $0) })
+  }
+
+  @Test(arguments: [ExpirationExtending.lifetime, .to(.seconds(60)), .to(.expired), .none])
+  func `never stays never`(extending: ExpirationExtending) {
+    for lifetime in [.never, .unknown, .seconds(60)] as [Lifetime] {
+      let extended = extending.extendedExpiry(of: .never, lifetime: lifetime, at: Self.now)
+      #expect(extended == nil)
+    }
+  }
+
+  @Test(arguments: [
+    (Int64(1) << 33, Int64(0), true), (1 << 33, 1, true), (.max, 0, true),
+    ((1 << 33) - 1, 999_999_999, false), (Int64(Int32.max), 0, true),
+    (Int64(Int32.max), 1, false), (Int64(UInt32.max), 0, true), (Int64(UInt32.max), 1, false),
+    (Int64(Int32.max) - 1, 0, false), (Int64(Int32.max) + 1, 0, false), (0, 0, false),
+    (.min, 0, false),
+  ])
+  func `what filesystems clamp never to is read as never`(
+    seconds: Int64, nanoseconds: Int64, isNever: Bool
+  ) {
+    let stamp = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    #expect(stamp.asExpiry == (isNever ? .never : stamp))
+  }
+}

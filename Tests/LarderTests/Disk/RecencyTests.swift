@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Larder
+
+struct `Recency of stamps` {
+  private static let now = Timestamp(seconds: 1_800_000_000)
+  private let recency = Recency(granularity: .seconds(60), extending: .lifetime)
+
+  @Test(arguments: [
+    (Lifetime.never, Duration.seconds(60)), (.fixed, .seconds(60)), (.unknown, .seconds(60)),
+    (.seconds(960), .seconds(60)), (.seconds(160), .seconds(10)), (.seconds(8), .milliseconds(500)),
+    (.seconds(0), .zero), (.seconds(.max - 1), .seconds(60)),
+  ])
+  func `the lag is the granularity or a sixteenth of a shorter lifetime`(
+    lifetime: Lifetime, lag: Duration
+  ) {
+    #expect(recency.lag(for: lifetime) == lag)
+  }
+
+  @Test(arguments: [
+    (Int64(0), false), (-60, false), (-61, true), (1, false), (315_360_000, false),
+  ])
+  func `a stamp is due when the stored one is older than the lag`(age: Int64, isDue: Bool) {
+    let stored = Self.now.adding(seconds: age)
+    #expect(recency.isDue(stored: stored, now: Self.now, lifetime: .never) == isDue)
+  }
+
+  @Test func `a granularity of zero makes every read due`() {
+    let exact = Recency(granularity: .zero, extending: .lifetime)
+    #expect(exact.isDue(stored: Self.now, now: Self.now, lifetime: .never))
+  }
+
+  @Test(arguments: [
+    (Int64(0), Int64(-5), Int64(0)), (0, 0, 0), (-10, -5, -5), (0, 9999, 0), (-10, 1, -10),
+  ])
+  func `a stamp never moves back, but corrects one in the future`(
+    used: Int64, stored: Int64, written: Int64
+  ) {
+    let access = Recency.access(
+      used: Self.now.adding(seconds: used), stored: Self.now.adding(seconds: stored),
+      now: Self.now)
+    #expect(access == Self.now.adding(seconds: written))
+  }
+
+  @Test(arguments: [Int64.min, -1, 0, .max])
+  func `no clock makes it trap`(seconds: Int64) {
+    for other in [Int64.min, 0, .max] {
+      let (a, b) = (Timestamp(seconds: seconds), Timestamp(seconds: other))
+      #expect(recency.isDue(stored: a, now: b, lifetime: .seconds(1)) == (b > a))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import Larder
+
+/// Walks the table in the documentation of `MemoryStatistics`.
+struct MemoryStatisticsTests {
+  typealias Cache = MemoryCache<Int, Int>
+  let clock = ManualClock(Timestamp(seconds: 1_000))
+
+  @Test
+  func `each event bumps its counters and no others`() {
+    var configuration = Cache.Configuration(costLimit: 10)
+    configuration.clock = clock.wallClock
+    let cache = Cache(configuration)
+    var expected = MemoryCounters()
+    func check(_ event: String) {
+      #expect(cache.statistics == MemoryStatistics(expected), "\(event)")
+    }
+
+    _ = cache.value(forKey: 1)
+    expected.missesAbsent = 1
+    check("a read of nothing")
+    cache.store(1, forKey: 1, expiration: .seconds(5))
+    expected.stores = 1
+    check("a store")
+    _ = cache.value(forKey: 1)
+    expected.hits = 1
+    check("a read")
+    cache.store(2, forKey: 1, expiration: .seconds(5))
+    expected.stores = 2
+    expected.removedReplaced = 1
+    check("a store in place of another")
+    clock.advance(by: .seconds(5))
+    _ = cache.value(forKey: 1)
+    expected.missesExpired = 1
+    expected.removedExpired = 1
+    check("a read of what has expired")
+    cache.store(3, forKey: 1, expiration: .expired)
+    expected.rejectedExpired = 1
+    check("a store of what has expired")
+    cache.store(3, forKey: 1, cost: 11)
+    expected.rejectedTooLarge = 1
+    check("a store of what is too large")
+    cache.store(4, forKey: 4, cost: 6)
+    cache.store(5, forKey: 5, cost: 6)
+    expected.stores = 4
+    expected.removedEvicted = 1
+    check("an eviction")
+    cache.remove(forKey: 5)
+    cache.remove(forKey: 5)
+    expected.removedExplicit = 1
+    check("a removal")
+  }
+
+  @Test
+  func `sums add every counter`() {
+    var one = MemoryCounters()
+    one.hits = 1
+    one.missesAbsent = 2
+    one.missesExpired = 3
+    one.stores = 4
+    one.rejectedExpired = 5
+    one.rejectedTooLarge = 6
+    one.rejectedDeclined = 7
+    for (number, cause) in RemovalCause.allCases.enumerated() {
+      one.countRemovals(10 + number, cause)
+    }
+    var two = one
+    two.add(one)
+    let (single, sum) = (MemoryStatistics(one), MemoryStatistics(two))
+    #expect(single.reads == 6)
+    #expect(sum.reads == 12)
+    #expect(sum.stores == 8)
+    #expect([sum.rejectedExpired, sum.rejectedTooLarge, sum.rejectedDeclined] == [10, 12, 14])
+    for (number, cause) in RemovalCause.allCases.enumerated() {
+      #expect(single.removals(cause) == 10 + number)
+      #expect(sum.removals(cause) == 20 + 2 * number)
+    }
+    #expect(sum.removals == 2 * single.removals)
+  }
+
+  @Test
+  func `reads through the protocols count like the others`() {
+    func use<C: Caching<Int, Int>>(_ cache: C) throws -> Int? {
+      try cache.store(5, forKey: 1, expiration: nil)
+      return try cache.contains(1) ? cache.value(forKey: 1) : nil
+    }
+    func trim(_ cache: some Trimming) throws { _ = try cache.trim(toCount: 0) }
+    let cache = Cache()
+    #expect(throws: Never.self) {
+      #expect(try use(cache) == 5)
+      try trim(cache)
+    }
+    #expect(cache.statistics.hits == 1)
+    #expect(cache.statistics.removedExplicit == 1)
+  }
+}

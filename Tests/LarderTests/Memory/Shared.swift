@@ -1,0 +1,19 @@
+import Synchronization
+
+/// A value that several threads of a test change.
+final class Shared<Value: Sendable>: Sendable {
+  private let state: Mutex<Value>
+
+  init(_ value: Value) {
+    state = Mutex(value)
+  }
+
+  var value: Value {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+
+  func change(_ body: @Sendable (inout Value) -> Void) {
+    state.withLock { body(&$0) }
+  }
+}

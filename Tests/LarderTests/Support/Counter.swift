@@ -1,0 +1,10 @@
+import Synchronization
+
+/// A number that threads count up together.
+final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+
+  func add() { count.add(1, ordering: .sequentiallyConsistent) }
+}

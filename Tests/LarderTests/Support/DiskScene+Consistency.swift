@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Larder
+
+/// What a directory says of an entry, for comparing the index with it.
+private struct Listing: Hashable {
+  let name: EntryName
+  let byteCount: UInt64
+  let inode: UInt64
+  let changeTime: Timestamp
+  let expiry: Timestamp
+
+  init(_ entry: IndexedEntry) {
+    name = entry.name
+    byteCount = entry.byteCount
+    inode = entry.inode
+    changeTime = entry.changeTime
+    expiry = entry.expiry
+  }
+}
+
+extension DiskScene {
+  /// Expects that the index says what a walk through the directory says now, that every entry is
+  /// whole, and that nothing half-written lies about.
+  func expectConsistent(
+    _ cache: DiskCache, _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    faults.reset()
+    _ = try cache.count()
+    try cache.flush()
+    let indexed = cache.engine.withState { state in
+      state.index.checkInvariants()
+      return state.index.entriesInOrder()
+    }
+    let onDisk = try scanned(cache)
+    #expect(Set(indexed.map(Listing.init)) == onDisk, comment, sourceLocation: sourceLocation)
+    let verification = try cache.verify()
+    #expect(verification.damaged.isEmpty, comment, sourceLocation: sourceLocation)
+    #expect(try cache.survey().temporaryCount == 0, comment, sourceLocation: sourceLocation)
+    let state = cache.engine.withState { $0 }
+    #expect(state.doomed.isEmpty && state.doomedByteCount == 0, comment)
+    #expect(state.busy.isEmpty && state.storedSinceClear == nil, comment)
+  }
+
+  private func scanned(_ cache: DiskCache) throws -> Set<Listing> {
+    var found: Set<Listing> = []
+    var scan = try DirectoryScan(cache.engine.location.handle, trust: cache.engine.reader.trust)
+    while true {
+      let piece = try scan.next()
+      found.formUnion(piece.entries.map(Listing.init))
+      if piece.isLast { return found }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// A directory with a cache in it, a clock that stands still, and a plan of failures.
+final class DiskScene: Sendable {
+  let directory: TemporaryDirectory
+  let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
+  let faults = FaultInjector()
+  /// The cache's directory.
+  let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.path + "/cache"
+  }
+
+  /// Opens the cache; by default without a limit, so that no scan begins by itself.
+  func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws -> DiskCache {
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.clock = clock.wallClock
+    configuration.faults = faults
+    change(&configuration)
+    return try DiskCache(directory: path, configuration: configuration)
+  }
+
+  /// Makes the cache's directory by hand.
+  func makeDirectory() throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// The names in the cache's directory, without the tag.
+  var names: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "CACHEDIR.TAG" }
+        .sorted()
+    }
+  }
+
+  /// The name of a key's file.
+  func name(_ key: String) -> FileName { Self.name(of: Array(key.utf8)).fileName }
+
+  static func name(of key: [UInt8]) -> EntryName {
+    EntryName(digest: MD5.digest(of: key.span), fileExtension: .none)
+  }
+
+  /// The path of a key's file.
+  func file(_ key: String) -> String { "\(path)/\(name(key).text)" }
+
+  /// Writes a file as a person would: with no attribute.
+  func plant(_ content: [UInt8], named name: String, expiry: Timestamp? = nil) throws {
+    try Data(content).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+    let expiry = expiry ?? clock.now.adding(seconds: 3600)
+    try touch(FileName(text: name), access: clock.now, modification: expiry)
+  }
+
+  /// Sets a file's stamps, as `touch` does.
+  func touch(_ name: FileName, access: Timestamp?, modification: Timestamp?) throws {
+    try directoryHandle().openForReading(name).setTimes(access: access, modification: modification)
+  }
+
+  func status(_ name: FileName) throws -> FileStatus { try directoryHandle().status(of: name) }
+
+  /// The value of `user.larder`.
+  func attribute(_ name: FileName) throws -> String? {
+    try directoryHandle().openForReading(name).withAttribute(.entry) {
+      String(decoding: [UInt8](copying: $0), as: UTF8.self)
+    }
+  }
+
+  func setAttribute(_ name: FileName, _ text: String) throws {
+    try directoryHandle().openForReading(name).setAttribute(.entry, to: Array(text.utf8))
+  }
+
+  /// Changes a file's content and leaves its stamps, as a failing disk does.
+  func damage(_ key: String, to content: [UInt8]) throws {
+    let status = try status(name(key))
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: file(key)))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: Data(content))
+    try file.close()
+    try touch(name(key), access: status.lastAccess, modification: status.modification)
+  }
+
+  private func directoryHandle() throws -> DirectoryHandle {
+    try DirectoryHandle.open(path: path, faults: nil)
+  }
+}
+
+extension FileName {
+  init(text: String) {
+    self.init()
+    append(text)
+  }
+}
+
+/// Runs a body in as many threads as there are indices, and waits for all.
+func inThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
+  DispatchQueue.concurrentPerform(iterations: count, execute: body)
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Larder
+
+extension FaultTrial {
+  /// Whether the failure says that a file is gone which is there: then the index is right to
+  /// believe it, and only the directory is looked at.
+  private var isLie: Bool {
+    guard case .errno(let errno) = fault else { return false }
+    return errno == .noSuchFile || errno == .staleHandle
+  }
+
+  /// What the key may hold afterwards.
+  private func allowed(_ outcome: Outcome) -> [[UInt8]?] {
+    switch operation {
+    case .open, .value, .read, .file, .drain, .scan, .verify: [Self.old]
+    case .store, .stream, .replace, .replaceKnown, .storeIfAbsent: allowedAfterStore(outcome)
+    case .remove:
+      outcome.isRemoved == true ? [nil] : outcome.error == nil && !isLie ? [] : [nil, Self.old]
+    case .removeAll, .trim:
+      outcome.bulk?.removed == 2 && !isLie ? [nil] : [nil, Self.old]
+    }
+  }
+
+  private func allowedAfterStore(_ outcome: Outcome) -> [[UInt8]?] {
+    if outcome.stored == .stored { return [Self.new] }
+    guard let error = outcome.error else { return [] }
+    if operation == .storeIfAbsent { return [nil] }
+    return error.oldValueRemains ? [nil, Self.old] : [nil]
+  }
+
+  func check(_ outcome: Outcome, _ cache: DiskCache, _ comment: Comment) throws {
+    if let error = outcome.error {
+      #expect(error.description.contains(error.code.cure), comment)
+      #expect(error.errno != .interrupted, comment)
+    }
+    if let value = outcome.value { #expect(value == Self.old, "wrong value: \(comment)") }
+    if case .errno(.interrupted) = fault { #expect(outcome.error == nil, comment) }
+    if case .short = fault { #expect(outcome.error == nil, comment) }
+    let value = try cache.value(forKey: "k")
+    #expect(allowed(outcome).contains(value), "\(comment): \(outcome), then \(value as Any)")
+    if !isLie { try scene.expectConsistent(cache, comment) }
+  }
+
+  func checkReopened(_ outcome: Outcome, _ comment: Comment) throws {
+    let cache = try scene.open()
+    let value = try cache.value(forKey: "k")
+    #expect(allowed(outcome).contains(value), "\(comment), reopened: \(value as Any)")
+    if operation != .removeAll && operation != .trim {
+      #expect(try cache.value(forKey: "bystander") == Self.bystander, comment)
+    }
+    try scene.expectConsistent(cache, comment)
+    try cache.close()
+  }
+}

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import Larder
+
+/// One operation, met by one failure, and what must hold afterwards.
+struct FaultTrial {
+  /// What is done while the failure waits.
+  enum Operation: String, CaseIterable, Sendable, Codable {
+    case open, store, replace, replaceKnown, storeIfAbsent, stream
+    case value, read, file, drain, remove, removeAll, trim, scan, verify
+  }
+
+  static let old = Array("the old value".utf8)
+  static let new = Array("another, newer value".utf8)
+  static let bystander = Array("the neighbour's value".utf8)
+
+  let operation: Operation
+  let call: SystemCall
+  let fault: FaultInjector.Fault
+  let scene: DiskScene
+  /// Whether an older value lies under the key.
+  var hasOld: Bool {
+    switch operation {
+    case .store, .storeIfAbsent, .stream: false
+    default: true
+    }
+  }
+
+  init(_ operation: Operation, _ call: SystemCall, _ fault: FaultInjector.Fault) throws {
+    self.operation = operation
+    self.call = call
+    self.fault = fault
+    scene = try DiskScene()
+  }
+
+  /// What became of the operation.
+  struct Outcome {
+    var error: CacheError?
+    var stored: StoreOutcome?
+    var value: [UInt8]?
+    var isRemoved: Bool?
+    var bulk: BulkRemoval?
+  }
+
+  private func open() throws -> DiskCache {
+    // Only these two are reached for durability's sake, which on a real disk takes its time.
+    let isDurable = call == .fsync || call == .fdatasync
+    return try scene.open { $0.durability = isDurable ? .durable : .relaxed }
+  }
+
+  /// Fails the n-th call within the operation and checks everything.
+  ///
+  /// - Returns: Whether there was an n-th call.
+  func fails(at n: Int, _ comment: Comment) throws -> Bool {
+    var cache: DiskCache? = try prepared()
+    let before = scene.faults.struckCount
+    if operation == .open {
+      try cache?.close()
+      cache = nil
+    }
+    scene.faults.plan(fault, for: call, at: n)
+    let outcome = act(&cache, comment)
+    let isStruck = scene.faults.struckCount > before
+    scene.faults.reset()
+    let present = try cache ?? open()
+    try check(outcome, present, comment)
+    try present.close()
+    try checkReopened(outcome, comment)
+    return isStruck
+  }
+
+  /// A cache that holds the bystander and perhaps the old value, and has checked neither.
+  private func prepared() throws -> DiskCache {
+    let cache = try open()
+    try cache.store(Self.bystander, forKey: "bystander")
+    if hasOld { try cache.store(Self.old, forKey: "k", extendedData: [1]) }
+    if operation == .replaceKnown { return cache }
+    try cache.close()
+    scene.clock.advance(by: .seconds(600))
+    return try open()
+  }
+
+  private func act(_ cache: inout DiskCache?, _ comment: Comment) -> Outcome {
+    var outcome = Outcome()
+    do {
+      if operation == .open { cache = try open() }
+      if let cache { try act(cache, &outcome) }
+    } catch let error as CacheError {
+      outcome.error = error
+    } catch {
+      Issue.record(error, comment)
+    }
+    return outcome
+  }
+
+  private func act(_ cache: DiskCache, _ outcome: inout Outcome) throws {
+    switch operation {
+    case .open: break
+    case .store, .replace, .replaceKnown: outcome.stored = try cache.store(Self.new, forKey: "k")
+    case .storeIfAbsent: outcome.stored = try cache.storeIfAbsent(Self.new, forKey: "k")
+    case .stream:
+      outcome.stored = try cache.store(forKey: "k") { stream in
+        try stream.write([UInt8](Self.new.prefix(5)))
+        try stream.write([UInt8](Self.new.dropFirst(5)))
+      }
+    case .value: outcome.value = try cache.value(forKey: "k")
+    case .read: outcome.value = try cache.read(forKey: "k")?.bytes
+    case .file:
+      outcome.value = try cache.withFile(forKey: "k") { file in
+        var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 5))
+        while bytes.count < file.byteCount {
+          let count = try file.read(into: &piece)
+          bytes += piece.prefix(count)
+        }
+        return bytes
+      }
+    case .drain:
+      outcome.value = try cache.value(forKey: "k")
+      try cache.flush()
+    case .remove: outcome.isRemoved = try cache.remove(forKey: "k")
+    case .removeAll: outcome.bulk = try cache.removeAll()
+    case .trim: outcome.bulk = try cache.trim(toCount: 0)
+    case .scan: _ = try cache.count()
+    case .verify: _ = try cache.verify()
+    }
+  }
+}
