@@ -114,8 +114,11 @@ struct `An ordinary command on a file` {
     try expect("a", "value of a")
   }
 
-  @Test func `appending expires, and what is then extended is damaged and goes`() throws {
-    try live.shell("echo more >> $FILE")
+  @Test(arguments: ["echo more >> $FILE", "echo other > ../other; cp ../other $FILE", ": > $FILE"])
+  func `writing into a file expires it, and what is then extended is damaged and goes`(
+    command: String
+  ) throws {
+    try live.shell(command)
     live.catchUp()
     try expect("a", "miss: expired")
     try live.shell("touch -m -d '+7 days' $FILE")
@@ -127,6 +130,15 @@ struct `An ordinary command on a file` {
     } when: {
       !FileSystemFeatures.hasAttributes
     }
+  }
+
+  @Test func `sed -i expires, and what is then extended counts as made by hand`() throws {
+    try live.shell("sed -i s/value/word/ $FILE")
+    live.catchUp()
+    try expect("a", "miss: expired")
+    try live.shell("touch -m -d '+7 days' $FILE")
+    try expect("a", "word of a")
+    #expect(try live.stranger { $0.requireProof = true }.say("a") == "miss: unproven")
   }
 
   @Test func `cp onto a file expires it, and cp -a brings its own expiry`() throws {
