@@ -36,15 +36,20 @@ extension DiskEngine {
         return try storeOnce(content, request)
       } catch  where error.code == .noSpace && makeRoom(for: content.count) {
         return try storeOnce(content, request)
+      } catch  where error.errno == .noSuchFile {
+        // tmpfs makes unnamed files in a removed directory and only then refuses to link them; and
+        // without /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
+        try revalidate(isUrgent: true, mayMake: true, "store")
+        return try storeOnce(content, request, mayBeUnnamed: false)
       }
     }
   }
 
   private func storeOnce(
-    _ content: Span<UInt8>, _ request: StoreRequest
+    _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
     waitForRoom(content.count)
-    var file = try stage(request.subject.name)
+    var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
     do throws(Errno) {
       try file.write(content)
     } catch {
@@ -100,8 +105,12 @@ extension DiskEngine {
     return !shouldStore(request.subject.key, byteCount)
   }
 
-  private func stage(_ name: EntryName) throws(CacheError) -> StagedFile {
-    let isNew = withState { $0.index.entry(named: name) == nil && $0.doomed[name] == nil }
+  private func stage(
+    _ name: EntryName, mayBeUnnamed: Bool = true
+  ) throws(CacheError) -> StagedFile {
+    let isNew =
+      mayBeUnnamed
+      && withState { $0.index.entry(named: name) == nil && $0.doomed[name] == nil }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)

@@ -20,11 +20,11 @@ struct DirectoryRecord {
   }
 
   private mutating func add(_ name: String, in handle: DirectoryHandle, path: String) throws {
-    let status = try handle.status(of: FileName(name))
+    let status = try handle.status(of: FileName(text: name))
     var line = ManifestLine(name: name, kind: Self.kind(of: status))
     switch line.kind {
     case .file:
-      let file = try handle.openForReading(FileName(name))
+      let file = try handle.openForReading(FileName(text: name))
       contents[name] = try file.read(upTo: Int(status.byteCount))
       line.entryAttribute = try file.withAttribute(.entry) { [UInt8](copying: $0) }
       line.dataAttribute = try file.withAttribute(.data) { [UInt8](copying: $0) }

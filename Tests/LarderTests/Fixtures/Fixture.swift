@@ -56,18 +56,11 @@ struct Fixture {
 
   private func buildFile(_ line: ManifestLine, in handle: DirectoryHandle) throws {
     let content = try content(of: line.name)
-    let file = try handle.create(FileName(line.name), permissions: 0o600)
+    let file = try handle.create(FileName(text: line.name), permissions: 0o600)
     try file.write(content.span)
     if let value = line.entryAttribute { try file.setAttribute(.entry, to: value) }
     if let value = line.dataAttribute { try file.setAttribute(.data, to: value) }
     if let permissions = line.permissions { try file.setPermissions(permissions) }
     try file.setTimes(access: line.access, modification: line.modification)
-  }
-}
-
-extension FileName {
-  init(_ text: String) {
-    self.init()
-    append(text)
   }
 }

@@ -159,7 +159,7 @@ final class `A golden directory` {
   @Test func `loses temporaries that nobody holds, and no others`() throws {
     let directory = try rebuilt("leftovers")
     let handle = try DirectoryHandle.open(path: directory.path, faults: nil)
-    let held = try handle.openForReading(FileName(".larder-4711-2"))
+    let held = try handle.openForReading(FileName(text: ".larder-4711-2"))
     #expect(try held.tryLock(.exclusive))
     let cache = try open(directory, .shared)
     #expect(try cache.count() == 1)

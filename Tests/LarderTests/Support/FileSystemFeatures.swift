@@ -15,6 +15,9 @@ enum FileSystemFeatures {
     guard try file.status().modification == .never else { throw .notSupported }
   }
 
+  /// Whether a directory can keep outside reads from moving the last access of its files.
+  static let keepsAccessTimes = succeeds { (file) throws(Errno) in try file.setNoAtimeFlag() }
+
   private static func succeeds(
     _ step: (borrowing FileDescriptor) throws(Errno) -> Void
   ) -> Bool {

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import Larder
+
+struct `A store whose unnamed file cannot be linked` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  @Test func `goes through a temporary with a name`() throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(.noSuchFile), for: .linkat, onwards: true)
+    #expect(try cache.store([65], forKey: "a") == .stored)
+    #expect(try cache.value(forKey: "a") == [65])
+    #expect(try scene.names == [scene.name("a").text])
+    try cache.close()
+  }
+
+  @Test func `makes the directory again that was removed meanwhile`() throws {
+    let cache = try scene.open()
+    let (path, folder) = (scene.path, scene.directory.path)
+    scene.faults.plan(
+      .before {
+        do {
+          try Shell.run("rm -r cache", in: folder)
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .linkat)
+    #expect(try cache.store([65], forKey: "a") == .stored)
+    #expect(try cache.value(forKey: "a") == [65])
+    #expect(cache.path(forKey: "a").hasPrefix(path))
+    #expect(try scene.names == [scene.name("a").text])
+    try cache.close()
+  }
+}

@@ -1,0 +1,18 @@
+import Larder
+
+/// The README's example, which `ReadmeTests` compares line by line with the README.
+func readmeExample(
+  in directory: String, bytes: [UInt8], url: String, other: String,
+  fetch: @escaping @Sendable (String) async throws -> [UInt8]
+) async throws -> (hit: [UInt8]?, page: [UInt8], tier: CacheTier?) {
+  // README begins
+  let cache = try Cache(directory: directory, coder: .bytes)
+  try await cache.store(bytes, forKey: url, expiration: .days(1))
+  let hit = try await cache.value(forKey: url)  // [UInt8]?
+  let page = try await cache.value(forKey: other) { try await fetch(other) }
+  let tier = try await cache.tier(forKey: url)  // .memory, .disk or nil
+  try await cache.remove(forKey: url)
+  try await cache.close()
+  // README ends
+  return (hit, page, tier)
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+struct `The README` {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  @Test func `has at most 250 lines`() throws {
+    #expect(try Readme.lines().count <= 250)
+  }
+
+  @Test func `shows the example that is compiled here`() throws {
+    let source = try Readme.text(of: "Tests/LarderTests/Readme/ReadmeExample.swift")
+    let body = source.components(separatedBy: "  // README begins\n")[1]
+      .components(separatedBy: "  // README ends")[0]
+    let compiled = ["import Larder"] + body.components(separatedBy: "\n").map(Self.squeezed)
+    let shown = try Readme.code(in: "swift").map {
+      Self.squeezed($0.replacingOccurrences(of: "\"/var/cache/app/pages\"", with: "directory"))
+    }
+    #expect(shown.filter { !$0.isEmpty } == compiled.filter { !$0.isEmpty })
+  }
+
+  /// A line without its indentation and the alignment of its remark.
+  private static func squeezed(_ line: String) -> String {
+    line.split(separator: " ").joined(separator: " ")
+  }
+
+  @Test func `shows an example that does what it says`() async throws {
+    let (hit, page, tier) = try await readmeExample(
+      in: directory.path + "/pages", bytes: [1, 2], url: "a", other: "b"
+    ) { Array($0.utf8) }
+    #expect(hit == [1, 2])
+    #expect(page == Array("b".utf8))
+    #expect(tier == .memory)
+    #expect(try directory.names == ["pages"])
+  }
+
+  @Test func `names every verb of the command`() throws {
+    let text = try Readme.lines().joined(separator: "\n")
+    for verb in ["put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear"] {
+      #expect(text.contains("`\(verb)`"))
+    }
+  }
+}
