@@ -4,6 +4,8 @@ let usage = """
   usage: LarderBench BENCHMARK [OPTION]…   (run it in release: swift run -c release LarderBench …)
 
     replay   drives a cache from a trace file and counts hits and evictions
+    digest   MD5 and XXH64
+    index    the index of the directory: time per operation and bytes per entry
     memory   the memory tier beside a locked dictionary and a list of node objects
   """
 
@@ -17,6 +19,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
   case "replay": try ReplayBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "digest": DigestBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "index": IndexBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
