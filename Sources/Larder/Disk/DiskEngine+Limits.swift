@@ -94,6 +94,9 @@ extension DiskEngine {
     -> BulkRemoval
   {
     try checkWritable(operation)
+    // The sweep at the end of a scan would take what this is asked to remove, and report.
+    withState { $0.trimCount += 1 }
+    defer { withState { $0.trimCount -= 1 } }
     try waitForScan()
     let plan = makePlan(now)
     let eviction = withState { $0.evict(plan) }
@@ -104,7 +107,7 @@ extension DiskEngine {
   func sweep() {
     let plan = backgroundSweepPlan()
     let isDone = withState { state in
-      guard state.isScanned, !state.isShutDown else { return false }
+      guard state.isScanned, !state.isShutDown, state.trimCount == 0 else { return false }
       state.evict(plan)
       return true
     }

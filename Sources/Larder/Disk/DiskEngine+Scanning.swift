@@ -81,9 +81,9 @@ extension DiskEngine {
     let plan = backgroundSweepPlan()
     withState { state in
       let isCurrent = state.endScan(number, outcome)
-      if isCurrent && outcome == .finished && !isReadOnly && !state.isShutDown {
-        state.evict(plan)
-      }
+      // Who asked for a trim takes and reports the expired entries himself.
+      let maySweep = !isReadOnly && !state.isShutDown && state.trimCount == 0
+      if isCurrent && outcome == .finished && maySweep { state.evict(plan) }
     }
     changed.signal()
   }

@@ -32,6 +32,8 @@ struct EngineState: Sendable {
   var lastFreeSpaceCheck: MonotonicTime?
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
+  /// Trims that wait for the scan or are choosing victims, the expired ones among them.
+  var trimCount = 0
   var isShutDown = false
 }
 

@@ -13,10 +13,29 @@ package enum ProcessArguments {
   ///
   /// Corresponds to `main`'s `argv`. See: man 2 execve.
   package static var raw: [[UInt8]] {
-    (0..<Int(CommandLine.argc)).map { index in
+    // Swift's runtime reads them from /proc, so that there are none where that is not mounted.
+    guard CommandLine.argc > 0 else { return belowEnvironment }
+    return (0..<Int(CommandLine.argc)).map { index in
       guard let start = unsafe CommandLine.unsafeArgv[index] else { return [] }
-      let bytes = unsafe UnsafeRawBufferPointer(start: start, count: strlen(start))
-      return unsafe Array(bytes)
+      return unsafe bytes(start)
     }
+  }
+
+  /// The arguments as they lie on the initial stack: right below the environment, a zero between
+  /// them, and their number below the first. The number ends the walk: no pointer is that small.
+  ///
+  /// Source: System V ABI, process initialization. Holds until the environment is changed.
+  private static var belowEnvironment: [[UInt8]] {
+    var slot = unsafe environ - 2
+    var arguments: [[UInt8]] = []
+    while let start = unsafe slot.pointee, arguments.count < Int(bitPattern: start) {
+      unsafe arguments.append(bytes(start))
+      unsafe slot -= 1
+    }
+    return arguments.reversed()
+  }
+
+  private static func bytes(_ start: UnsafePointer<CChar>) -> [UInt8] {
+    unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start)))
   }
 }

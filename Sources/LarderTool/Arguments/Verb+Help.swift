@@ -32,7 +32,8 @@ extension Verb {
     help.list("Exit status", ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
     help.paragraph(
       """
-      Options may stand anywhere; -- ends them. Data goes to stdout and talk to stderr. \
+      Options may stand anywhere; -- ends them. Data goes to stdout and talk to stderr; \
+      when nobody reads stdout any more, the status is 141, as if by SIGPIPE. \
       larder VERB --help says more, larder --version names the release.
       """)
     return help.text

@@ -10,7 +10,8 @@ extension Verb {
     notes: [
       """
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
-      its first byte leaves.
+      its first byte leaves, and FILE appears when it is whole. What is no regular file, such as \
+      /dev/null, is written in place.
       """
     ],
     run: { call throws(Failure) in try call.get() })

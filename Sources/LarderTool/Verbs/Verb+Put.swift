@@ -15,7 +15,8 @@ extension Verb {
     notes: [
       """
       A missing directory is made. Nothing is printed; a value that is rejected, because it has \
-      expired already, gives status 1 and the reason on stderr.
+      expired already, gives status 1 and the reason on stderr, and what was there is removed. \
+      Without --ext the file has no extension, whatever else is there.
       """
     ],
     run: { call throws(Failure) in try call.put() })

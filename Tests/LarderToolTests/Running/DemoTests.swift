@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import LarderTool
+
+struct `The demo` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  private func run(_ options: String...) throws -> Outcome {
+    try scene.run(["demo"] + options, environment: ["XDG_CACHE_HOME": scene.root.path])
+  }
+
+  @Test func `its figures are what the directory holds`() throws {
+    let json = try #require(try run("--json").json)
+    let eviction = try #require(json["eviction"] as? [String: Int])
+    let stores = try #require(json["stores"] as? [String: Int])
+    let expiry = try #require(json["expiry"] as? [String: Any])
+    #expect(expiry["found_before"] as? Bool == true && expiry["found_after"] as? Bool == false)
+    for reads in ["reads_disk", "reads_memory"] {
+      let tally = json[reads] as? [String: Int]
+      #expect(tally?["count"] == stores["count"] && tally?["bytes"] == stores["bytes"])
+    }
+    let (limit, after) = (eviction["limit"] ?? 0, eviction["bytes_after"] ?? .max)
+    #expect(after <= limit / 2 && (eviction["bytes_before"] ?? .max) <= limit)
+    #expect(eviction["recent_kept"] == eviction["recent"] && eviction["expired"] == 1)
+    let info = try #require(try scene.run("info", "larder-demo", "--json").json)
+    #expect(info["entries"] as? Int == eviction["entries_after"])
+    #expect(info["bytes"] as? Int == after)
+    #expect(try scene.run("verify", "larder-demo").status == 0)
+  }
+
+  @Test func `a second demo starts anew, and its commands can be pasted`() throws {
+    #expect(try run().status == 0)
+    let text = try run().text
+    #expect(text.contains("entries of an earlier demo"))
+    #expect(text.hasPrefix("Larder: a disk cache you can read with ls\n"))
+    let commands = text.split(separator: "\n").suffix(10).filter { !$0.hasPrefix("   # ") }
+    #expect(commands.count == 5)
+    for command in commands { #expect(try scene.shell(String(command)).status == 0) }
+    let digest = try scene.shell(String(commands[commands.startIndex + 3])).text.prefix(32)
+    #expect(try scene.names(in: "larder-demo").contains(String(digest)))
+  }
+
+  @Test(arguments: [
+    (Duration.nanoseconds(7), "7 ns"), (.nanoseconds(1740), "1.74 us"),
+    (.microseconds(59), "59.0 us"),
+    (.microseconds(12_345), "12.3 ms"), (.milliseconds(123), "123 ms"),
+    (.milliseconds(1020), "1.02 s"),
+    (.seconds(-1), "0 ns"), (.milliseconds(100_050), "100 s"),
+  ])
+  func `a measured time has three figures`(time: Duration, text: String) {
+    #expect(time.measuredText == text)
+  }
+
+  @Test(arguments: [
+    ("/tmp/x-1", "/tmp/x-1"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$x", "'$x'"),
+    ("~", "'~'"), ("a\nb", "'a\nb'"),
+  ])
+  func `a word of the shell is quoted where it must be`(text: String, word: String) {
+    #expect(text.shellWord == word)
+  }
+}

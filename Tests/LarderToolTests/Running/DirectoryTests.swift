@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+struct `Directories that are no cache` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  /// Every verb that works on a directory, with arguments that make sense.
+  static let lines: [[String]] = [
+    ["put", "d", "k"], ["get", "d", "k"], ["rm", "d", "k"], ["path", "d", "k"], ["list", "d"],
+    ["info", "d"], ["verify", "d"], ["verify", "d", "--repair"], ["expire", "d"],
+    ["trim", "d", "--to", "0"], ["trim", "d", "--count", "0", "--dry-run"],
+    ["clear", "d", "--force"], ["clear", "d", "--dry-run"], ["stamp", "d"],
+  ]
+
+  @Test(arguments: lines.dropFirst())
+  func `a missing directory is status 3, and only put makes it`(line: [String]) throws {
+    let outcome = try scene.run(line)
+    #expect(outcome.status == 3 && outcome.output.isEmpty)
+    #expect(outcome.talk == "larder: 'd' does not exist; larder put would make it\n")
+    #expect(try scene.names(in: ".").isEmpty)
+    #expect(try scene.run("put", "d/deep/er", "k").status == 0)
+    #expect(try scene.shell("stat -c %a d d/deep d/deep/er").text == "700\n700\n700\n")
+  }
+
+  @Test(arguments: lines)
+  func `a file is status 3`(line: [String]) throws {
+    try scene.write([1], to: "d")
+    let outcome = try scene.run(line)
+    #expect(outcome.status == 3 && outcome.output.isEmpty)
+    #expect(outcome.talk == "larder: 'd' is no directory; name the directory of a cache\n")
+  }
+
+  @Test(arguments: lines)
+  func `a directory of other things is status 3, and stays as it is`(line: [String]) throws {
+    _ = try scene.shell("mkdir -m 700 d; echo other > d/CACHEDIR.TAG; echo x > d/readme")
+    let outcome = try scene.run(line)
+    #expect(outcome.status == 3 && outcome.output.isEmpty)
+    #expect(outcome.talk.contains("holds only other things and no cache; larder put --adopt"))
+    #expect(try scene.names(in: "d") == ["readme"])
+    #expect(try scene.run("put", "--adopt", "d", "k").status == 0)
+    #expect(try scene.run("info", "d").status == 0)
+    #expect(try scene.read("d/CACHEDIR.TAG") == Data("other\n".utf8))
+  }
+
+  @Test(arguments: lines.dropFirst())
+  func `an empty directory is an empty cache and stays empty`(line: [String]) throws {
+    _ = try scene.shell("mkdir -m 700 d")
+    let isMiss = ["get", "rm"].contains(line[0])
+    #expect(try scene.run(line).status == (isMiss ? 1 : 0))
+    #expect(try scene.shell("ls -A d").text.isEmpty)
+  }
+
+  @Test(arguments: lines)
+  func `an unreadable directory is status 4`(line: [String]) throws {
+    _ = try scene.shell("mkdir -m 000 d")
+    let isRoot = try scene.shell("id -u").text == "0\n"
+    guard !isRoot else {
+      // Root reads everything, so another user has to ask.
+      let words = line.map { "'\($0)'" }.joined(separator: " ")
+      let outcome = try scene.shell(
+        """
+        chmod 755 . && cp $larder ./program && chmod 755 program
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./program \(words) </dev/null
+        """)
+      #expect(outcome.status == 4 && outcome.talk.contains("cannot be opened"))
+      return
+    }
+    let outcome = try scene.run(line)
+    #expect(outcome.status == 4 && outcome.talk.contains("cannot be opened"))
+  }
+
+  @Test func `a directory that others can write to takes no values`() throws {
+    _ = try scene.shell("mkdir d; chmod 777 d")
+    let outcome = try scene.run("put", "d", "k")
+    #expect(outcome.status == 4 && outcome.talk.contains("chmod go-w"))
+    #expect(try scene.names(in: "d").isEmpty)
+    #expect(try scene.run("info", "d").talk.contains("what they plant would be served"))
+  }
+
+  @Test func `a path that is not UTF-8 is status 2`() throws {
+    let outcome = try scene.shell(#"$larder list "$(printf 'a\377')""#)
+    #expect(outcome.status == 2)
+    #expect(outcome.talk.contains(#"DIR 'a\xff' is not UTF-8"#))
+  }
+}

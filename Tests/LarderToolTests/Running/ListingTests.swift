@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+struct `Listing and counting` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  /// Three entries whose use, expiry, size, key and name are in five different orders.
+  private func fill() throws {
+    try scene.put("four", "a", "--expires", "3d")
+    try scene.put("7 bytes", "b", "--expires", "never")
+    try scene.put("x", "c", "--expires", "1d")
+    // The MD5s begin with 0cc1, 92eb and 4a8a.
+    _ = try scene.shell("touch -a -d '-1 hour' c/92*; touch -a -d '-2 hours' c/4a*")
+  }
+
+  private func keys(_ options: String...) throws -> [String?] {
+    let json = try scene.run(["list", "c", "--json"] + options).json
+    let entries = try #require(json?["entries"] as? [[String: Any]])
+    return entries.map { $0["key"] as? String }
+  }
+
+  @Test func `the orders are those that were asked for`() throws {
+    try fill()
+    #expect(try keys() == ["c", "b", "a"])
+    #expect(try keys("--sort", "used") == ["c", "b", "a"])
+    #expect(try keys("--sort", "expiry") == ["c", "a", "b"])
+    #expect(try keys("--sort", "size") == ["b", "a", "c"])
+    #expect(try keys("--sort", "key") == ["a", "b", "c"])
+    #expect(try keys("--sort", "name") == ["a", "c", "b"])
+    #expect(try keys("-n", "2") == ["c", "b"])
+    #expect(try keys("-n", "0") == [])
+    #expect(try keys("--expired") == [])
+    _ = try scene.shell("touch -m c/4a*")
+    #expect(try keys("--expired") == ["c"])
+  }
+
+  @Test func `an entry says all that is known of it`() throws {
+    try fill()
+    _ = try scene.shell("touch -d '2030-01-02T03:04:05.000000006Z' c/0c*")
+    let json = try scene.run("list", "c", "--json", "--sort", "name").json
+    #expect(json?["schema"] as? Int == 1)
+    let entries = try #require(json?["entries"] as? [[String: Any]])
+    let entry = entries[0]
+    #expect(entry["name"] as? String == "0cc175b9c0f1b6a831c399e269772661")
+    #expect(entry["size"] as? Int == 4 && entry["lifetime"] as? Int == 259_200)
+    #expect(entry["expires"] as? String == "2030-01-02T03:04:05.000000006Z")
+    #expect(entry["expires_ns"] as? Int == 1_893_553_445_000_000_006)
+    #expect(entry["last_access_ns"] as? Int == 1_893_553_445_000_000_006)
+    #expect(entry["verified"] is NSNull && entry["allocated"] is Int)
+    #expect(entries[2]["expires"] is NSNull && entries[2]["expires_ns"] is NSNull)
+    #expect(entries[2]["lifetime"] as? String == "never")
+  }
+
+  @Test func `keys full of escapes command no terminal and come back from JSON`() throws {
+    let key = "\u{1b}]0;owned\u{7}\r\n\u{202e}\u{2028}\u{9b}31m\\"
+    try scene.put("v", key)
+    let text = try scene.run("list", "c").text
+    let isTame = text.unicodeScalars.allSatisfy { $0 == "\n" || (0x20..<0x7f).contains($0.value) }
+    #expect(isTame && text.split(separator: "\n").count == 2)
+    #expect(text.contains(#"\u{1b}]0;owned\u{7}\u{d}\u{a}\u{202e}\u{2028}\u{9b}31m\\"#))
+    let json = try scene.run("list", "c", "--json")
+    let isPrintable = json.output.allSatisfy { $0 == 10 || (0x20..<0x7f).contains($0) }
+    #expect(isPrintable)
+    #expect(try keys() == [key])
+    let miss = try scene.run("rm", "c", key + "\u{1b}")
+    #expect(miss.status == 1 && !miss.talk.contains("\u{1b}"))
+  }
+
+  @Test func `the header is always there, and unknown keys are told from empty ones`() throws {
+    try scene.put("v", "")
+    _ = try scene.shell("mkdir -m 700 e; printf v > c/900150983cd24fb0d6963f7d28e17f72")
+    let lines = try scene.run("list", "c", "--sort", "name").text.split(separator: "\n")
+    #expect(lines[0].hasPrefix("USED  EXPIRES  SIZE  NAME"))
+    #expect(lines[1].hasSuffix("(unknown)") && lines[2].hasSuffix("(empty)"))
+    #expect(try scene.run("list", "e").text.hasPrefix("USED"))
+    #expect(try scene.run("list", "e", "--json").json?["entries"] as? [Int] == [])
+  }
+
+  @Test func `info counts entries, expired ones, foreign things and temporaries`() throws {
+    try fill()
+    _ = try scene.shell("touch -m c/4a*; mkdir c/x; ln -s x c/y; touch c/.larder-1-1")
+    let json = try #require(try scene.run("info", "c", "--json").json)
+    #expect(json["entries"] as? Int == 3 && json["bytes"] as? Int == 12)
+    #expect(json["expired"] as? Int == 1 && json["foreign"] as? Int == 2)
+    #expect(json["temporaries"] as? Int == 1 && json["damaged"] is NSNull)
+    #expect(json["next_expiry"] is String && json["allocated"] is Int)
+    let text = try scene.run("info", "c").text
+    #expect(text.contains("entries      3\n") && text.contains("oldest use   2 h ago\n"))
+    #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 2 d\n"))
+  }
+
+  @Test func `info of an empty cache has no times`() throws {
+    _ = try scene.shell("mkdir -m 700 c")
+    let json = try #require(try scene.run("info", "c", "--json").json)
+    #expect(json["entries"] as? Int == 0)
+    for name in ["oldest_access", "newest_access", "next_expiry"] { #expect(json[name] is NSNull) }
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+struct `Putting and getting` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  @Test(arguments: [
+    [], [0], Array("hello\n".utf8), [0xff, 0xfe, 0], [UInt8](repeating: 7, count: 1 << 20),
+  ])
+  func `what was put comes back byte for byte`(value: [UInt8]) throws {
+    #expect(try scene.run("put", "c", "k", input: Data(value)).status == 0)
+    let got = try scene.run("get", "c", "k")
+    #expect(got.status == 0 && got.output == Data(value) && got.talk.isEmpty)
+    try scene.write(value, to: "file")
+    #expect(try scene.run("put", "c", "k2", "file").status == 0)
+    #expect(try scene.run("get", "c", "k2", "-o", "out").status == 0)
+    #expect(try scene.read("out") == Data(value))
+  }
+
+  @Test(arguments: ["", " ", "-5", "a/b", "\u{e9}", "e\u{301}", "\u{1b}[2J", "x\n"])
+  func `any key names its own file`(key: String) throws {
+    try scene.put("v", "other")
+    #expect(try scene.run("put", "c", "--", key, input: Data("v".utf8)).status == 0)
+    #expect(try scene.run("get", "c", "--", key).text == "v")
+    try scene.write(Array(key.utf8), to: "key")
+    #expect(try scene.run("get", "c", "--key-file", "key").text == "v")
+    let path = try scene.run("path", "c", "--", key).text
+    let sum = try scene.shell("md5sum < key | cut -c 1-32").text
+    #expect(path.hasSuffix("/c/" + sum))
+  }
+
+  @Test(arguments: [131_000, 1 << 20])
+  func `a long key comes from a file`(count: Int) throws {
+    try scene.write([UInt8](repeating: UInt8(ascii: "k"), count: count), to: "key")
+    #expect(try scene.run("put", "c", "--key-file", "key", input: Data("v".utf8)).status == 0)
+    #expect(try scene.run("get", "c", "--key-file", "key").text == "v")
+    #expect(try scene.run("rm", "c", "--key-file", "key").status == 0)
+    #expect(try scene.run("get", "c", "--key-file", "key").status == 1)
+  }
+
+  @Test func `a key of 131000 bytes and one that is not UTF-8 go through as arguments`() throws {
+    let long = String(repeating: "k", count: 131_000)
+    try scene.put("v", long)
+    #expect(try scene.run("get", "c", long).text == "v")
+    let line = #"k=$(printf 'a\377b'); echo v | $larder put c "$k" && $larder get c "$k""#
+    #expect(try scene.shell(line).text == "v\n")
+    let entries = try #require(
+      try scene.run("list", "c", "--json").json?["entries"] as? [[String: Any]])
+    #expect(entries.contains { $0["key_base64"] as? String == "Yf9i" && $0["key"] is NSNull })
+  }
+
+  @Test func `a miss says nothing on stdout and makes no file`() throws {
+    try scene.put("v", "k")
+    let miss = try scene.run("get", "c", "other", "-o", "out")
+    #expect(miss.status == 1 && miss.output.isEmpty)
+    #expect(miss.talk == "larder: no value: the key has none\n")
+    #expect(try !scene.names(in: ".").contains("out"))
+  }
+
+  @Test func `an expired or damaged value is a miss that says why, and nothing is removed`() throws
+  {
+    try scene.put("v", "abc")
+    _ = try scene.shell("touch c/900150983cd24fb0d6963f7d28e17f72")
+    #expect(try scene.run("get", "c", "abc").talk == "larder: no value: it has expired\n")
+    _ = try scene.shell("cd c; f=$(ls | grep ^9); printf x >> $f; touch -m -d '+1 day' $f")
+    let damaged = try scene.run("get", "c", "abc")
+    #expect(damaged.status == 1 && damaged.talk.contains("damaged"))
+    #expect(try scene.names(in: "c").count == 1)
+  }
+
+  @Test func `getting leaves no trace, and with used it leaves one`() throws {
+    try scene.put("v", "k")
+    _ = try scene.shell("touch -a -d '-1 day' c/8*; touch -m -d '+1 hour' c/8*")
+    let before = try scene.shell("stat -c '%x %y %z' c/8*").text
+    #expect(try scene.run("get", "c", "k").text == "v")
+    #expect(try scene.shell("stat -c '%x %y %z' c/8*").text == before)
+    #expect(try scene.run("get", "c", "k", "--used").text == "v")
+    let age = try scene.shell("echo $(( $(date +%s) - $(stat -c %X c/8*) ))").text
+    let left = try scene.shell("echo $(( $(stat -c %Y c/8*) - $(date +%s) ))").text
+    #expect((Int(age.dropLast()) ?? .max) < 60)
+    #expect((Int(left.dropLast()) ?? 0) > 600_000)
+  }
+
+  @Test func `what takes the place of a file is whole, and what is no file is written in place`()
+    throws
+  {
+    try scene.put("new", "k")
+    let line = """
+      echo old > out; chmod 640 out; ln -s out link; ln -s made dangling
+      $larder get c k -o link && $larder get c k -o dangling && $larder get c k -o /dev/null
+      stat -c %a out; cat out made; test -L link && test -c /dev/null && echo kept
+      """
+    #expect(try scene.shell(line).text == "640\nnewnewkept\n")
+    #expect(try scene.run("get", "c", "k", "-o", "c").status == 4)
+    #expect(try scene.run("get", "c", "k", "-o", "none/out").status == 4)
+    #expect(try scene.names(in: ".") == ["c", "dangling", "link", "made", "out"])
+  }
+
+  @Test func `a value that has expired before it is stored is rejected with the reason`() throws {
+    try scene.put("old", "k")
+    let outcome = try scene.run("put", "c", "k", "--expires", "0")
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.talk.contains("expired already"))
+    #expect(try scene.run("get", "c", "k").status == 1)
+  }
+
+  @Test func `what cannot be read leaves the older value alone`() throws {
+    try scene.put("old", "k")
+    #expect(try scene.run("put", "c", "k", "missing").status == 4)
+    #expect(try scene.run("put", "c", "k", ".").status == 4)
+    #expect(try scene.run("put", "new", "k", "missing").status == 4)
+    #expect(try scene.run("get", "c", "k").text == "old")
+    #expect(try scene.names(in: ".") == ["c"])
+  }
+
+  @Test func `JSON says what happened`() throws {
+    let stored = try #require(
+      try scene.run(["put", "c", "k", "--json"], input: Data("abc".utf8)).json)
+    #expect(stored["schema"] as? Int == 1 && stored["stored"] as? Bool == true)
+    #expect(stored["size"] as? Int == 3)
+    let got = try #require(try scene.run("get", "c", "k", "-o", "out", "--json").json)
+    #expect(got["found"] as? Bool == true && got["size"] as? Int == 3)
+    let missed = try scene.run("get", "c", "x", "-o", "out", "--json")
+    #expect(missed.status == 1)
+    #expect(try missed.json?["reason"] as? String == "absent")
+  }
+}

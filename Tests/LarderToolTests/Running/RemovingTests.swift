@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+struct `Removing many` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  /// Ten entries of ten bytes, the first the least recently used and the last two expired.
+  private func fill() throws {
+    for number in 0..<10 {
+      try scene.put("ten bytes.", "\(number)")
+      let age = "\(10 - number) hours ago"
+      _ = try scene.shell("touch -a -d '\(age)' \"$($larder path c \(number))\"")
+    }
+    _ = try scene.shell("for k in 8 9; do touch -m \"$($larder path c $k)\"; done")
+  }
+
+  private var keys: [String] {
+    get throws {
+      let json = try scene.run("list", "c", "--json").json
+      let entries = try #require(json?["entries"] as? [[String: Any]])
+      return entries.compactMap { $0["key"] as? String }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["expire"], 2, ["0", "1", "2", "3", "4", "5", "6", "7"]),
+      (["trim", "--to", "35"], 7, ["5", "6", "7"]),
+      (["trim", "--to", "1K"], 2, ["0", "1", "2", "3", "4", "5", "6", "7"]),
+      (["trim", "--count", "1"], 9, ["7"]),
+      (["trim", "--age", "4h30m"], 8, ["6", "7"]),
+      (["clear", "--force"], 10, []),
+    ] as [([String], Int, [String])])
+  func `a removal takes what its dry run said it would`(
+    line: [String], removed: Int, left: [String]
+  ) throws {
+    try fill()
+    let arguments = [line[0], "c"] + line.dropFirst()
+    let dry = try #require(try scene.run(arguments + ["--dry-run", "--json"]).json)
+    #expect(try keys.count == 10)
+    let real = try #require(try scene.run(arguments + ["--json"]).json)
+    for json in [dry, real] {
+      #expect(json["schema"] as? Int == 1 && json["failed"] as? Int == 0)
+      #expect(json["removed"] as? Int == removed && json["bytes"] as? Int == 10 * removed)
+    }
+    #expect(dry["dry_run"] as? Bool == true && real["dry_run"] == nil)
+    #expect(try keys == left)
+    let again = try scene.run(arguments)
+    #expect(again.status == 0 && again.text == "removed 0 entries, 0 B\n")
+  }
+
+  @Test func `a dry run changes nothing at all`() throws {
+    try fill()
+    let state = "stat -c '%n %x %y %z' c c/*"
+    let before = try scene.shell(state).text
+    let outcome = try scene.run("clear", "c", "--dry-run")
+    #expect(outcome.text == "would remove 10 entries, 100 B\n")
+    #expect(try scene.shell(state).text == before)
+  }
+
+  @Test func `what is not an entry stays`() throws {
+    try fill()
+    _ = try scene.shell("mkdir c/900150983cd24fb0d6963f7d28e17f72; touch c/readme")
+    #expect(try scene.run("clear", "c", "--force").status == 0)
+    #expect(try scene.names(in: "c") == ["900150983cd24fb0d6963f7d28e17f72", "readme"])
+  }
+}

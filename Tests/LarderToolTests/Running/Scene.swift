@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// A directory of a test's own in which the built command runs; removed at the end.
+final class Scene {
+  /// The directory that paths on the command line are relative to.
+  let root: URL
+
+  init() throws {
+    root = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: root)
+    } catch {
+      print("left behind: \(root.path): \(error)")
+    }
+  }
+
+  /// The built command: it lies beside the test bundle.
+  static let program: URL = {
+    let arguments = ProcessInfo.processInfo.arguments
+    let bundle =
+      arguments.first { $0.hasSuffix(".xctest") || $0.contains(".xctest/") } ?? arguments[0]
+    return URL(filePath: bundle).deletingLastPathComponent().appending(path: "larder")
+  }()
+
+  /// Runs the command with arguments and stdin, and waits for its end.
+  func run(_ arguments: String..., input: Data = Data()) throws -> Outcome {
+    try run(arguments, input: input)
+  }
+
+  /// Runs the command with arguments and stdin, and waits for its end.
+  func run(
+    _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
+  ) throws -> Outcome {
+    try run(Self.program.path, arguments, input: input, environment: environment)
+  }
+
+  /// Runs a line of the shell in which `$larder` is the command.
+  func shell(_ line: String) throws -> Outcome {
+    try run("/bin/sh", ["-c", line], input: Data(), environment: [:])
+  }
+
+  private func run(
+    _ program: String, _ arguments: [String], input: Data, environment: [String: String]
+  ) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = root
+    process.environment = [
+      "PATH": "/usr/bin:/bin", "HOME": root.path, "TMPDIR": root.path, "LC_ALL": "C.UTF-8",
+      "larder": Self.program.path,
+    ].merging(environment) { $1 }
+    // Through files, so that no pipe can fill up while nobody reads.
+    let files = try ["in", "out", "err"].map { try temporary($0, input) }
+    process.standardInput = files[0]
+    process.standardOutput = files[1]
+    process.standardError = files[2]
+    try process.run()
+    process.waitUntilExit()
+    for file in files.dropFirst() { try file.seek(toOffset: 0) }
+    return Outcome(
+      status: process.terminationStatus, output: try files[1].readToEnd() ?? Data(),
+      talk: String(decoding: try files[2].readToEnd() ?? Data(), as: UTF8.self))
+  }
+
+  private func temporary(_ name: String, _ input: Data) throws -> FileHandle {
+    let path = root.appending(path: ".\(name)-\(UUID().uuidString)")
+    try (name == "in" ? input : Data()).write(to: path)
+    let handle = try FileHandle(forUpdating: path)
+    try FileManager.default.removeItem(at: path)
+    return handle
+  }
+}
+
+extension Scene {
+  /// Writes a file.
+  func write(_ content: some Sequence<UInt8>, to name: String) throws {
+    try Data(content).write(to: root.appending(path: name))
+  }
+
+  /// Reads a file.
+  func read(_ name: String) throws -> Data {
+    try Data(contentsOf: root.appending(path: name))
+  }
+
+  /// The names in a directory other than the tag, sorted.
+  func names(in directory: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(
+      atPath: root.appending(path: directory).path
+    ).filter { $0 != "CACHEDIR.TAG" }.sorted()
+  }
+
+  /// Stores text under a key and expects that to work.
+  func put(_ value: String, _ key: String, _ options: String..., in directory: String = "c") throws
+  {
+    let outcome = try run(["put", directory, key] + options, input: Data(value.utf8))
+    #expect(outcome.status == 0 && outcome.talk.isEmpty && outcome.output.isEmpty)
+  }
+}

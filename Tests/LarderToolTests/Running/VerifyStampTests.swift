@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+struct `Verifying and stamping` {
+  let scene: Scene
+  private let name = "900150983cd24fb0d6963f7d28e17f72"
+
+  init() throws {
+    scene = try Scene()
+    try scene.put("value", "abc", "--expires", "2h")
+    try scene.put("other", "k")
+  }
+
+  @Test func `sound entries are counted`() throws {
+    let outcome = try scene.run("verify", "c")
+    #expect(outcome.status == 0 && outcome.text == "checked 2 entries: 2 sound, 0 damaged\n")
+  }
+
+  @Test func `damage is status 1, and 0 after a repair`() throws {
+    _ = try scene.shell("printf x >> c/\(name)")
+    let found = try scene.run("verify", "c", "--json")
+    #expect(found.status == 1)
+    #expect(try found.json?["damaged"] as? [String] == [name])
+    #expect(try found.json?["checked"] as? Int == 2)
+    let repaired = try scene.run("verify", "c", "--repair", "--json")
+    #expect(repaired.status == 0)
+    #expect(try repaired.json?["removed"] as? Int == 1)
+    #expect(try repaired.json?["bytes"] as? Int == 6)
+    #expect(try scene.names(in: "c").count == 1)
+    #expect(try scene.run("verify", "c").status == 0)
+  }
+
+  @Test func `a file made by hand carries no hash and is not damaged`() throws {
+    _ = try scene.shell("printf v > c/\(name).txt; touch -m -d '+1 day' c/\(name).txt")
+    let outcome = try scene.run("verify", "c")
+    #expect(outcome.status == 0 && outcome.text.contains("; 1 more carry no hash"))
+    #expect(try scene.run("get", "c", "abc", "--ext", "txt").text == "v")
+  }
+
+  @Test func `another version of the format is status 3 and never removed`() throws {
+    guard try scene.shell("command -v setfattr").status == 0 else { return }
+    _ = try scene.shell("setfattr -n user.larder -v '2 whatever' c/\(name)")
+    #expect(try scene.run("get", "c", "abc").status == 3)
+    let outcome = try scene.run("verify", "c", "--repair")
+    #expect(outcome.status == 3 && outcome.text.contains("other version  \(name)\n"))
+    #expect(try scene.run("stamp", "c", name).status == 3)
+    #expect(try scene.names(in: "c").contains(name))
+  }
+
+  @Test func `stamp blesses what was edited, with the lifetime on record`() throws {
+    _ = try scene.shell("printf ' and more' >> c/\(name)")
+    #expect(try scene.run("get", "c", "abc").status == 1)
+    let outcome = try scene.run("stamp", "c", name)
+    #expect(outcome.status == 0 && outcome.text == "stamped 1 entry\n")
+    #expect(try scene.run("get", "c", "abc").text == "value and more")
+    #expect(try scene.run("verify", "c").status == 0)
+    let left = try scene.shell("echo $(( $(stat -c %Y c/\(name)) - $(date +%s) ))").text
+    #expect((7000...7200).contains(Int(left.dropLast()) ?? 0))
+    let entries = try scene.run("list", "c", "--json", "--sort", "name").json?["entries"]
+    let entry = try #require(entries as? [[String: Any]]).last
+    #expect(entry?["key"] as? String == "abc" && entry?["lifetime"] as? Int == 7200)
+  }
+
+  @Test func `stamp takes a lifetime of its own and makes entries of files made by hand`() throws {
+    _ = try scene.shell("printf v > c/\(name).txt; : > c/\(name).empty")
+    let outcome = try scene.run(
+      "stamp", "c", "\(name).txt", "\(name).empty", "--expires", "never", "--json")
+    #expect(try outcome.json?["stamped"] as? Int == 2)
+    #expect(try scene.run("get", "c", "abc", "--ext", "txt").text == "v")
+    #expect(try scene.run("get", "c", "abc", "--ext", "empty").status == 0)
+    #expect(try scene.shell("stat -c %Y c/\(name).txt").text == "8589934592\n")
+  }
+
+  @Test func `stamp without files takes all, and a file that is not there is status 1`() throws {
+    _ = try scene.shell("touch c/*")
+    #expect(try scene.run("stamp", "c").text == "stamped 2 entries\n")
+    #expect(try scene.run("expire", "c").text == "removed 0 entries, 0 B\n")
+    let outcome = try scene.run("stamp", "c", String(repeating: "0", count: 32), name, "--json")
+    #expect(outcome.status == 1 && outcome.talk.contains("is not there"))
+    #expect(try outcome.json?["stamped"] as? Int == 1)
+    #expect(try outcome.json?["missing"] as? Int == 1)
+  }
+}
