@@ -94,6 +94,11 @@ extension DiskEngine {
     -> BulkRemoval
   {
     try checkWritable(operation)
+    withState { $0.trimsWaiting += 1 }
+    defer {
+      withState { $0.trimsWaiting -= 1 }
+      enforceLimits(after: nil)
+    }
     try waitForScan()
     let plan = makePlan(now)
     let eviction = withState { $0.evict(plan) }

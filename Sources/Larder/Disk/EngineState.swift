@@ -25,6 +25,8 @@ struct EngineState: Sendable {
   /// The number of the latest scan.
   var scanNumber = 0
   var areSweepsPlanned = false
+  /// Trims that wait for the scan, to remove themselves what has expired.
+  var trimsWaiting = 0
   /// Bytes written before the first scan was done, for the decision whether to finish it.
   var unscannedByteCount: UInt64 = 0
   var lastAccess = Timestamp(seconds: .min)
