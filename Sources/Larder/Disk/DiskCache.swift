@@ -25,7 +25,8 @@ public final class DiskCache: Sendable {
   ) throws(CacheError) {
     configuration.checkPreconditions()
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw CacheError(.invalidArgument, operation: "open", path: directory)
+      // Errno has an `invalidArgument` too, which would be reported as a failure of the system.
+      throw CacheError(CacheError.Code.invalidArgument, operation: "open", path: directory)
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration

@@ -67,11 +67,13 @@ private struct NaiveIndex {
 
 struct `The index` {
   private static func name(_ number: Int) -> EntryName {
-    let extensions = ["", "json", "b"].map { FileExtension(Array($0.utf8))! }
+    let extensions = ["", "json", "b"].compactMap { FileExtension(Array($0.utf8)) }
     return EntryName(
       digest: MD5Digest(high: UInt64(number / 3) << 60, low: UInt64(number)),
       fileExtension: extensions[number % 3])
   }
+
+  private static let lifetimes: [Lifetime?] = [nil, .never, .fixed, .unknown, .seconds(9)]
 
   private static func entry(_ random: inout SeededRandom) -> IndexedEntry {
     let expiry = Timestamp(seconds: .random(in: 1000...1200, using: &random))
@@ -82,7 +84,7 @@ struct `The index` {
       lastAccess: Timestamp(seconds: .random(in: 1000...1030, using: &random)),
       expiry: Bool.random(using: &random) ? .never : expiry,
       inode: .random(in: 1...5, using: &random), changeTime: Timestamp(seconds: 1),
-      lifetime: [nil, .never, .fixed, .unknown, .seconds(9)].randomElement(using: &random)!,
+      lifetime: lifetimes[.random(in: 0..<5, using: &random)],
       isVerified: .random(using: &random), keyTag: .random(in: 0..<1 << 28, using: &random))
   }
 

@@ -40,7 +40,8 @@ struct `Expirations` {
     let now = Timestamp(seconds: seconds, nanoseconds: 999_999_999)
     let expiry = expiration.expiry(at: now)
     #expect(expiry <= .never)
-    let extendings = [.none, .lifetime, .to(.seconds(.max)), .to(.never), .to(.expired)]
+    let extendings =
+      [.none, .lifetime, .to(.seconds(.max)), .to(.never), .to(.expired)]
       as [ExpirationExtending]
     for lifetime in Self.lifetimes {
       for extending in extendings {

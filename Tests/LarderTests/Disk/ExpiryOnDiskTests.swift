@@ -135,10 +135,11 @@ struct `Expiry on disk` {
     #expect(cache.statistics.rejections == [.expired: 2])
   }
 
-  @Test(arguments: [
-    -3600, 315_360_000, -1_800_000_001, -1_900_000_000, (1 << 31) - 1_800_000_000,
-    (1 << 33) - 1_800_000_000, 1 << 40,
-  ] as [Int64])
+  @Test(
+    arguments: [
+      -3600, 315_360_000, -1_800_000_001, -1_900_000_000, (1 << 31) - 1_800_000_000,
+      (1 << 33) - 1_800_000_000, 1 << 40,
+    ] as [Int64])
   func `no step of the clock loses what never expires, or traps`(step: Int64) throws {
     let cache = try scene.open { $0.sizeLimit = 1 << 30 }
     try cache.store([1], forKey: "never", expiration: .never)

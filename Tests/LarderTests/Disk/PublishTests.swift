@@ -177,7 +177,8 @@ struct `Publishing` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `the mode of a file does not depend on the umask, nor its owner on the reader`() throws {
+  @Test func `the mode of a file does not depend on the umask, nor its owner on the reader`() throws
+  {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
     #expect(try scene.status(scene.name("k")).permissions == 0o600)

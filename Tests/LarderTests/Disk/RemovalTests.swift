@@ -104,7 +104,8 @@ struct `Removals` {
     }
   }
 
-  @Test func `a removal of all that cannot read the directory says so and forgets nothing`() throws {
+  @Test func `a removal of all that cannot read the directory says so and forgets nothing`() throws
+  {
     let cache = try scene.open()
     for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
     _ = try cache.count()
