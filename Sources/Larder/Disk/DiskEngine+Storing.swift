@@ -25,6 +25,8 @@ extension DiskEngine {
         return try storeOnce(content, request)
       } catch  where error.code == .noSpace && makeRoom(for: content.count) {
         return try storeOnce(content, request)
+      } catch  where hasRecovered(from: error) {
+        return try storeOnce(content, request)
       }
     }
   }
@@ -211,6 +213,8 @@ extension DiskEngine {
     do throws(CacheError) {
       return try store()
     } catch {
+      // What came in pieces cannot be tried again; the next store finds the directory in order.
+      _ = hasRecovered(from: error)
       if request.isExclusive { throw error }
       var remains = false
       do throws(CacheError) {

@@ -57,6 +57,24 @@ struct `The directory's identity` {
     }
   }
 
+  @Test(arguments: [Change.removed, .removedAndMade])
+  func `of the stores in pieces at most one fails`(change: Change) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "old")
+    try apply(change)
+    var failures = 0
+    for number in 0..<3 {
+      do {
+        try cache.store(forKey: "\(number)") { try $0.write([2]) }
+      } catch {
+        failures += 1
+      }
+    }
+    #expect(failures <= 1)
+    #expect(try cache.value(forKey: "2") == [2])
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `a directory that was put there by others is not marked`() throws {
     let cache = try scene.open()
     try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
