@@ -18,16 +18,35 @@ extension DiskEngine {
   }
 
   /// Sees that the directory that is held is still the one that the path leads to.
+  ///
+  /// - Returns: Whether it was not, and another is held now.
+  @discardableResult
   func revalidate(
     isUrgent: Bool, mayMake: Bool, _ operation: String
-  ) throws(CacheError) {
+  ) throws(CacheError) -> Bool {
     do throws(Errno) {
-      guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return }
+      guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return false }
     } catch {
       throw CacheError(error, operation: operation, path: location.path)
     }
     directoryChanged()
     try lockDirectory()
+    return true
+  }
+
+  /// After a store failed: whether the directory was gone and is there again, so that another try
+  /// makes sense.
+  ///
+  /// tmpfs takes an unnamed file in a removed directory and says ENOENT only when it is to get its
+  /// name; others say EPERM or ENOENT at once.
+  func hasRecovered(from failure: CacheError) -> Bool {
+    guard failure.errno == .noSuchFile || failure.errno == .notPermitted else { return false }
+    do throws(CacheError) {
+      return try revalidate(isUrgent: true, mayMake: true, "store")
+    } catch {
+      noteUpkeepFailure(error.errno ?? .wouldBlock)
+      return false
+    }
   }
 
   /// The same for who only reads: a directory that is gone stays gone, and a failure is counted.

@@ -95,8 +95,11 @@ extension DiskEngine {
   {
     try checkWritable(operation)
     // The sweep at the end of a scan would take what this is asked to remove, and report.
-    withState { $0.trimCount += 1 }
-    defer { withState { $0.trimCount -= 1 } }
+    withState { $0.trimsWaiting += 1 }
+    defer {
+      withState { $0.trimsWaiting -= 1 }
+      enforceLimits(after: nil)
+    }
     try waitForScan()
     let plan = makePlan(now)
     let eviction = withState { $0.evict(plan) }
@@ -107,7 +110,7 @@ extension DiskEngine {
   func sweep() {
     let plan = backgroundSweepPlan()
     let isDone = withState { state in
-      guard state.isScanned, !state.isShutDown, state.trimCount == 0 else { return false }
+      guard state.isScanned, !state.isShutDown, state.trimsWaiting == 0 else { return false }
       state.evict(plan)
       return true
     }

@@ -94,7 +94,7 @@ extension DiskEngine {
         try reader.examine(descriptor, status, key: key)
       }) {
       case .accepted(let accepted): testimony = accepted
-      case .rejected(let reason): return miss(reason, subject.name, status)
+      case .rejected(let reason): return miss(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
       testimony.extendedData = try reader.extendedData(of: descriptor)
@@ -103,7 +103,7 @@ extension DiskEngine {
     let isIntact = try content(
       of: descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil,
       into: &bytes)
-    guard isIntact else { return miss(.damaged, subject.name, status) }
+    guard isIntact else { return miss(.damaged, subject.name, status, use) }
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
     let expiry = try noteHit(
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
@@ -171,8 +171,13 @@ extension DiskEngine {
   }
 
   /// Counts a miss for a file that was looked into, and removes it if it is damaged.
-  private func miss(_ reason: MissReason, _ name: EntryName, _ status: FileStatus) -> Found? {
-    if reason == .damaged && !isReadOnly { removeInBackground(name, status, cause: .corrupt) }
+  private func miss(
+    _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
+  ) -> Found? {
+    // While somebody changes the name, the next reader may judge what is there then.
+    if reason == .damaged, !isReadOnly, let generation = use.generation {
+      removeInBackground(name, status, cause: .corrupt, unlessChangedSince: generation)
+    }
     return miss(reason)
   }
 }

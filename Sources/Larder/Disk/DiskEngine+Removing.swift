@@ -48,13 +48,16 @@ extension DiskEngine {
   }
 
   /// Removes a file in the background if it is still the one that was judged.
-  func removeInBackground(_ name: EntryName, _ status: FileStatus, cause: RemovalCause) {
+  func removeInBackground(
+    _ name: EntryName, _ status: FileStatus, cause: RemovalCause,
+    unlessChangedSince generation: EntryGenerations.Snapshot
+  ) {
     let victim = Victim(IndexedEntry(name: name, status: status))
     withState { state in
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
-      // Another reader may have judged it already.
-      if state.hidesFile(named: name) { return }
+      // Another reader may have judged it already, and its file may have gone since.
+      if state.hidesFile(named: name) || !generations.isCurrent(generation) { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
       state.startEviction([victim])

@@ -43,7 +43,8 @@ extension DiskEngine {
     }
     guard isComplete && !isReadOnly else { return }
     runEvictor()
-    enforceLimits(after: nil)
+    // A trim that waited for the scan removes more or the same, and reports it.
+    if withState({ $0.trimsWaiting == 0 }) { enforceLimits(after: nil) }
     planSweeps()
   }
 
@@ -82,8 +83,8 @@ extension DiskEngine {
     withState { state in
       let isCurrent = state.endScan(number, outcome)
       // Who asked for a trim takes and reports the expired entries himself.
-      let maySweep = !isReadOnly && !state.isShutDown && state.trimCount == 0
-      if isCurrent && outcome == .finished && maySweep { state.evict(plan) }
+      let isDue = isCurrent && outcome == .finished && state.trimsWaiting == 0
+      if isDue && !isReadOnly && !state.isShutDown { state.evict(plan) }
     }
     changed.signal()
   }
@@ -139,8 +140,9 @@ extension EngineState {
     for var entry in piece.entries {
       unseen.remove(entry.name)
       guard isNews(entry) else { continue }
-      // An access in the future counts as one now, or it would be the last ever to go.
-      entry.lastAccess = min(entry.lastAccess, now)
+      // An access in the future counts as one now, or it would be the last ever to go. Uses within
+      // one instant are told apart by nanoseconds beyond it, which is not yet the future.
+      if entry.lastAccess >= now.adding(seconds: 1) { entry.lastAccess = now }
       index.upsert(entry, order: .byLastAccess)
     }
     return true

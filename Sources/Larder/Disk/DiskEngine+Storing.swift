@@ -36,10 +36,9 @@ extension DiskEngine {
         return try storeOnce(content, request)
       } catch  where error.code == .noSpace && makeRoom(for: content.count) {
         return try storeOnce(content, request)
-      } catch  where error.errno == .noSuchFile {
+      } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
         // tmpfs makes unnamed files in a removed directory and only then refuses to link them; and
         // without /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
-        try revalidate(isUrgent: true, mayMake: true, "store")
         return try storeOnce(content, request, mayBeUnnamed: false)
       }
     }
@@ -238,6 +237,8 @@ extension DiskEngine {
     do throws(CacheError) {
       return try store()
     } catch {
+      // What came in pieces cannot be tried again; the next store finds the directory in order.
+      _ = hasRecovered(from: error)
       if request.isExclusive { throw error }
       var remains = false
       do throws(CacheError) {

@@ -25,6 +25,8 @@ struct EngineState: Sendable {
   /// The number of the latest scan.
   var scanNumber = 0
   var areSweepsPlanned = false
+  /// Trims that wait for the scan, to remove themselves what has expired.
+  var trimsWaiting = 0
   /// Bytes written before the first scan was done, for the decision whether to finish it.
   var unscannedByteCount: UInt64 = 0
   var lastAccess = Timestamp(seconds: .min)
@@ -32,8 +34,6 @@ struct EngineState: Sendable {
   var lastFreeSpaceCheck: MonotonicTime?
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
-  /// Trims that wait for the scan or are choosing victims, the expired ones among them.
-  var trimCount = 0
   var isShutDown = false
 }
 

@@ -111,7 +111,8 @@ final class EntryWriter: Sendable {
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))
     } catch {
       // The key did not fit beside the inode: that is not yet a full disk. See: man 2 setxattr.
-      guard recordsKeys, error == .argumentListTooLong || error == .noSpace else { throw error }
+      let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
+      guard recordsKeys, tooLarge.contains(error) else { throw error }
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: false))
     }
   }

@@ -25,7 +25,7 @@ struct `Loading with options` {
     let options = LoadOptions(staleWhileRevalidating: .seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(20))
-    let gate = Gate()
+    let gate = AsyncGate()
     let loads = Counter()
     for _ in 0..<3 {
       let value = try await cache.value(forKey: "key", options: options) {

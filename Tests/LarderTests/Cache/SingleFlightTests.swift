@@ -109,7 +109,7 @@ struct `Single flight` {
 
   @Test func `a cancelled task does not cancel the load of the others`() async throws {
     let (started, isStarted) = AsyncStream<Void>.makeStream()
-    let gate = Gate()
+    let gate = AsyncGate()
     let cache = cache
     let first = Task {
       try await cache.value(forKey: "key") {
@@ -129,7 +129,7 @@ struct `Single flight` {
 }
 
 /// Lets tasks wait until it is opened.
-final class Gate: Sendable {
+final class AsyncGate: Sendable {
   private let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
 

@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `The directory's identity` {
+  let scene: DiskScene
+  private let manager = FileManager.default
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  enum Change: CaseIterable, Sendable {
+    case removed, removedAndMade, replaced
+  }
+
+  private func apply(_ change: Change) throws {
+    if change == .replaced {
+      try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    } else {
+      try manager.removeItem(atPath: scene.path)
+    }
+    if change != .removed { try scene.makeDirectory() }
+  }
+
+  @Test(arguments: Change.allCases, [nil, 1 << 20] as [Int?])
+  func `after at most one failed operation all is right again`(
+    change: Change, limit: Int?
+  ) throws {
+    let cache = try scene.open { $0.sizeLimit = limit }
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    if limit != nil { _ = try cache.count() }
+    try apply(change)
+    if change == .replaced {
+      // Nothing fails there, so it is the check of every second that finds it.
+      try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
+    }
+    var failures = 0
+    for number in 5..<8 {
+      do {
+        try cache.store([2], forKey: "\(number)")
+      } catch {
+        failures += 1
+      }
+    }
+    #expect(failures == 0)
+    for number in 0..<8 {
+      #expect(try cache.value(forKey: "\(number)") == (number < 5 ? nil : [2]))
+    }
+    #expect(try scene.names == [5, 6, 7].map { scene.name("\($0)").text }.sorted())
+    #expect(try cache.count() == 3)
+    try scene.expectConsistent(cache)
+    #expect(throws: CacheError.self, "the lock is held on the new directory") {
+      try DirectoryHandle.expectUnlocked(scene.path)
+    }
+  }
+
+  @Test(arguments: [Change.removed, .removedAndMade])
+  func `of the stores in pieces at most one fails`(change: Change) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "old")
+    try apply(change)
+    var failures = 0
+    for number in 0..<3 {
+      do {
+        try cache.store(forKey: "\(number)") { try $0.write([2]) }
+      } catch {
+        failures += 1
+      }
+    }
+    #expect(failures <= 1)
+    #expect(try cache.value(forKey: "2") == [2])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a directory that was put there by others is not marked`() throws {
+    let cache = try scene.open()
+    try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    try scene.makeDirectory()
+    try Data([1]).write(to: URL(fileURLWithPath: scene.path + "/theirs"))
+    try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
+    try cache.store([1], forKey: "k")
+    #expect(!manager.fileExists(atPath: scene.path + "/CACHEDIR.TAG"))
+  }
+
+  @Test func `who only reads follows a replacement too`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    try scene.makeDirectory()
+    try scene.plant([2], named: scene.name("k").text)
+    cache.engine.followReplacement(isUrgent: true)
+    #expect(try cache.value(forKey: "k") == [2])
+  }
+
+  @Test func `objects on one directory share one engine, however the path is spelled`() throws {
+    let first = try scene.open()
+    let link = scene.directory.path + "/link"
+    try manager.createSymbolicLink(atPath: link, withDestinationPath: scene.path)
+    var configuration = first.configuration
+    configuration.fileExtension = "json"
+    let second = try DiskCache(directory: link + "/../link/", configuration: configuration)
+    #expect(first.engine === second.engine)
+    try first.store([1], forKey: "k")
+    try second.store([2], forKey: "k")
+    #expect(try first.value(forKey: "k") == [1])
+    #expect(try second.value(forKey: "k") == [2])
+    #expect(try first.count() == 2)
+    try first.close()
+    #expect(try second.value(forKey: "k") == [2])
+    try second.close()
+  }
+
+  @Test func `after a replacement a second opener still shares the engine`() throws {
+    let first = try scene.open()
+    try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
+    let second = try scene.open()
+    #expect(first.engine === second.engine)
+    try second.store([1], forKey: "k")
+    #expect(try first.value(forKey: "k") == [1])
+  }
+
+  private static let conflicts: [@Sendable (inout DiskCache.Configuration) -> Void] = [
+    { $0.sizeLimit = 5 }, { $0.countLimit = 5 }, { $0.ageLimit = .seconds(5) },
+    { $0.freeSpaceLimit = 5 }, { $0.trimTarget = 0.4 }, { $0.sizeMeasure = .allocatedBytes },
+    { $0.durability = .durable }, { $0.mode = .exclusive }, { $0.clock = .system },
+    { $0.clock = WallClock { Timestamp(seconds: 1) } }, { $0.recencyGranularity = .zero },
+    { $0.sharesWithGroup = true },
+  ]
+
+  @Test func `settings that conflict are a clear error, and the first stays in force`() throws {
+    let first = try scene.open()
+    for (number, change) in Self.conflicts.enumerated() {
+      let error = #expect(throws: CacheError.self, "\(number)") { try scene.open(change) }
+      #expect(error?.code == .configurationConflict, "\(number)")
+    }
+    try first.store([1], forKey: "k")
+    #expect(try scene.open { $0.expiration = .seconds(1) }.value(forKey: "k") == [1])
+    try first.close()
+  }
+
+  @Test func `an exclusive holder keeps others out until it closes`() throws {
+    let holder = try scene.open { $0.mode = .exclusive }
+    try holder.store([1], forKey: "k")
+    #expect(try holder.count() == 1)
+    #expect(try holder.value(forKey: "absent") == nil)
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    #expect(try !handle.descriptor.tryLock(.shared))
+    try holder.close()
+    #expect(try handle.descriptor.tryLock(.shared))
+    let error = #expect(throws: CacheError.self) { try scene.open { $0.mode = .exclusive } }
+    #expect(error?.code == .locked)
+    try handle.descriptor.unlock()
+    let again = try scene.open { $0.mode = .exclusive }
+    #expect(try again.value(forKey: "k") == [1])
+    try again.close()
+  }
+}
+
+extension DirectoryHandle {
+  /// Throws where somebody holds a lock on the directory.
+  fileprivate static func expectUnlocked(_ path: String) throws {
+    let handle = try open(path: path, faults: nil)
+    guard try handle.descriptor.tryLock(.exclusive) else {
+      throw CacheError(.locked, operation: "test", path: path)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Holds the evictor at its work; one at a time, since the upkeep has few threads for the process.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `The evictor` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func filled(_ count: Int) throws -> DiskCache {
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    _ = try cache.count()
+    for number in 0..<count {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+    return cache
+  }
+
+  @Test func `victims are misses before their files are gone`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    gate.waitUntilReached()
+    #expect(try cache.totalSize() == 500)
+    #expect(try cache.count() == 5)
+    #expect(try scene.names.count == 11)
+    for number in 0..<6 {
+      #expect(try cache.value(forKey: "\(number)") == nil)
+      #expect(try !cache.contains("\(number)"))
+    }
+    gate.open()
+    try cache.flush()
+    #expect(try scene.names.count == 5)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a store of a doomed name cancels its unlink`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    try cache.store([2], forKey: "10")
+    gate.waitUntilReached()
+    // Some victim stands at the gate with its name held; all others are free to be stored again.
+    let held = cache.engine.withState { $0.busy }
+    let again = (0..<6).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
+    #expect(again.count == 5)
+    for number in again { try cache.store([3], forKey: "\(number)") }
+    gate.open()
+    try cache.flush()
+    for number in again { #expect(try cache.value(forKey: "\(number)") == [3]) }
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a store that would pass 1.1 times the limit waits for the evictor`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    gate.waitUntilReached()
+    let done = DispatchSemaphore(value: 0)
+    let stored = Counter()
+    Thread.detachNewThread {
+      do {
+        try cache.store([UInt8](repeating: 3, count: 200), forKey: "late")
+        stored.add()
+      } catch {
+        Issue.record(error)
+      }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    #expect(try scene.names.count == 11)
+    gate.open()
+    done.wait()
+    #expect(stored.value == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a victim that was used or replaced by others since it was chosen stays`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    gate.waitUntilReached()
+    let held = cache.engine.withState { $0.busy }
+    let other = try #require(
+      (0..<6).first { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) })
+    try scene.touch(scene.name("\(other)"), access: scene.clock.now, modification: nil)
+    gate.open()
+    try cache.flush()
+    #expect(try cache.value(forKey: "\(other)") == [UInt8](repeating: 1, count: 100))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test(arguments: [Errno.noSpace, .quotaExceeded], [SystemCall.write, .linkat, .fsetxattr])
+  func `a full disk evicts once and the store is tried again`(
+    errno: Errno, call: SystemCall
+  ) throws {
+    let cache = try filled(10)
+    // The attribute is tried a second time, shorter, before the disk counts as full.
+    for n in 1...(call == .fsetxattr ? 2 : 1) { scene.faults.plan(.errno(errno), for: call, at: n) }
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(try cache.value(forKey: "new") == [7])
+    #expect(cache.statistics.purges == 1)
+    #expect(try cache.count() < 11)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a stream that meets a full disk goes on after an eviction`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.short(2), for: .write, at: 2)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 3)
+    try cache.store(forKey: "new") { stream in
+      try stream.write([1, 2, 3, 4])
+      try stream.write([5, 6, 7, 8])
+    }
+    #expect(try cache.value(forKey: "new") == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a disk that stays full is an error after one eviction`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    let error = #expect(throws: CacheError.self) { try cache.store([7], forKey: "new") }
+    #expect(error?.code == .noSpace && error?.oldValueRemains == false)
+    #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a key that does not fit beside the inode is not a full disk`() throws {
+    let cache = try filled(5)
+    scene.faults.plan(.errno(.noSpace), for: .fsetxattr, at: 1)
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(cache.statistics.purges == 0)
+    #expect(try scene.attribute(scene.name("new"))?.contains(" #") == true)
+    #expect(try cache.value(forKey: "new") == [7])
+  }
+}

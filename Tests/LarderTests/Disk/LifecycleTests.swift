@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `The life of a cache` {
+  private static let uses: [@Sendable (DiskCache) throws -> Void] = [
+    { try $0.store([1], forKey: "k") }, { try $0.storeIfAbsent([1], forKey: "k") },
+    { try $0.store(forKey: "k") { _ in } }, { _ = try $0.value(forKey: "k") },
+    { _ = try $0.read(forKey: "k") }, { _ = try $0.withFile(forKey: "k") { _ in } },
+    { _ = try $0.contains("k") }, { _ = try $0.entry(forKey: "k") }, { _ = try $0.entries() },
+    { _ = try $0.count() }, { _ = try $0.totalSize() }, { _ = try $0.totalAllocatedSize() },
+    { _ = try $0.survey() }, { _ = try $0.verify() }, { try $0.remove(forKey: "k") },
+    { try $0.removeAll() }, { _ = try $0.removeAllInBackground() }, { try $0.removeExpired() },
+    { try $0.trim(toSize: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
+    { try $0.flush() },
+  ]
+
+  private static func codes(_ cache: DiskCache) -> [CacheError.Code?] {
+    uses.map { use in
+      do {
+        try use(cache)
+        return nil
+      } catch {
+        return (error as? CacheError)?.code
+      }
+    }
+  }
+
+  @Test func `any use after closing is an error, and closing again is not`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try cache.close()
+    try cache.close()
+    #expect(Self.codes(cache).allSatisfy { $0 == .closed })
+    #expect(cache.statistics.stores == 1)
+    #expect(try scene.open().value(forKey: "k") == [1])
+  }
+
+  @Test func `closing one object leaves the others`() throws {
+    let scene = try DiskScene()
+    let (first, second) = (try scene.open(), try scene.open())
+    try first.close()
+    #expect(Self.codes(second).allSatisfy { $0 == nil })
+    #expect(Self.codes(first).allSatisfy { $0 == .closed })
+    try second.close()
+  }
+
+  @Test func `closing writes the pending uses`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    scene.clock.advance(by: .seconds(100))
+    _ = try cache.value(forKey: "k")
+    try cache.close()
+    #expect(try scene.status(scene.name("k")).lastAccess == scene.clock.now)
+  }
+
+  @Test func `many caches that end at once with work left all end`() throws {
+    var scenes: [DiskScene] = []
+    for _ in 0..<12 {
+      let scene = try DiskScene()
+      scenes.append(scene)
+      let cache = try scene.open { $0.sizeLimit = 1000 }
+      for number in 0..<20 {
+        try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+      }
+    }
+    // The upkeep still has threads for others.
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    #expect(try cache.count() == 0)
+    try cache.close()
+  }
+
+  @Test func `in a forked child every use is an error, and the parent's lock stays`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.mode = .exclusive }
+      try cache.store([1], forKey: "k")
+      let child = Self.fork()
+      if child == 0 {
+        let areForked = Self.codes(cache).allSatisfy { $0 == .forked }
+        try cache.close()
+        _exit(areForked ? 0 : 1)
+      }
+      var status: Int32 = -1
+      #expect(unsafe waitpid(child, &status, 0) == child)
+      #expect(status == 0)
+      let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+      #expect(try !handle.descriptor.tryLock(.shared))
+      #expect(try cache.value(forKey: "k") == [1])
+      try cache.close()
+    }
+  }
+
+  /// Swift hides `fork`, which a host application may call all the same.
+  private static func fork() -> Int32 {
+    typealias Fork = @convention(c) () -> Int32
+    guard let symbol = unsafe dlsym(nil, "fork") else { return -1 }
+    return unsafe unsafeBitCast(symbol, to: Fork.self)()
+  }
+
+  @Test func `what cannot be a cache's directory is a clear error`() throws {
+    let scene = try DiskScene()
+    let file = scene.directory.path + "/file"
+    try Data([1]).write(to: URL(fileURLWithPath: file))
+    let cases: [(String, CacheError.Code)] = [
+      ("", .invalidArgument), ("a\u{0}b", .invalidArgument), (file, .notADirectory),
+      (file + "/below", .notADirectory),
+      (scene.directory.path + "/" + String(repeating: "n", count: 256), .io),
+    ]
+    for (path, code) in cases {
+      let error = #expect(throws: CacheError.self) { try DiskCache(directory: path) }
+      #expect(error?.code == code, "\(path.prefix(40))")
+    }
+  }
+
+  @Test(arguments: [(0o700, true), (0o755, true), (0o777, false), (0o1777, false), (0o702, false)])
+  func `a directory that others can write to is refused unless allowed`(
+    mode: Int, isTaken: Bool
+  ) throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scene.path)
+    if isTaken {
+      try scene.open().close()
+    } else {
+      let error = #expect(throws: CacheError.self) { try scene.open() }
+      #expect(error?.code == .unsafeDirectory)
+      let reader = try scene.open { $0.mode = .readOnly }
+      #expect(reader.statistics.isDirectoryUnsafe)
+    }
+    let cache = try scene.open { $0.allowsUnsafeDirectory = true }
+    #expect(cache.statistics.isDirectoryUnsafe == !isTaken)
+    #expect(try cache.store([1], forKey: "k") == .stored)
+  }
+}

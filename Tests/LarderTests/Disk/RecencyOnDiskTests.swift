@@ -1,0 +1,144 @@
+import Testing
+
+@testable import Larder
+
+struct `Recency on disk` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func access(_ key: String) throws -> Timestamp {
+    try scene.status(scene.name(key)).lastAccess
+  }
+
+  private func order(_ cache: DiskCache) throws -> [String] {
+    _ = try cache.count()
+    let names = cache.engine.withState { $0.index.entriesInOrder().map(\.name) }
+    return try names.map { name in
+      try #require(["a", "b", "c", "d"].first { scene.name($0).text == name.description })
+    }
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(60)])
+  func `the order of use survives a restart`(granularity: Duration) throws {
+    let cache = try scene.open { $0.recencyGranularity = granularity }
+    for key in ["a", "b", "c", "d"] {
+      try cache.store([1], forKey: key)
+      scene.clock.advance(by: .seconds(1))
+    }
+    scene.clock.advance(by: .seconds(120))
+    for key in ["c", "a", "c"] {
+      _ = try cache.value(forKey: key)
+      scene.clock.advance(by: .seconds(1))
+    }
+    #expect(try order(cache) == ["b", "d", "a", "c"])
+    try cache.close()
+    #expect(try order(scene.open()) == ["b", "d", "a", "c"])
+  }
+
+  @Test func `uses within one instant keep their order`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    for key in ["d", "b", "a", "c"] { try cache.store([1], forKey: key) }
+    for key in ["b", "c"] { _ = try cache.value(forKey: key) }
+    try cache.close()
+    #expect(try order(scene.open()) == ["d", "a", "b", "c"])
+  }
+
+  @Test func `a stamp is written when the stored one is older than the granularity`() throws {
+    let cache = try scene.open()
+    let start = scene.clock.now
+    try cache.store([1], forKey: "a")
+    scene.clock.advance(by: .seconds(60))
+    _ = try cache.value(forKey: "a")
+    try cache.flush()
+    #expect(try access("a") == start)
+    scene.clock.advance(by: .seconds(1))
+    _ = try cache.value(forKey: "a")
+    #expect(try access("a") == start)
+    try cache.flush()
+    #expect(try access("a") == scene.clock.now)
+    #expect(cache.statistics.stampsWritten == 1)
+  }
+
+  @Test func `a lifetime shorter than the granularity is extended in time`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a", expiration: .seconds(16))
+    for _ in 0..<50 {
+      scene.clock.advance(by: .seconds(2))
+      #expect(try cache.value(forKey: "a") == [1])
+      try cache.flush()
+    }
+    #expect(try scene.status(scene.name("a")).modification == scene.clock.now.adding(seconds: 16))
+  }
+
+  @Test func `a granularity of zero stamps at the read itself`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    try cache.store([1], forKey: "a")
+    scene.clock.advance(by: .seconds(1))
+    _ = try cache.value(forKey: "a")
+    #expect(try access("a") == scene.clock.now)
+  }
+
+  @Test func `looking without use changes nothing`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    try cache.store([1], forKey: "a")
+    let before = try scene.status(scene.name("a"))
+    scene.clock.advance(by: .seconds(1000))
+    #expect(try cache.contains("a"))
+    _ = try cache.entry(forKey: "a")
+    _ = try cache.entries()
+    _ = try cache.survey()
+    _ = try cache.verify()
+    _ = try cache.count()
+    try cache.flush()
+    let after = try scene.status(scene.name("a"))
+    #expect(after.lastAccess == before.lastAccess && after.change == before.change)
+  }
+
+  @Test func `an access in the future counts as now and is corrected by a use`() throws {
+    let cache = try scene.open()
+    for key in ["a", "b"] { try cache.store([1], forKey: key) }
+    try cache.close()
+    scene.clock.advance(by: .seconds(1))
+    let future = scene.clock.now.adding(seconds: 315_360_000)
+    try scene.touch(scene.name("a"), access: future, modification: nil)
+    let reopened = try scene.open { $0.recencyGranularity = .zero }
+    #expect(try order(reopened) == ["b", "a"])
+    scene.clock.advance(by: .seconds(10))
+    _ = try reopened.value(forKey: "b")
+    #expect(try order(reopened) == ["a", "b"])
+    #expect(try reopened.trim(toAge: .seconds(5)).removed == 1)
+    #expect(try scene.names == [scene.name("b").text])
+    try scene.touch(scene.name("b"), access: future, modification: nil)
+    _ = try reopened.value(forKey: "b")
+    #expect(try access("b") <= scene.clock.now.adding(seconds: 1))
+  }
+
+  @Test func `when the clock is set back the order of use stays right`() throws {
+    let cache = try scene.open()
+    for key in ["a", "b"] { try cache.store([1], forKey: key) }
+    scene.clock.advance(by: .seconds(-3600))
+    _ = try cache.value(forKey: "a")
+    try cache.store([1], forKey: "c")
+    #expect(try order(cache) == ["b", "a", "c"])
+    #expect(try cache.trim(toCount: 2).removed == 1)
+    #expect(try !cache.contains("b"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a use of what was replaced meanwhile does not extend it`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a")
+    scene.clock.advance(by: .seconds(100))
+    _ = try cache.value(forKey: "a")
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    try handle.unlink(scene.name("a"))
+    try scene.plant([2], named: scene.name("a").text)
+    let before = try scene.status(scene.name("a"))
+    try cache.flush()
+    #expect(try scene.status(scene.name("a")).modification == before.modification)
+    #expect(try cache.value(forKey: "a") == [2])
+  }
+}

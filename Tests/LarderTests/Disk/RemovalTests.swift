@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(2)))
+struct `Removals` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  @Test func `a removal says whether there was something`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try cache.store([1], forKey: "short", expiration: .seconds(1))
+    scene.clock.advance(by: .seconds(2))
+    #expect(try cache.remove(forKey: "k"))
+    #expect(try !cache.remove(forKey: "k"))
+    #expect(try cache.remove(forKey: "short"))
+    #expect(cache.statistics.removals == [.explicit: 2])
+    #expect(try cache.count() == 0)
+  }
+
+  @Test func `removing all leaves what is foreign`() throws {
+    let cache = try scene.open()
+    for number in 0..<700 { try cache.store([1, 2], forKey: "\(number)") }
+    try scene.plant([1], named: "README")
+    let result = try cache.removeAll()
+    #expect(result.removed == 700 && result.failed == 0 && result.byteCount == 1400)
+    #expect(try scene.names == ["README"])
+    #expect(try cache.removeAll() == BulkRemoval())
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `bulk removals go on past a failure and say so`() throws {
+    let cache = try scene.open()
+    for number in 0..<20 { try cache.store([1], forKey: "\(number)") }
+    scene.faults.plan(.errno(.ioError), for: .unlinkat, at: 3)
+    scene.faults.plan(.errno(.notPermitted), for: .unlinkat, at: 5)
+    var result = try cache.removeAll()
+    #expect(result.removed == 18 && result.failed == 2)
+    #expect(try cache.count() == 2)
+    try scene.expectConsistent(cache)
+    scene.faults.plan(.errno(.ioError), for: .unlinkat, at: 1)
+    result = try cache.trim(toCount: 0)
+    #expect(result.removed == 1 && result.failed == 1)
+    #expect(try cache.count() == 1)
+    #expect(cache.statistics.upkeepFailures == [.ioError: 2, .notPermitted: 1])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `everything older is gone at once while it is being removed`() throws {
+    let cache = try scene.open()
+    for number in 0..<50 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    #expect(try cache.count() == 0)
+    #expect(try cache.totalSize() == 0)
+    for number in 0..<50 {
+      #expect(try cache.value(forKey: "\(number)") == nil)
+      #expect(try !cache.contains("\(number)"))
+    }
+    #expect(try cache.entries().isEmpty)
+    #expect(!progress.isFinished)
+    gate.open()
+    #expect(try progress.wait().removed == 50)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `what is stored while all is removed stays`() throws {
+    let cache = try scene.open()
+    for number in 0..<600 { try cache.store([1], forKey: "\(number)") }
+    let progress = try cache.removeAllInBackground()
+    for number in 590..<650 { try cache.store([2], forKey: "\(number)") }
+    try progress.wait()
+    #expect(try cache.count() == 60)
+    for number in 0..<650 {
+      #expect(try cache.value(forKey: "\(number)") == (number < 590 ? nil : [2]))
+    }
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `removals of all from many threads lose nothing stored after the last`() throws {
+    let cache = try scene.open()
+    for round in 0..<20 {
+      for number in 0..<20 { try cache.store([1], forKey: "\(number)") }
+      inThreads(4) { thread in
+        do {
+          try cache.removeAll()
+          try cache.store([UInt8(thread)], forKey: "thread \(thread)")
+        } catch {
+          Issue.record(error)
+        }
+      }
+      let left = try cache.entries().count
+      #expect(left >= 1 && left <= 4, "round \(round)")
+      try scene.expectConsistent(cache, "round \(round)")
+      try cache.removeAll()
+    }
+  }
+
+  @Test func `a removal of all that cannot read the directory says so and forgets nothing`() throws
+  {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    scene.faults.plan(.errno(.ioError), for: .readdir, at: 1)
+    #expect(throws: CacheError.self) { try cache.removeAll() }
+    #expect(try cache.count() == 5)
+    #expect(try cache.value(forKey: "0") == [1])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `files of strangers are not removed`() throws {
+    guard geteuid() == 0 else { return }
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    #expect(unsafe chown(scene.file("k"), 54_321, 54_321) == 0)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [.otherOwner: 1])
+    #expect(try !cache.remove(forKey: "k"))
+    #expect(try cache.removeAll().removed == 0)
+    #expect(try scene.names == [scene.name("k").text])
+    #expect(try cache.store([2], forKey: "k") == .stored)
+    #expect(try cache.value(forKey: "k") == [2])
+  }
+
+  @Test func `an entry removed by hand is a miss and no longer counts`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    #expect(try cache.count() == 1)
+    try FileManager.default.removeItem(atPath: scene.file("k"))
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `an old value that cannot be removed is admitted`() throws {
+    let cache = try scene.open { $0.sizeLimit = 100 }
+    try cache.store([1], forKey: "k")
+    scene.faults.plan(.errno(.ioError), for: .unlinkat, at: 1, onwards: true)
+    let large = [UInt8](repeating: 0, count: 101)
+    let rejected = #expect(throws: CacheError.self) { try cache.store(large, forKey: "k") }
+    #expect(rejected?.oldValueRemains == true)
+    scene.faults.plan(.errno(.ioError), for: .write, at: 1, onwards: true)
+    let failed = #expect(throws: CacheError.self) { try cache.store([2], forKey: "k") }
+    #expect(failed?.oldValueRemains == true)
+    scene.faults.reset()
+    #expect(try cache.value(forKey: "k") == [1])
+    try cache.close()
+    // The temporary that could not be removed either is left for the next scan.
+    try scene.expectConsistent(scene.open())
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Holds the scan at its work; one at a time, since the upkeep has few threads for the process.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `The scan` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+    let cache = try scene.open()
+    for number in 0..<20 { try cache.store([1], forKey: "\(number)") }
+    try cache.close()
+  }
+
+  /// Opens a cache whose scan stands still in the middle of the directory.
+  private func held(_ gate: Gate, at n: Int = 12) throws -> DiskCache {
+    let cache = try scene.open()
+    scene.faults.plan(.before { gate.pass() }, for: .readdir, at: n)
+    cache.engine.startScanIfNeeded()
+    gate.waitUntilReached()
+    return cache
+  }
+
+  @Test func `reads, stores and removals never wait for it`() throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    for number in 0..<20 { #expect(try cache.value(forKey: "\(number)") == [1]) }
+    #expect(try cache.store([2], forKey: "new") == .stored)
+    #expect(try cache.storeIfAbsent([2], forKey: "newer") == .stored)
+    #expect(try cache.remove(forKey: "3"))
+    #expect(try cache.contains("4") && !cache.contains("3"))
+    #expect(cache.statistics.scan == .running)
+    gate.open()
+    #expect(try cache.count() == 21)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `totals wait for it`() throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    let done = DispatchSemaphore(value: 0)
+    let right = Counter()
+    Thread.detachNewThread {
+      do {
+        if try cache.totalSize() == 20 { right.add() }
+      } catch {
+        Issue.record(error)
+      }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    gate.open()
+    done.wait()
+    #expect(right.value == 1)
+  }
+
+  @Test(arguments: [1, 5, 12, 22])
+  func `what happens meanwhile wins the merge`(n: Int) throws {
+    let gate = Gate()
+    let cache = try held(gate, at: n)
+    for number in 0..<5 { try cache.store([2, 2], forKey: "\(number)") }
+    for number in 5..<10 { try cache.remove(forKey: "\(number)") }
+    scene.clock.advance(by: .seconds(500))
+    for number in 10..<12 { _ = try cache.value(forKey: "\(number)") }
+    gate.open()
+    #expect(try cache.count() == 15)
+    #expect(try cache.totalSize() == 20)
+    #expect(try cache.trim(toCount: 2).removed == 13)
+    #expect(try cache.contains("10") && cache.contains("11"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a removal of all meanwhile leaves nothing of what it met`() throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    try cache.removeAll()
+    try cache.store([2], forKey: "new")
+    gate.open()
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `what others removed since it was known is forgotten`() throws {
+    let cache = try scene.open()
+    for number in 0..<20 { _ = try cache.value(forKey: "\(number)") }
+    for number in 0..<7 { try FileManager.default.removeItem(atPath: scene.file("\(number)")) }
+    #expect(try cache.count() == 13)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `one that fails is reported, and tried again by the next who asks`() throws {
+    let cache = try scene.open { $0.sizeLimit = 1 << 20 }
+    scene.faults.plan(.errno(.ioError), for: .readdir, at: 3)
+    let error = #expect(throws: CacheError.self) { try cache.count() }
+    #expect(error?.errno == .ioError)
+    #expect(cache.statistics.scan == .failed(.ioError))
+    #expect(try cache.count() == 20)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `one that always fails is not tried for ever`() throws {
+    let cache = try scene.open { $0.sizeLimit = 1 << 20 }
+    scene.faults.plan(.errno(.ioError), for: .readdir, at: 1, onwards: true)
+    #expect(throws: CacheError.self) { try cache.count() }
+    for _ in 0..<5 { try cache.store([1], forKey: "k") }
+    #expect(throws: CacheError.self) { try cache.count() }
+    try cache.close()
+    #expect(scene.faults.count(of: .readdir) <= 20)
+  }
+
+  @Test func `it starts with the first store under a limit or the first total`() throws {
+    let unlimited = try scene.open()
+    try unlimited.store([1], forKey: "k")
+    _ = try unlimited.value(forKey: "k")
+    #expect(unlimited.statistics.scan == .notStarted)
+    // Opening looks whether the directory is empty, which takes the first name but "." and "..".
+    #expect(scene.faults.count(of: .readdir) <= 3)
+    try unlimited.close()
+    let limited = try scene.open { $0.sizeLimit = 1 << 20 }
+    _ = try limited.value(forKey: "k")
+    #expect(limited.statistics.scan == .notStarted)
+    try limited.store([1], forKey: "k")
+    #expect(limited.statistics.scan != .notStarted)
+  }
+
+  @Test func `expired entries and too many of them go after it`() throws {
+    scene.clock.advance(by: .seconds(1))
+    let cache = try scene.open { $0.countLimit = 10 }
+    try cache.store([1], forKey: "soon", expiration: .seconds(5))
+    _ = try cache.count()
+    try cache.flush()
+    try cache.close()
+    scene.clock.advance(by: .seconds(10))
+    let reopened = try scene.open { $0.countLimit = 100 }
+    _ = try reopened.count()
+    try reopened.flush()
+    #expect(try !scene.names.contains(scene.name("soon").text))
+    try scene.expectConsistent(reopened)
+  }
+}
