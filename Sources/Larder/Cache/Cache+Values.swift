@@ -7,6 +7,9 @@ extension Cache {
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss with
   ///   a counted reason.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
+  //
+  // Inlinable, so that a hit in memory is specialised in the module of the caller.
+  @inlinable
   public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
@@ -25,6 +28,7 @@ extension Cache {
   }
 
   /// Reads a value from disk, past the memory tier, and promotes it.
+  @usableFromInline
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
     guard let found = try disk.engine.read(subject, for: .value, extending: nil) else { return nil }

@@ -71,6 +71,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Throws if the cache was closed or the process forked since it was opened.
+  @usableFromInline
   func checkUsable(_ operation: String) throws(CacheError) {
     if isClosed.load(ordering: .relaxed) {
       throw CacheError(.closed, operation: operation, path: directory)
