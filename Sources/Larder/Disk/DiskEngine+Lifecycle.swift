@@ -61,7 +61,7 @@ extension DiskEngine {
   /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
-    drainStamps()
+    waitForStamps()
     waitForEvictor()
     guard configuration.durability == .durable else { return }
     do throws(Errno) {

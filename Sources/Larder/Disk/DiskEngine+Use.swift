@@ -61,11 +61,20 @@ extension DiskEngine {
   func drainStamps() {
     let names = withState { state in
       state.nextDrain = nil
+      state.drainCount += 1
       return Array(state.pending.keys)
     }
     for name in names {
       changing(name) { drainStamp(of: name) }
     }
+    withState { $0.drainCount -= 1 }
+    changed.signal()
+  }
+
+  /// Waits until no use that was counted before is still on its way to the disk.
+  func waitForStamps() {
+    drainStamps()
+    wait { $0.drainCount == 0 ? () : nil }
   }
 
   private func drainStamp(of name: EntryName) {

@@ -8,6 +8,8 @@ struct EngineState: Sendable {
   var busy: Set<EntryName> = []
   /// Uses that have not reached the disk.
   var pending: [EntryName: PendingStamp] = [:]
+  /// Drains going on; a use that one of them has taken is no longer in `pending`.
+  var drainCount = 0
   /// When the next drain of `pending` is due, nil when none is planned.
   var nextDrain: MonotonicTime?
   /// Victims that have left the index and whose files have not left the disk.

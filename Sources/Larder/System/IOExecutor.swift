@@ -19,8 +19,6 @@ final class IOExecutor: Sendable {
     var threadCount = 0
     /// Threads that wait for work.
     var idleCount = 0
-    /// Whether a thread found nothing to do for as long as threads are kept.
-    var isIdleOut = false
   }
 
   private enum Step {
@@ -79,45 +77,37 @@ final class IOExecutor: Sendable {
   }
 
   private func work(mayWait: Bool) {
+    var idleSince: MonotonicTime?
     while true {
       let ticket = changed.ticket()
-      switch nextStep(mayWait: mayWait) {
-      case .run(let job): job()
-      case .wait(let time): waitIdle(ticket, time)
+      switch nextStep(mayWait: mayWait, idleSince: idleSince) {
+      case .run(let job):
+        job()
+        idleSince = nil
+      case .wait(let time):
+        if idleSince == nil { idleSince = .now }
+        changed.wait(ticket, timeout: time)
+        state.withLock { $0.idleCount -= 1 }
       case .end: return
       }
     }
   }
 
-  private func waitIdle(_ ticket: EventCount.Ticket, _ time: Duration) {
-    let start = MonotonicTime.now
-    changed.wait(ticket, timeout: time)
-    let isIdleOut = MonotonicTime.now.duration(since: start) >= Self.idleTime
-    state.withLock { state in
-      state.idleCount -= 1
-      state.isIdleOut = isIdleOut
-    }
-  }
-
-  private func nextStep(mayWait: Bool) -> Step {
+  private func nextStep(mayWait: Bool, idleSince: MonotonicTime?) -> Step {
     let now = MonotonicTime.now
+    let isIdleOut = idleSince.map { now.duration(since: $0) >= Self.idleTime } ?? false
     return state.withLock { state in
       if let job = state.takeJob(at: now) { return .run(job) }
-      guard mayWait else {
-        state.threadCount -= 1
-        return .end
-      }
-      if let next = state.delayed.last {
-        state.idleCount += 1
-        return .wait(next.due.duration(since: now))
-      }
-      if state.isIdleOut {
-        state.isIdleOut = false
+      // One thread stays for the jobs with a delay.
+      let isNeeded = !state.delayed.isEmpty && state.idleCount == 0
+      guard mayWait, !isIdleOut || isNeeded else {
         state.threadCount -= 1
         return .end
       }
       state.idleCount += 1
-      return .wait(Self.idleTime)
+      let untilNext = state.delayed.last?.due.duration(since: now)
+      return .wait(
+        isIdleOut ? untilNext ?? Self.idleTime : min(Self.idleTime, untilNext ?? Self.idleTime))
     }
   }
 }

@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `The executor` {
+  @Test(arguments: [1, 2, 4])
+  func `every job runs once, however many threads submit`(threadLimit: Int) async {
+    let executor = IOExecutor(threadLimit: threadLimit)
+    let counter = Counter()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<500 {
+            await withCheckedContinuation { continuation in
+              executor.submit {
+                counter.add()
+                continuation.resume()
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(counter.value == 4000)
+  }
+
+  @Test func `jobs of one thread run in the order of their submission`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let order = Mutex<[Int]>([])
+    await withCheckedContinuation { continuation in
+      for number in 0..<1000 { executor.submit { order.withLock { $0.append(number) } } }
+      executor.submit { continuation.resume() }
+    }
+    #expect(order.withLock { $0 } == Array(0..<1000))
+  }
+
+  @Test func `jobs with a delay run in the order of their times`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let order = Mutex<[Int]>([])
+    await withCheckedContinuation { continuation in
+      executor.submit(after: .milliseconds(30)) {
+        order.withLock { $0.append(3) }
+        continuation.resume()
+      }
+      executor.submit(after: .milliseconds(10)) { order.withLock { $0.append(1) } }
+      executor.submit(after: .milliseconds(20)) { order.withLock { $0.append(2) } }
+    }
+    #expect(order.withLock { $0 } == [1, 2, 3])
+  }
+
+  @Test func `a delayed job does not hold up what is ready`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let late = Counter()
+    executor.submit(after: .seconds(3600)) { late.add() }
+    await withCheckedContinuation { continuation in executor.submit { continuation.resume() } }
+    #expect(late.value == 0)
+  }
+
+  @Test func `a cancelled task gets an error for work that has not begun`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let gate = Gate()
+    executor.submit { gate.pass() }
+    let task = Task {
+      try await executor.run("test") { () throws(CacheError) in 1 }
+    }
+    task.cancel()
+    gate.open()
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+  }
+}
