@@ -49,6 +49,12 @@ extension LRU {
     settings.keepsTimes = true
   }
 
+  /// Whether there is an entry that time alone can make leave.
+  @inlinable @inline(__always)
+  var canExpire: Bool {
+    settings.keepsTimes && slab.count > 0 && (earliestExpiry < .never || settings.ageLimit != nil)
+  }
+
   /// Whether an entry is past its expiry or the age limit.
   @inlinable @inline(__always)
   func isExpired(_ slot: Slot, at now: PackedTime) -> Bool {

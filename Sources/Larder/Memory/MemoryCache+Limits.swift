@@ -34,6 +34,7 @@ extension MemoryCache {
       lru.enforceLimits(at: now, into: &removals)
       index += 1
     }
+    planSweepIfNeeded()
   }
 }
 
