@@ -33,9 +33,9 @@ extension LRU {
   /// Takes new limits; what no longer fits goes at the next `enforceLimits(at:into:)`.
   @usableFromInline
   mutating func setLimits(_ limits: MemoryLimits, at now: PackedTime) {
-    settings.costLimit = limits.cost ?? .max
+    settings.costLimit = min(limits.cost ?? .max, settings.costCeiling)
     settings.costTarget = limits.target(of: settings.costLimit)
-    settings.countLimit = min(limits.count ?? .max, Slot.maximumCount)
+    settings.countLimit = min(limits.count ?? .max, settings.countCeiling, Slot.maximumCount)
     settings.countTarget = limits.target(of: settings.countLimit)
     settings.ageLimit = limits.age.map(PackedSpan.init)
     if settings.ageLimit != nil { keepTimes(from: now) }

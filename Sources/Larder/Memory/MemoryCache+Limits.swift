@@ -22,7 +22,7 @@ extension MemoryCache {
   }
 
   /// Changes the limits for all stripes and removes what no longer fits.
-  private func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
+  func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
     let new = limits.withLock { limits in
       limits = change(limits)
