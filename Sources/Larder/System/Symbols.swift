@@ -35,3 +35,7 @@ func c_copy_file_range(
   _ input: Int32, _ inputOffset: UnsafeMutablePointer<Int64>?, _ output: Int32,
   _ outputOffset: UnsafeMutablePointer<Int64>?, _ size: Int, _ flags: UInt32
 ) -> Int
+
+/// See: man 2 eventfd (sys/eventfd.h).
+@_extern(c, "eventfd")
+func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32

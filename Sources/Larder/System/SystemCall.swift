@@ -1,6 +1,7 @@
 /// The system calls that a test can make fail, by the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
   case copyFileRange = "copy_file_range"
+  case eventfd
   case fcntl
   case fdatasync
   case fgetxattr
@@ -17,6 +18,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case mkdirat
   case open
   case openat
+  case poll
   case read
   case readdir
   case renameat

@@ -29,6 +29,20 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   }
 }
 
+/// Which thread this is, among those that live. Corresponds to `pthread_self`.
+struct ThreadIdentity: Sendable, Hashable {
+  private let number: UInt
+
+  /// The caller's.
+  static var current: ThreadIdentity {
+    #if canImport(Glibc)
+      ThreadIdentity(number: UInt(pthread_self()))
+    #else
+      ThreadIdentity(number: UInt(bitPattern: pthread_self()))
+    #endif
+  }
+}
+
 private final class ThreadBody: Sendable {
   let run: @Sendable () -> Void
 
