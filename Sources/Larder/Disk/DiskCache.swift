@@ -27,7 +27,7 @@ public final class DiskCache: Sendable {
   ) throws(CacheError) {
     configuration.checkPreconditions()
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw CacheError(CacheError.Code.invalidArgument, operation: "open", path: directory)
+      throw CacheError(.invalidArgument, operation: "open", path: directory)
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration

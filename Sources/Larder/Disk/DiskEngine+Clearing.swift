@@ -21,7 +21,7 @@ extension DiskEngine {
         if piece.isLast { break }
       }
     } catch {
-      progress.fail(CacheError(error, operation: "removeAll", path: location.path))
+      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
       withState { $0.mustScanAgain() }
     }

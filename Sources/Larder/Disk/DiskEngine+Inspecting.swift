@@ -60,7 +60,7 @@ extension DiskEngine {
         if piece.isLast { return names }
       }
     } catch {
-      throw CacheError(error, operation: "entries", path: location.path)
+      throw CacheError(errno: error, operation: "entries", path: location.path)
     }
   }
 
@@ -77,7 +77,7 @@ extension DiskEngine {
         if piece.isLast { return survey }
       }
     } catch {
-      throw CacheError(error, operation: "survey", path: location.path)
+      throw CacheError(errno: error, operation: "survey", path: location.path)
     }
   }
 

@@ -27,7 +27,7 @@ extension DiskEngine {
     do throws(Errno) {
       guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return false }
     } catch {
-      throw CacheError(error, operation: operation, path: location.path)
+      throw CacheError(errno: error, operation: operation, path: location.path)
     }
     directoryChanged()
     try lockDirectory()
@@ -67,7 +67,7 @@ extension DiskEngine {
     do throws(Errno) {
       try location.handle.descriptor.synchronize()
     } catch {
-      throw CacheError(error, operation: "flush", path: location.path)
+      throw CacheError(errno: error, operation: "flush", path: location.path)
     }
   }
 

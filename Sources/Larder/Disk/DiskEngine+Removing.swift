@@ -29,7 +29,7 @@ extension DiskEngine {
       }
       return isRemoved && !wasHidden
     } catch {
-      throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
+      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 

@@ -21,7 +21,7 @@ extension DiskEngine {
       switch outcome {
       case .finished: return
       case .failed(let errno):
-        throw CacheError(errno, operation: "scan", path: location.path)
+        throw CacheError(errno: errno, operation: "scan", path: location.path)
       // The directory was replaced while it was read: once more, unless nobody is left to know.
       case .notStarted, .running:
         if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }

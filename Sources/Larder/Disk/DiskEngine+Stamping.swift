@@ -18,7 +18,7 @@ extension DiskEngine {
   }
 
   private func stampFailure(_ errno: Errno, _ name: EntryName) -> CacheError {
-    CacheError(errno, operation: "stamp", path: "\(location.path)/\(name)")
+    CacheError(errno: errno, operation: "stamp", path: "\(location.path)/\(name)")
   }
 
   private func stamp(

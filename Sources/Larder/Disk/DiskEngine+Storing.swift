@@ -52,7 +52,7 @@ extension DiskEngine {
     do throws(Errno) {
       try file.write(content)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
     return try finish(&file, request)
   }
@@ -115,7 +115,7 @@ extension DiskEngine {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
       guard error == .noSuchFile else {
-        throw CacheError(error, operation: "store", path: location.path)
+        throw CacheError(errno: error, operation: "store", path: location.path)
       }
     }
     // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
@@ -123,7 +123,7 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
   }
 
@@ -175,7 +175,7 @@ extension DiskEngine {
       return try writer.publish(&file, as: name, isExclusive: isExclusive)
     } catch {
       if file.isPublished { withdraw(name, of: request) }
-      throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
   }
 
