@@ -73,6 +73,7 @@ extension DiskEngine {
 
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
+    defer { end() }
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
@@ -81,9 +82,14 @@ extension DiskEngine {
       }
     }
     withState { $0.isShutDown = true }
-    defer { unlockDirectory() }
     wait { $0.statistics.scan == .running ? nil : () }
     try flush()
+  }
+
+  private func end() {
+    unlockDirectory()
+    withState { $0.hasEnded = true }
+    changed.signal()
   }
 
   /// Gives up the lock, so that the directory can be opened again although somebody still holds the

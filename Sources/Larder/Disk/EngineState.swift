@@ -35,6 +35,8 @@ struct EngineState: Sendable {
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
   var isShutDown = false
+  /// Whether nothing more is written and the directory's lock is given up.
+  var hasEnded = false
 }
 
 extension EngineState {
