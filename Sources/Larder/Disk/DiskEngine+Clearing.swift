@@ -18,6 +18,7 @@ extension DiskEngine {
       while true {
         let piece = try scan.next()
         for entry in piece.entries { progress.add(clear(entry, in: handle)) }
+        progress.add(passOver(piece.unreadable))
         if piece.isLast { break }
       }
     } catch {
@@ -28,6 +29,18 @@ extension DiskEngine {
     withState { $0.storedSinceClear = nil }
     progress.finish()
     changed.signal()
+  }
+
+  /// Counts entries that stay because they cannot be judged.
+  private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
+    var result = BulkRemoval()
+    for (name, errno) in unreadable where withState({ $0.mayClear(name) }) {
+      noteUpkeepFailure(errno)
+      result.failed += 1
+    }
+    // They are still there, and the index has forgotten them.
+    if result.failed > 0 { withState { $0.mustScanAgain() } }
+    return result
   }
 
   private func clear(_ entry: IndexedEntry, in handle: DirectoryHandle) -> BulkRemoval {

@@ -56,7 +56,7 @@ extension DiskEngine {
       var scan = try DirectoryScan(location.handle, trust: reader.trust)
       while true {
         let piece = try scan.next()
-        names += piece.entries.map(\.name)
+        names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
         if piece.isLast { return names }
       }
     } catch {
