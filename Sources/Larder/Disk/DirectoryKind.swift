@@ -20,7 +20,7 @@ extension DirectoryKind {
     do throws(Errno) {
       self = try Self.kind(of: try DirectoryHandle.open(path: path, faults: nil))
     } catch {
-      throw CacheError(error, operation: "open", path: path)
+      throw CacheError(errno: error, operation: "open", path: path)
     }
   }
 

@@ -34,7 +34,7 @@ extension DiskCache {
       }
       return bare.map { found[$0, default: []].sorted() }
     } catch {
-      throw CacheError(error, operation: "names", path: directory)
+      throw CacheError(errno: error, operation: "names", path: directory)
     }
   }
 
@@ -88,7 +88,7 @@ extension DiskEngine {
     } catch .noSuchFile {
       return 0
     } catch {
-      throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
+      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 }

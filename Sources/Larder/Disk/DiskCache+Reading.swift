@@ -82,7 +82,7 @@ public struct EntryFile: ~Copyable, Sendable {
     do throws(Errno) {
       guard try file.read(into: &span) == span.byteCount else { throw .ioError }
     } catch {
-      throw CacheError(error, operation: "read")
+      throw CacheError(errno: error, operation: "read")
     }
   }
 
@@ -91,7 +91,7 @@ public struct EntryFile: ~Copyable, Sendable {
     do throws(Errno) {
       return try file.read(into: &bytes)
     } catch {
-      throw CacheError(error, operation: "read")
+      throw CacheError(errno: error, operation: "read")
     }
   }
 }

@@ -27,7 +27,7 @@ extension DiskCache {
   ) throws(CacheError) -> StampOutcome {
     try checkWritable("stamp")
     guard let name = EntryName(Array(name.utf8)) else {
-      throw CacheError(CacheError.Code.invalidArgument, operation: "stamp", path: name)
+      throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
     return try engine.stamp(name, expiration)

@@ -21,13 +21,14 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
   ///   `.configurationConflict`, `.directoryMissing` (read-only), `.invalidArgument`, `.io`.
-  /// - Complexity: O(1), however many entries there are.
+  /// - Complexity: O(1), however many entries there are. While this process's last cache on the
+  ///   directory still writes what it left pending, this waits for it.
   public init(
     directory: String, configuration: Configuration = Configuration()
   ) throws(CacheError) {
     configuration.checkPreconditions()
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw CacheError(CacheError.Code.invalidArgument, operation: "open", path: directory)
+      throw CacheError(.invalidArgument, operation: "open", path: directory)
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration

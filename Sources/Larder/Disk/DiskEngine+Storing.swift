@@ -52,7 +52,7 @@ extension DiskEngine {
     do throws(Errno) {
       try file.write(content)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
     return try finish(&file, request)
   }
@@ -81,7 +81,25 @@ extension DiskEngine {
       if isDeclined(request, byteCount: stream.byteCount) {
         return try reject(request, .declined)
       }
+      return try finish(&stream, request)
+    }
+  }
+
+  /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still
+  /// has the content, which goes on in a file of the directory that is there now.
+  private func finish(
+    _ stream: inout EntryStream, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
       return try finish(&stream.file, request)
+    } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+      var copy = try stage(request.subject.name, mayBeUnnamed: false)
+      do throws(Errno) {
+        try copy.write(contentOf: stream.file)
+      } catch {
+        throw CacheError(errno: error, operation: "store", path: location.path)
+      }
+      return try finish(&copy, request)
     }
   }
 
@@ -115,7 +133,7 @@ extension DiskEngine {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
       guard error == .noSuchFile else {
-        throw CacheError(error, operation: "store", path: location.path)
+        throw CacheError(errno: error, operation: "store", path: location.path)
       }
     }
     // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
@@ -123,7 +141,7 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
   }
 
@@ -175,7 +193,7 @@ extension DiskEngine {
       return try writer.publish(&file, as: name, isExclusive: isExclusive)
     } catch {
       if file.isPublished { withdraw(name, of: request) }
-      throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
   }
 
@@ -237,7 +255,7 @@ extension DiskEngine {
     do throws(CacheError) {
       return try store()
     } catch {
-      // What came in pieces cannot be tried again; the next store finds the directory in order.
+      // So that the next store finds the directory in order.
       _ = hasRecovered(from: error)
       if request.isExclusive { throw error }
       var remains = false

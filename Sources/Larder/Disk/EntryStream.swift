@@ -42,7 +42,7 @@ public struct EntryStream: ~Copyable {
     do throws(Errno) {
       try file.write(bytes)
     } catch {
-      let failure = CacheError(error, operation: "store", path: path)
+      let failure = CacheError(errno: error, operation: "store", path: path)
       guard failure.code == .noSpace, !hasMadeRoom, makeRoom(bytes.count) else { throw failure }
       hasMadeRoom = true
       try tryToWrite(bytes)

@@ -65,6 +65,9 @@ final class IOExecutor: Sendable {
     wake(needsThread)
   }
 
+  /// Whether a thread is there that would run a job with a delay.
+  var hasThreads: Bool { state.withLock { $0.threadCount > 0 } }
+
   private func wake(_ needsThread: Bool) {
     changed.signal()
     guard needsThread else { return }
@@ -72,6 +75,7 @@ final class IOExecutor: Sendable {
       try startThread { self.work(mayWait: true) }
     } catch {
       // No thread to be had: what is ready now is done here, late rather than never.
+      state.withLock { $0.threadCount -= 1 }
       work(mayWait: false)
     }
   }
@@ -98,16 +102,16 @@ final class IOExecutor: Sendable {
     let isIdleOut = idleSince.map { now.duration(since: $0) >= Self.idleTime } ?? false
     return state.withLock { state in
       if let job = state.takeJob(at: now) { return .run(job) }
+      guard mayWait else { return .end }
       // One thread stays for the jobs with a delay.
       let isNeeded = !state.delayed.isEmpty && state.idleCount == 0
-      guard mayWait, !isIdleOut || isNeeded else {
+      if isIdleOut && !isNeeded {
         state.threadCount -= 1
         return .end
       }
       state.idleCount += 1
-      let untilNext = state.delayed.last?.due.duration(since: now)
-      return .wait(
-        isIdleOut ? untilNext ?? Self.idleTime : min(Self.idleTime, untilNext ?? Self.idleTime))
+      let untilNext = state.delayed.last?.due.duration(since: now) ?? Self.idleTime
+      return .wait(isIdleOut ? untilNext : min(Self.idleTime, untilNext))
     }
   }
 }
