@@ -30,8 +30,8 @@ extension DiskCache {
       expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as a
-  /// use.
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
+  /// a use.
   ///
   /// The content is checked before the closure runs, the first time that this process meets the
   /// file; it is not held in memory.

@@ -45,7 +45,8 @@ extension DiskCache {
     /// Whether the directory's group shares the cache: files get 0660 and the directory 2770. The
     /// default is false: 0600 and 0700.
     public var sharesWithGroup = false
-    /// Says whether a value of a number of bytes may be stored under a key. The default is nil: yes.
+    /// Says whether a value of a number of bytes may be stored under a key. The default is nil:
+    /// yes.
     public var shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// The threads that run asynchronous operations. The default is 4.
     public var threadCount = 4

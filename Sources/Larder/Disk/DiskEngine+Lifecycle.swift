@@ -114,8 +114,8 @@ extension DiskEngine {
 
   /// Whether a process that ends before its scan does must stay for it.
   ///
-  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many short
-  /// processes together hold the limit and few of them pay for a scan.
+  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many
+  /// short processes together hold the limit and few of them pay for a scan.
   private func mustFinishScan() -> Bool {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let (isScanning, written) = withState {

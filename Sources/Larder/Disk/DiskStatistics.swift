@@ -10,7 +10,8 @@
 /// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
 /// | `purges` | a limit was passed and victims were chosen |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
-/// | `stampsWritten`, `stampsDropped` | a use reached the disk; or did not, since the file changed |
+/// | `stampsWritten` | a use reached the disk |
+/// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
   /// Values found.

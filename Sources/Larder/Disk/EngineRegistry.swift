@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The engines of this process by the directory they hold, so that all objects on one directory share
-/// one, however its path is spelled.
+/// The engines of this process by the directory they hold, so that all objects on one directory
+/// share one, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
     weak var engine: DiskEngine?

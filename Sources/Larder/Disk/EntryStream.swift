@@ -1,5 +1,5 @@
-/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure that
-/// was given the stream returns, and never if it throws.
+/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure
+/// that was given the stream returns, and never if it throws.
 public struct EntryStream: ~Copyable {
   var file: StagedFile
   private let limit: Int?

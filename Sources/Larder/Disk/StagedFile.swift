@@ -1,8 +1,8 @@
 /// A file in the cache's directory that is being written and is not an entry yet.
 ///
-/// One that is not published leaves nothing behind: without a name the system takes it back, a named
-/// temporary is unlinked when the value ends, and one left by a crash is found unlocked by the next
-/// scan.
+/// One that is not published leaves nothing behind: without a name the system takes it back, a
+/// named temporary is unlinked when the value ends, and one left by a crash is found unlocked by
+/// the next scan.
 struct StagedFile: ~Copyable {
   let descriptor: FileDescriptor
   let handle: DirectoryHandle

@@ -6,7 +6,8 @@
 
 /// What a command settles with the system before it begins and when it ends.
 package enum CommandProcess {
-  /// The status with which a shell shows that a command ended because nobody read on: 128 + SIGPIPE.
+  /// The status with which a shell shows that a command ended because nobody read on: 128 +
+  /// SIGPIPE.
   package static let brokenPipeStatus: UInt8 = 141
 
   /// Makes sure that writing to a pipe nobody reads is an error and not the end, and that no file
@@ -16,8 +17,8 @@ package enum CommandProcess {
   package static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
-      // The lowest free number is the one that was found closed. Opened the wrong way round, so that
-      // using the stream is the error it would have been.
+      // The lowest free number is the one that was found closed. Opened the wrong way round, so
+      // that using the stream is the error it would have been.
       let mode = descriptor == 0 ? O_WRONLY : O_RDONLY
       if unsafe open("/dev/null", mode) == -1 { _ = unsafe open("/", O_RDONLY | O_DIRECTORY) }
     }

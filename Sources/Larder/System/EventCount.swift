@@ -31,7 +31,8 @@ struct EventCount: ~Copyable, Sendable {
   /// Wakes all who wait with a ticket taken before.
   func signal() {
     count.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    // A waiter announces itself before it compares, so one that is not seen here sees the new count.
+    // A waiter announces itself before it compares, so one that is not seen here sees the new
+    // count.
     if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
   }
 

@@ -2,8 +2,9 @@ extension FileDescriptor {
   /// The longest attribute that is read; a longer one counts as damaged.
   static let maximumAttributeByteCount = 4096
 
-  /// Reads an extended attribute and lends its bytes; nil where there is none, where the file system
-  /// has none, or where it is longer than `maximumAttributeByteCount` (then `isTooLong` is set).
+  /// Reads an extended attribute and lends its bytes; nil where there is none, where the file
+  /// system has none, or where it is longer than `maximumAttributeByteCount` (then `isTooLong` is
+  /// set).
   ///
   /// Corresponds to `fgetxattr`.
   func withAttribute<Result>(

@@ -19,8 +19,8 @@ extension FileDescriptor {
 
   /// Keeps outside reads from moving the atime of files made in this directory from now on.
   ///
-  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs hand down to new
-  /// files.
+  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs hand down to
+  /// new files.
   func setNoAtimeFlag() throws(Errno) {
     var flags = try inodeFlags() | Self.noAtimeFlag
     _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }

@@ -1,8 +1,8 @@
 extension IOExecutor {
   /// Runs blocking work on one of the threads while the task waits.
   ///
-  /// - Throws: What the work throws; `.cancelled` when the task was cancelled before the work began.
-  ///   Work that has begun is not disturbed.
+  /// - Throws: What the work throws; `.cancelled` when the task was cancelled before the work
+  ///   began. Work that has begun is not disturbed.
   func run<Result: Sendable>(
     _ operation: String, _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {

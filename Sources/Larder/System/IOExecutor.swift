@@ -3,8 +3,8 @@ import Synchronization
 /// A few threads of the project's own for work that touches the disk.
 ///
 /// File work blocks, and Swift's cooperative pool must not. Threads start when there is work for
-/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start in
-/// the order of their submission; those with a delay start when it is over.
+/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start
+/// in the order of their submission; those with a delay start when it is over.
 final class IOExecutor: Sendable {
   fileprivate struct Job {
     let due: MonotonicTime

@@ -28,8 +28,8 @@ package enum SystemCall: String, Sendable, CaseIterable {
 
 /// Makes a system call and makes it again whenever a signal interrupted it.
 ///
-/// Every call of the project goes through here, so that the loop around EINTR stands once and a test
-/// can put a failure in the place of any call.
+/// Every call of the project goes through here, so that the loop around EINTR stands once and a
+/// test can put a failure in the place of any call.
 @inline(__always)
 func system<Result: FixedWidthInteger & SignedInteger>(
   _ call: SystemCall, _ faults: FaultInjector?, _ body: () -> Result
