@@ -99,8 +99,8 @@ extension DiskEngine {
     for name: EntryName
   ) throws(CacheError) -> (finding: Verification.Finding, status: FileStatus?) {
     switch try reader.open(name.fileName, in: location.handle) {
-    case .missed(.absent, _), .missed(.foreign, _): return (.gone, nil)
-    case .missed: return (.unreadable, nil)
+    case .missed(let reason, _):
+      return (reason == .absent || reason == .foreign ? .gone : .unreadable, nil)
     case .file(let descriptor, let status):
       guard status.isRegular else { return (.gone, nil) }
       do throws(Errno) {
