@@ -11,7 +11,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
-    guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
+    guard let found = try engine.read(subject(key), for: .value, extending: extending ?? self.extending) else {
       return nil
     }
     return found.bytes
@@ -23,7 +23,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
-    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
+    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending ?? self.extending)
     else { return nil }
     return DiskValue(
       bytes: found.bytes, extendedData: found.extendedData,
@@ -42,7 +42,7 @@ extension DiskCache {
     _ body: (borrowing EntryFile) throws -> Result
   ) throws -> Result? {
     try checkUsable("withFile")
-    guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
+    guard let found = try engine.read(subject(key), for: .file, extending: extending ?? self.extending) else {
       return nil
     }
     let byteCount = Int(found.status.byteCount)
