@@ -11,6 +11,8 @@ final class IOExecutor: Sendable {
     let run: @Sendable () -> Void
   }
 
+  /// Everything that the threads share. `ready` is a queue in an array: taken from `firstReady` on,
+  /// and emptied when the two ends meet.
   fileprivate struct State {
     var ready: [@Sendable () -> Void] = []
     var firstReady = 0
@@ -29,9 +31,12 @@ final class IOExecutor: Sendable {
     case end
   }
 
+  // Long enough to outlast a pause between bursts.
   private static let idleTime = Duration.seconds(5)
 
   /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
+  // Upkeep waits for locks and disks and not for each other, so that four are enough for any number
+  // of caches.
   static let upkeep = IOExecutor(threadLimit: 4)
 
   /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
@@ -48,6 +53,8 @@ final class IOExecutor: Sendable {
   }
 
   /// Runs a job on one of the threads; on the caller's own when no thread can be started.
+  ///
+  /// Never blocks for the work itself, unless no thread can be had.
   func submit(_ job: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in
       state.ready.append(job)
@@ -57,6 +64,10 @@ final class IOExecutor: Sendable {
   }
 
   /// Runs a job on one of the threads when a delay is over.
+  ///
+  /// As long as any delayed job waits, threads that ran out of work wait with it and do not end.
+  ///
+  /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
   func submit(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
     let entry = Job(due: MonotonicTime.now.advanced(by: delay), run: job)
     let needsThread = state.withLock { state in
@@ -78,8 +89,10 @@ final class IOExecutor: Sendable {
     }
   }
 
+  /// What a thread does: run what is ready, else wait, else end.
   private func work(mayWait: Bool) {
     while true {
+      // Before the look at the queue, so that a job added after the look ends the wait.
       let ticket = changed.ticket()
       switch nextStep(mayWait: mayWait) {
       case .run(let job): job()
@@ -92,6 +105,7 @@ final class IOExecutor: Sendable {
   private func waitIdle(_ ticket: EventCount.Ticket, _ time: Duration) {
     let start = MonotonicTime.now
     changed.wait(ticket, timeout: time)
+    // By the time that passed and not by why the wait ended: a signal for another thread wakes all.
     let isIdleOut = MonotonicTime.now.duration(since: start) >= Self.idleTime
     state.withLock { state in
       state.idleCount -= 1
@@ -125,6 +139,7 @@ final class IOExecutor: Sendable {
 extension IOExecutor.State {
   /// The next job that may start, if any.
   fileprivate mutating func takeJob(at now: MonotonicTime) -> (@Sendable () -> Void)? {
+    // What is due goes before what is ready: it has waited for longer.
     if let job = delayed.last, job.due <= now {
       delayed.removeLast()
       return job.run
@@ -133,6 +148,7 @@ extension IOExecutor.State {
     let job = ready[firstReady]
     firstReady += 1
     if firstReady == ready.count {
+      // A burst of submissions must not keep its memory for ever.
       ready.removeAll(keepingCapacity: ready.count < 1024)
       firstReady = 0
     }
@@ -141,6 +157,8 @@ extension IOExecutor.State {
 
   /// Whether the caller must start another thread for what it has added.
   fileprivate mutating func claimThread(within limit: Int) -> Bool {
+    // Counted by jobs and not by wake-ups: an idle thread that was signalled is still counted as
+    // idle until it has taken its job, and so is the job.
     guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return false }
     guard threadCount < limit else { return false }
     threadCount += 1
