@@ -47,8 +47,8 @@ extension MemoryCache {
         return old
       }
       removed += old.slab.count
-      guard let listener = configuration.removalListener else { continue }
-      old.slab.forEach { listener($0.key, $0.value, cause) }
+      guard isHeard else { continue }
+      old.slab.forEach { tell($0.key, $0.value, cause) }
     }
     return removed
   }

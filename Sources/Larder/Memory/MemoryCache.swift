@@ -23,6 +23,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
   public let configuration: Configuration
   let limits: Mutex<MemoryLimits>
+  /// The sequences of removals.
+  @usableFromInline
+  let observers = RemovalObservers<Key, Value>()
   /// Whether a sweep of expired values is planned.
   @usableFromInline
   let isSweepPlanned = Atomic<Bool>(false)
