@@ -81,7 +81,25 @@ extension DiskEngine {
       if isDeclined(request, byteCount: stream.byteCount) {
         return try reject(request, .declined)
       }
+      return try finish(&stream, request)
+    }
+  }
+
+  /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still
+  /// has the content, which goes on in a file of the directory that is there now.
+  private func finish(
+    _ stream: inout EntryStream, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
       return try finish(&stream.file, request)
+    } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+      var copy = try stage(request.subject.name, mayBeUnnamed: false)
+      do throws(Errno) {
+        try copy.write(contentOf: stream.file)
+      } catch {
+        throw CacheError(errno: error, operation: "store", path: location.path)
+      }
+      return try finish(&copy, request)
     }
   }
 
@@ -237,7 +255,7 @@ extension DiskEngine {
     do throws(CacheError) {
       return try store()
     } catch {
-      // What came in pieces cannot be tried again; the next store finds the directory in order.
+      // So that the next store finds the directory in order.
       _ = hasRecovered(from: error)
       if request.isExclusive { throw error }
       var remains = false

@@ -42,6 +42,17 @@ struct StagedFile: ~Copyable {
     byteCount += bytes.count
   }
 
+  /// Adds the content of another file, which is read from its start.
+  mutating func write(contentOf other: borrowing StagedFile) throws(Errno) {
+    try other.descriptor.seek(to: 0)
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try other.descriptor.read(into: &piece)
+      if count == 0 { return }
+      try write(piece.span.extracting(..<count))
+    }
+  }
+
   /// The hash of the content and of extended data after it.
   func contentHash(with extendedData: [UInt8]) -> UInt64 {
     var hash = hash
