@@ -83,6 +83,7 @@ extension DiskEngine {
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
     {
+      if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
     }
     var use = use

@@ -38,6 +38,19 @@ extension DiskEngine {
     return extended ?? expiry
   }
 
+  /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
+  /// neighbour's word. The next sweep takes it.
+  func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
+    withState { state in
+      guard let generation = use.generation, generations.isCurrent(generation),
+        let known = state.index.entry(named: name),
+        known.inode != status.inode || known.changeTime != status.change
+      else { return }
+      state.changedSinceScan?.insert(name)
+      state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+    }
+  }
+
   /// Writes a use through an open file.
   func stamp(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,

@@ -74,6 +74,17 @@ struct `Expiry on disk` {
     #expect(try cache.read(forKey: "k")?.expiry == later)
   }
 
+  @Test func `an entry that was expired by hand is swept without another scan`() throws {
+    let cache = try scene.open()
+    for key in ["k", "other"] { try cache.store([1], forKey: key) }
+    #expect(try cache.count() == 2)
+    try scene.touch(scene.name("k"), access: nil, modification: scene.clock.now)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try cache.removeExpired().removed == 1)
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
+  }
+
   private static let fixed: [Expiration] = [.date(Timestamp(seconds: 1_800_001_000)), .never]
 
   @Test(arguments: fixed, [ExpirationExtending.lifetime, .to(.seconds(999_999)), .none])
