@@ -15,8 +15,15 @@ extension EngineState {
   /// Makes a victim whose file could not be removed an entry again: it is still on the disk, and
   /// totals must say so.
   mutating func readopt(_ victim: Victim) {
+    readopt(victim, as: IndexedEntry(victim))
+  }
+
+  /// Makes an entry of what has a victim's name, and counts no removal of it.
+  mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
     cancelRemoval(of: victim.name)
-    if storedSinceClear == nil { index.upsert(IndexedEntry(victim), order: .byLastAccess) }
+    let count = statistics.removals[victim.cause, default: 0] - 1
+    statistics.removals[victim.cause] = count > 0 ? count : nil
+    if storedSinceClear == nil, let entry { index.upsert(entry, order: .byLastAccess) }
   }
 }
 
@@ -66,50 +73,34 @@ extension DiskEngine {
 
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
-    for victim in victims {
-      let isGone = changing(victim.name) { removeFile(of: victim) }
-      if isGone {
-        result.removed += 1
-        result.byteCount += Int(victim.byteCount)
-      } else {
-        result.failed += 1
-      }
-    }
+    for victim in victims { result.add(changing(victim.name) { removeFile(of: victim) }) }
     return result
   }
 
   /// Removes a victim's file unless a store has taken the name since, or somebody used or replaced
-  /// the file; then it is an entry again.
-  private func removeFile(of victim: Victim) -> Bool {
+  /// the file; then it is an entry again, and neither removed nor failed.
+  private func removeFile(of victim: Victim) -> BulkRemoval {
     let name = victim.name
-    guard let doomed = withState({ $0.doomed[name] }) else { return true }
-    let fileName = name.fileName
+    var result = BulkRemoval()
+    guard let doomed = withState({ $0.doomed[name] }) else { return result }
     do throws(Errno) {
-      let status = try location.handle.status(of: fileName)
-      guard status.inode == doomed.inode && status.change == doomed.changeTime else {
-        readopt(name, status)
-        return status.inode != doomed.inode
+      let unlinking = try unlink(
+        name, inode: doomed.inode, changeTime: doomed.changeTime, in: location.handle)
+      switch unlinking {
+      case .removed, .absent:
+        withState { $0.cancelRemoval(of: name) }
+        result.removed = 1
+        result.byteCount = Int(victim.byteCount)
+      case .changed(let status):
+        let entry = entry(name, status)
+        withState { $0.readopt(doomed, as: entry) }
       }
-      try location.handle.unlink(fileName)
-    } catch .noSuchFile, .staleHandle {
-      // Somebody was quicker.
     } catch {
       noteUpkeepFailure(error)
       withState { $0.readopt(doomed) }
-      return false
+      result.failed = 1
     }
-    withState { $0.cancelRemoval(of: name) }
-    return true
-  }
-
-  /// Takes a file into the index that is not what was judged.
-  private func readopt(_ name: EntryName, _ status: FileStatus) {
-    withState { state in
-      state.cancelRemoval(of: name)
-      if status.isRegular {
-        state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
-      }
-    }
+    return result
   }
 
   /// Waits until an eviction is over and returns what came of it.

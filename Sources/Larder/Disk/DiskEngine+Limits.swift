@@ -159,7 +159,8 @@ extension EngineState {
   /// expired, the others as evicted.
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
-    let (expired, evicted) = index.take(plan)
+    let (outlived, evicted) = index.take(plan)
+    let expired = outlived.map { $0.counted(as: .expired) }
     statistics.removals[.expired, default: 0] += expired.count
     statistics.removals[.evicted, default: 0] += evicted.count
     return startEviction(expired + evicted)

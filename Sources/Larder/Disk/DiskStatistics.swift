@@ -7,7 +7,7 @@
 /// | `misses` | none was found, by reason |
 /// | `stores` | a value became visible |
 /// | `rejections` | a value was not stored, by reason |
-/// | `removals` | an entry left, by cause; `evicted` counts when it is taken from the index |
+/// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
 /// | `purges` | a limit was passed and victims were chosen |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten`, `stampsDropped` | a use reached the disk; or did not, since the file changed |

@@ -99,6 +99,28 @@ struct `The evictor` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `what stays because it changed is neither removed nor failed`() throws {
+    let cache = try filled(5)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    var plan = TrimPlan(now: scene.clock.now, protected: nil)
+    plan.maximumCount = 0
+    let eviction = cache.engine.withState { [plan] in $0.evict(plan) }
+    cache.engine.runEvictor()
+    gate.waitUntilReached()
+    let held = cache.engine.withState { $0.busy }
+    let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
+    try scene.touch(scene.name("\(others[0])"), access: scene.clock.now, modification: nil)
+    try cache.store([9], forKey: "\(others[1])")
+    gate.open()
+    let result = cache.engine.wait(for: eviction)
+    #expect(result.removed == 3 && result.failed == 0 && result.byteCount == 300)
+    // The value that was stored anew was evicted before, and its name alone stays.
+    #expect(cache.statistics.removals[.evicted] == 4)
+    #expect(try cache.count() == 2)
+    try scene.expectConsistent(cache)
+  }
+
   @Test(arguments: [Errno.noSpace, .quotaExceeded], [SystemCall.write, .linkat, .fsetxattr])
   func `a full disk evicts once and the store is tried again`(
     errno: Errno, call: SystemCall
