@@ -55,6 +55,9 @@ extension DiskCache {
     /// Whether opening makes a missing directory and marks an empty one as a cache.
     package var makesDirectory = true
 
+    /// How long an eviction leaves the directory to another process that is evicting.
+    package var electionPatience = Duration.milliseconds(500)
+
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
 

@@ -42,11 +42,23 @@ extension DiskEngine {
     IOExecutor.upkeep.submit { self.evict() }
   }
 
-  /// Removes the files of all victims, electing itself among the processes on the directory.
-  private func evict() {
-    // Held until the last victim is gone; closing it ends the election.
-    let tag = electedTag()
-    defer { withExtendedLifetime(tag) {} }
+  /// How long the evictor leaves the tag to another process before it asks again.
+  private static let electionPause = Duration.milliseconds(20)
+
+  /// Removes the files of all victims, once it is elected among the processes on the directory.
+  ///
+  /// While another process evicts, this one waits its turn, holding no thread; when its patience
+  /// ends it goes on all the same, since each file is judged again before it goes.
+  private func evict(since start: MonotonicTime = .now) {
+    let hasPatience =
+      MonotonicTime.now.duration(since: start) < configuration.electionPatience
+      && IOExecutor.upkeep.hasThreads
+    let election = elect()
+    if case .lost = election, hasPatience {
+      return IOExecutor.upkeep.submit(after: Self.electionPause) { self.evict(since: start) }
+    }
+    // Held until the last victim is gone; closing it ends the term.
+    defer { withExtendedLifetime(election) {} }
     while let eviction = nextEviction() {
       while true {
         let victims = eviction.take(Self.batchSize)
@@ -120,17 +132,22 @@ extension DiskEngine {
 }
 
 extension DiskEngine {
-  /// The directory's tag, locked: the right to evict among the processes on it.
-  ///
-  /// Where there is no tag, or somebody else holds it, several evict at once, which is harmless,
-  /// since each file is judged again before it goes.
-  private func electedTag() -> LockedFile? {
+  /// How the election of an evictor among the processes on a directory went.
+  private enum Election: Sendable {
+    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
+    /// harmless.
+    case won(LockedFile?)
+    /// Another process holds the tag.
+    case lost
+  }
+
+  private func elect() -> Election {
     do throws(Errno) {
       let tag = try location.handle.openForReading(DirectoryMaking.tagName)
-      _ = try tag.tryLock(.exclusive)
-      return LockedFile(tag)
+      guard try tag.tryLock(.exclusive) else { return .lost }
+      return .won(LockedFile(tag))
     } catch {
-      return nil
+      return .won(nil)
     }
   }
 }

@@ -67,6 +67,9 @@ final class IOExecutor: Sendable {
     wake(needsThread)
   }
 
+  /// Whether a thread is there that would run a job with a delay.
+  var hasThreads: Bool { state.withLock { $0.threadCount > 0 } }
+
   private func wake(_ needsThread: Bool) {
     changed.signal()
     guard needsThread else { return }
@@ -74,6 +77,7 @@ final class IOExecutor: Sendable {
       try startThread { self.work(mayWait: true) }
     } catch {
       // No thread to be had: what is ready now is done here, late rather than never.
+      state.withLock { $0.threadCount -= 1 }
       work(mayWait: false)
     }
   }
@@ -103,10 +107,7 @@ final class IOExecutor: Sendable {
     let now = MonotonicTime.now
     return state.withLock { state in
       if let job = state.takeJob(at: now) { return .run(job) }
-      guard mayWait else {
-        state.threadCount -= 1
-        return .end
-      }
+      guard mayWait else { return .end }
       if let next = state.delayed.last {
         state.idleCount += 1
         return .wait(next.due.duration(since: now))

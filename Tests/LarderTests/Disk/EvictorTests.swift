@@ -12,8 +12,11 @@ struct `The evictor` {
     scene = try DiskScene()
   }
 
-  private func filled(_ count: Int) throws -> DiskCache {
-    let cache = try scene.open { $0.sizeLimit = 1000 }
+  private func filled(_ count: Int, patience: Duration = .seconds(60)) throws -> DiskCache {
+    let cache = try scene.open {
+      $0.sizeLimit = 1000
+      $0.electionPatience = patience
+    }
     _ = try cache.count()
     for number in 0..<count {
       scene.clock.advance(by: .seconds(1))
@@ -97,6 +100,37 @@ struct `The evictor` {
     try cache.flush()
     #expect(try cache.value(forKey: "\(other)") == [UInt8](repeating: 1, count: 100))
     try scene.expectConsistent(cache)
+  }
+
+  /// Takes the right to evict, as another process does.
+  private func takeTag() throws -> FileDescriptor {
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    let tag = try handle.openForReading(DirectoryMaking.tagName)
+    #expect(try tag.tryLock(.exclusive))
+    return tag
+  }
+
+  @Test func `while another process evicts, this one waits its turn`() throws {
+    let cache = try filled(10)
+    let tag = try takeTag()
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    #expect(try cache.count() == 5)
+    #expect(try scene.names.count == 11)
+    #expect(try cache.value(forKey: "10")?.count == 100)
+    try tag.unlock()
+    try cache.flush()
+    #expect(try scene.names.count == 5)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `who holds the tag for ever holds nobody up for ever`() throws {
+    let cache = try filled(10, patience: .milliseconds(1))
+    let tag = try takeTag()
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    try cache.flush()
+    #expect(try scene.names.count == 5)
+    try cache.close()
+    try tag.unlock()
   }
 
   @Test func `what stays because it changed is neither removed nor failed`() throws {
