@@ -18,6 +18,8 @@ struct EngineState: Sendable {
   var isEvicting = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
+  /// While everything is being removed: the files that we stamped since it began.
+  var restampedSinceClear: [EntryName: FileStatus] = [:]
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
   var changedSinceScan: Set<EntryName>?
   /// While a scan is going on: the names known before that it has not met.
@@ -87,6 +89,7 @@ extension EngineState {
       victim.changeTime = status.change
       doomed[name] = victim
     }
+    if storedSinceClear != nil { restampedSinceClear[name] = status }
     index.restamp(
       name, inode: status.inode, changeTime: status.change,
       expiry: status.modification.asExpiry)
