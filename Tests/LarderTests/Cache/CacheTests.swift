@@ -61,7 +61,7 @@ struct `A cache with two tiers` {
     try Data("new".utf8).write(to: URL(fileURLWithPath: path), options: [])
     let name = try #require(path.split(separator: "/").last.map(String.init))
     guard case .stamped = try cache.disk.stamp(name, expiration: .days(1)) else {
-      Issue.record("not stamped")
+      Issue.record("not stamped: \(name)")
       return
     }
     #expect(try cache.value(forKey: "key") == "new")
