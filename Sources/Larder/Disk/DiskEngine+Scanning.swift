@@ -190,7 +190,7 @@ extension EngineState {
     index.removeAll()
     pending = [:]
     doomed = [:]
-    doomedByteCount = 0
+    doomedTotals = IndexTotals()
     mustScanAgain()
   }
 

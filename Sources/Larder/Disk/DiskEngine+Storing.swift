@@ -155,10 +155,22 @@ extension DiskEngine {
       lastAccess: withState { $0.issueAccess(at: now) },
       expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
+    if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal)
     // The name is free again: without threads to be had, the evictor runs here and takes others.
     if outcome == .stored { enforceLimits(after: request.subject.name) }
     return outcome
+  }
+
+  /// Whether a sealed file takes more blocks than the limit has bytes, where blocks are counted.
+  private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
+    guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
+    else { return false }
+    do throws(Errno) {
+      return try file.descriptor.status().allocatedByteCount > UInt64(limit)
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: location.path)
+    }
   }
 
   private func publish(

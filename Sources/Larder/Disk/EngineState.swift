@@ -12,7 +12,8 @@ struct EngineState: Sendable {
   var nextDrain: MonotonicTime?
   /// Victims that have left the index and whose files have not left the disk.
   var doomed: [EntryName: Victim] = [:]
-  var doomedByteCount: UInt64 = 0
+  /// What the victims come to.
+  var doomedTotals = IndexTotals()
   /// Evictions that wait for the evictor, in order.
   var evictions: [Eviction] = []
   var isEvicting = false
@@ -100,7 +101,8 @@ extension EngineState {
     for victim in victims {
       cancelRemoval(of: victim.name)
       doomed[victim.name] = victim
-      doomedByteCount += victim.byteCount
+      doomedTotals.add(
+        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
       pending[victim.name] = nil
       changedSinceScan?.insert(victim.name)
     }
@@ -109,6 +111,7 @@ extension EngineState {
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     guard let victim = doomed.removeValue(forKey: name) else { return }
-    doomedByteCount -= min(victim.byteCount, doomedByteCount)
+    doomedTotals.subtract(
+      byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }
 }

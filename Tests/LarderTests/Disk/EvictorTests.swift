@@ -12,9 +12,12 @@ struct `The evictor` {
     scene = try DiskScene()
   }
 
-  private func filled(_ count: Int, patience: Duration = .seconds(60)) throws -> DiskCache {
+  private func filled(
+    _ count: Int, patience: Duration = .seconds(60), measure: DiskCache.SizeMeasure = .bytes
+  ) throws -> DiskCache {
     let cache = try scene.open {
-      $0.sizeLimit = 1000
+      $0.sizeLimit = measure == .bytes ? 1000 : 40_960
+      $0.sizeMeasure = measure
       $0.electionPatience = patience
     }
     _ = try cache.count()
@@ -61,8 +64,11 @@ struct `The evictor` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `a store that would pass 1.1 times the limit waits for the evictor`() throws {
-    let cache = try filled(10)
+  @Test(arguments: [DiskCache.SizeMeasure.bytes, .allocatedBytes])
+  func `a store that would pass 1.1 times the limit waits for the evictor`(
+    measure: DiskCache.SizeMeasure
+  ) throws {
+    let cache = try filled(10, measure: measure)
     let gate = Gate()
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
