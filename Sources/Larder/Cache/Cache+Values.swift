@@ -19,7 +19,7 @@ extension Cache {
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> Value? {
     let found = try disk.engine.read(
-      disk.subject(key), for: .value, extending: nil, staleness: staleness)
+      disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
     guard let found else { return nil }
     return decoded(found.bytes)
   }
@@ -27,7 +27,8 @@ extension Cache {
   /// Reads a value from disk, past the memory tier, and promotes it.
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
-    guard let found = try disk.engine.read(subject, for: .value, extending: nil) else { return nil }
+    let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
+    guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations

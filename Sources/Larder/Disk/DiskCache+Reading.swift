@@ -11,6 +11,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
       return nil
     }
@@ -23,6 +24,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
     else { return nil }
     return DiskValue(
@@ -42,6 +44,7 @@ extension DiskCache {
     _ body: (borrowing EntryFile) throws -> Result
   ) throws -> Result? {
     try checkUsable("withFile")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
       return nil
     }

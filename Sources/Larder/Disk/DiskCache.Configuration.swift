@@ -150,6 +150,6 @@ extension DiskCache.Configuration {
       && durability == other.durability && sharesWithGroup == other.sharesWithGroup
       && recordKeys == other.recordKeys && requireProof == other.requireProof
       && recencyGranularity == other.recencyGranularity && expiredGrace == other.expiredGrace
-      && clock.isSame(as: other.clock)
+      && sweepInterval == other.sweepInterval && clock.isSame(as: other.clock)
   }
 }

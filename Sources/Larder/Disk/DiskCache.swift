@@ -16,6 +16,9 @@ public final class DiskCache: Sendable {
   let fileExtension: FileExtension
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
+  private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+  /// What an access through this object does to the expiry.
+  let extending: ExpirationExtending
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
@@ -32,6 +35,8 @@ public final class DiskCache: Sendable {
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration
+    shouldStore = configuration.shouldStore
+    extending = configuration.extending
     executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
   }
@@ -47,7 +52,8 @@ public final class DiskCache: Sendable {
   /// The directory's absolute path, links resolved at opening.
   public var directory: String { engine.location.path }
 
-  /// The settings of the directory's first opener, which are in force.
+  /// The settings of the directory's first opener. They are in force, but for those that each object
+  /// has for itself: expiration, extending, the file extension, `shouldStore` and its threads.
   public var configuration: Configuration { engine.configuration }
 
   /// What happened since the directory was opened. Never waits.
@@ -98,6 +104,6 @@ public final class DiskCache: Sendable {
     }
     return DiskEngine.StoreRequest(
       subject: subject(key), expiration: expiration ?? self.expiration,
-      extendedData: extendedData)
+      extendedData: extendedData, admits: shouldStore)
   }
 }

@@ -4,6 +4,8 @@ extension DiskEngine {
     let subject: Subject
     var expiration: Expiration
     var extendedData: [UInt8]
+    /// Says whether a value of a number of bytes may be stored; nil for any.
+    var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// Whether a value that is there stays.
     var isExclusive = false
     /// Whether the value is still to be stored when its turn among the changes of the name comes.
@@ -118,8 +120,8 @@ extension DiskEngine {
   }
 
   private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
-    guard let shouldStore = configuration.shouldStore else { return false }
-    return !shouldStore(request.subject.key, byteCount)
+    guard let admits = request.admits else { return false }
+    return !admits(request.subject.key, byteCount)
   }
 
   private func stage(
