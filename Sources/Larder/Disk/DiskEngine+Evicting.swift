@@ -151,12 +151,3 @@ extension DiskEngine {
     }
   }
 }
-
-/// A file that stays locked for as long as the object lives.
-private final class LockedFile: Sendable {
-  private let file: FileDescriptor
-
-  init(_ file: consuming FileDescriptor) {
-    self.file = file
-  }
-}

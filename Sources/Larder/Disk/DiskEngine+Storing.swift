@@ -175,74 +175,6 @@ extension DiskEngine {
     }
   }
 
-  private func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
-  ) throws(CacheError) -> StoreOutcome {
-    let name = request.subject.name
-    acquire(name)
-    defer { release(name) }
-    if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
-    let isTaken = request.isExclusive ? try holdsValue(request.subject) : false
-    guard !isTaken, let status = try publish(&file, request) else {
-      return rejected(.alreadyPresent)
-    }
-    let entry = IndexedEntry(
-      name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
-      keyTag: request.subject.key.tag)
-    withState { $0.noteStored(entry) }
-    request.onPublish?(
-      Published(
-        byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
-    tellObservers(request.subject.key, except: request.origin)
-    return .stored
-  }
-
-  private func publish(
-    _ file: inout StagedFile, _ request: StoreRequest
-  ) throws(CacheError) -> FileStatus? {
-    let name = request.subject.name.fileName
-    // A file that is there although it holds no value is in nobody's way.
-    let isExclusive = request.isExclusive && !isOccupied(name)
-    do throws(Errno) {
-      return try writer.publish(&file, as: name, isExclusive: isExclusive)
-    } catch {
-      if file.isPublished { withdraw(name, of: request) }
-      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
-    }
-  }
-
-  /// Takes a value back that became visible before its store failed; the caller is told that it is
-  /// not there.
-  private func withdraw(_ name: FileName, of request: StoreRequest) {
-    do throws(Errno) {
-      try location.handle.unlink(name)
-      withState { $0.noteRemoved(request.subject.name) }
-    } catch {
-      noteUpkeepFailure(error)
-    }
-  }
-
-  private func isOccupied(_ name: FileName) -> Bool {
-    do throws(Errno) {
-      _ = try location.handle.status(of: name)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /// Whether a value is there that a read would return; its content is checked unless it was.
-  private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    guard let inspection = try inspect(subject) else { return false }
-    let status = inspection.status
-    let isVerified = withState { state in
-      guard let known = state.index.entry(named: subject.name) else { return false }
-      return known.isVerified && known.inode == status.inode && known.changeTime == status.change
-    }
-    if isVerified || !reader.checksContent { return true }
-    return try finding(for: subject.name).isServed
-  }
-
   /// Rejects a store and removes what it was to replace.
   private func reject(
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
@@ -257,7 +189,7 @@ extension DiskEngine {
     return rejected(reason)
   }
 
-  private func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
+  func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
     withState { $0.statistics.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
   }
