@@ -11,7 +11,8 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
-    guard let found = try engine.read(subject(key), for: .value, extending: extending ?? self.extending) else {
+    let extending = extending ?? self.extending
+    guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
       return nil
     }
     return found.bytes
@@ -23,15 +24,16 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
-    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending ?? self.extending)
+    let extending = extending ?? self.extending
+    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
     else { return nil }
     return DiskValue(
       bytes: found.bytes, extendedData: found.extendedData,
       expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
-  /// a use.
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as a
+  /// use.
   ///
   /// The content is checked before the closure runs, the first time that this process meets the
   /// file; it is not held in memory.
@@ -42,7 +44,8 @@ extension DiskCache {
     _ body: (borrowing EntryFile) throws -> Result
   ) throws -> Result? {
     try checkUsable("withFile")
-    guard let found = try engine.read(subject(key), for: .file, extending: extending ?? self.extending) else {
+    let extending = extending ?? self.extending
+    guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
       return nil
     }
     let byteCount = Int(found.status.byteCount)
