@@ -77,6 +77,7 @@ extension DiskEngine {
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
+        enforceLimits(after: nil)
       } catch {
         // The limit is somebody else's to keep then: the next process that scans.
       }

@@ -5,9 +5,10 @@ extension DiskEngine {
     startScanIfNeeded()
     let missing = missingFreeSpace()
     let mustEvict = withState { state in
-      guard state.isScanned, let plan = plan(for: state, missing: missing, protecting: name) else {
-        return false
-      }
+      // What is chosen after the end would go behind the back of who has the directory then.
+      guard state.isScanned, !state.isShutDown,
+        let plan = plan(for: state, missing: missing, protecting: name)
+      else { return false }
       state.statistics.purges += 1
       state.evict(plan)
       return true

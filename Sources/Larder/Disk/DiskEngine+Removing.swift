@@ -90,6 +90,7 @@ extension DiskEngine {
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
       // Another reader may have judged it already, and its file may have gone since.
       if state.hidesFile(named: name) || !generations.isCurrent(generation) { return }
+      if state.isShutDown { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
       state.startEviction([victim])

@@ -46,6 +46,24 @@ struct `Opening again` {
     #expect(opened.value == 1)
   }
 
+  @Test func `an engine that has ended evicts nothing more`() throws {
+    let cache = try scene.open { $0.countLimit = 10 }
+    for number in 0..<10 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    let engine = cache.engine
+    try cache.close()
+    let again = try scene.open()
+    try again.store([1], forKey: "10")
+    let extra = IndexedEntry(
+      name: DiskScene.name(of: [0]), byteCount: 1, allocatedByteCount: 0,
+      lastAccess: scene.clock.now, expiry: .never, inode: 1, changeTime: scene.clock.now)
+    engine.withState { _ = $0.index.upsert(extra, order: .mostRecent) }
+    engine.enforceLimits(after: nil)
+    engine.waitForEvictor()
+    #expect(try again.count() == 11)
+    try scene.expectConsistent(again)
+  }
+
   @Test func `an exclusive cache can be dropped and opened over and over`() throws {
     for round in 0..<50 {
       let cache = try scene.open { $0.mode = .exclusive }
