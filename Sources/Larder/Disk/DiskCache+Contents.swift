@@ -17,6 +17,7 @@ extension DiskCache {
     try scanned("count") { $0.index.count }
   }
 
+  /// Asks the engine's state when the index is complete, under its lock.
   private func scanned<Result: Sendable>(
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
@@ -44,6 +45,7 @@ extension DiskCache {
   public func entries() throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     var entries: [DiskEntry] = []
+    // An entry may go between the walk and the look at it; it is left out then.
     for name in try engine.names().sorted() {
       if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
     }
@@ -70,6 +72,7 @@ extension DiskCache {
 extension DiskEntry {
   init(_ inspection: DiskEngine.Inspection) {
     let expiry = inspection.status.modification.asExpiry
+    // A digest proves a key and does not tell it.
     var key: CacheKey?
     if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
     self.init(

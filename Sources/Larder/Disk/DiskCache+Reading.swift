@@ -58,6 +58,7 @@ extension DiskCache {
 }
 
 extension DiskEngine.Found {
+  /// Moves the descriptor out of what was found, which ends here.
   consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
@@ -80,6 +81,7 @@ public struct EntryFile: ~Copyable, Sendable {
   /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
   public func read(into span: inout MutableRawSpan) throws(CacheError) {
     do throws(Errno) {
+      // EIO for want of a better number: the file was whole when it was opened.
       guard try file.read(into: &span) == span.byteCount else { throw .ioError }
     } catch {
       throw CacheError(error, operation: "read")

@@ -15,6 +15,9 @@ extension DiskCache {
 
   /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
   /// this returns.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
+  ///   is found later, and thrown by `RemovalProgress.wait()`.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()

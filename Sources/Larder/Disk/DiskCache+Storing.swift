@@ -57,6 +57,7 @@ extension DiskCache {
     return try engine.store(try request(key, expiration, extendedData), body)
   }
 
+  /// Throws if the cache was closed or only reads, or the process forked since it was opened.
   func checkWritable(_ operation: String) throws(CacheError) {
     try checkUsable(operation)
     try engine.checkWritable(operation)

@@ -111,6 +111,8 @@ extension DiskCache {
 
 extension DiskCache.Configuration {
   /// Traps on settings that make no sense, with a sentence.
+  ///
+  /// Misuse and not bad input: no user of a program types these values.
   func checkPreconditions() {
     precondition(sizeLimit.map { $0 >= 0 } ?? true, "sizeLimit is negative")
     precondition(countLimit.map { $0 >= 0 } ?? true, "countLimit is negative")
@@ -123,9 +125,13 @@ extension DiskCache.Configuration {
     precondition(sweepInterval > .zero, "sweepInterval is not positive")
   }
 
+  /// The mode of files, whatever the umask says.
   var permissions: UInt32 { sharesWithGroup ? 0o660 : 0o600 }
+  /// The mode of the directory. The set-group-id bit gives new files the directory's group. See:
+  /// man 7 inode.
   var directoryPermissions: UInt32 { sharesWithGroup ? 0o2770 : 0o700 }
   var recency: Recency { Recency(granularity: recencyGranularity, extending: extending) }
+  /// Whether anything has to be evicted, ever, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
   }
@@ -141,6 +147,9 @@ extension DiskCache.Configuration {
   }
 
   /// Whether two caches of one process can hold one directory together with these settings.
+  ///
+  /// What one engine can do in one way only is compared. Of the other settings, an object keeps its
+  /// own expiration and extension; the rest are those of the first opener.
   func isCompatible(with other: Self) -> Bool {
     mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit

@@ -14,6 +14,8 @@ public final class DiskCache: Sendable {
   /// The threads of asynchronous operations.
   let executor: IOExecutor
   let fileExtension: FileExtension
+  // Relaxed: an operation that runs while another thread closes may still succeed, and is waited
+  // for where it changes a name.
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
 
@@ -38,6 +40,8 @@ public final class DiskCache: Sendable {
   deinit {
     guard !isClosed.load(ordering: .relaxed) else { return }
     let engine = engine
+    // In a forked child nothing is ended: the parent's threads are not here, and unlocking would
+    // unlock the parent.
     guard !engine.isForked, EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written behind its back.
     IOExecutor.endings.submit { engine.shutDownQuietly() }
@@ -55,6 +59,7 @@ public final class DiskCache: Sendable {
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
   public func close() throws(CacheError) {
+    // The first who closes does it; the others return before it is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
     if EngineRegistry.detach(engine) {
@@ -79,6 +84,8 @@ public final class DiskCache: Sendable {
   }
 
   /// A key with the name that it has here.
+  ///
+  /// The digest is computed here, in the caller's thread and outside of every lock.
   func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
     let key = key.cacheKey
     let digest = key.withBytes { MD5.digest(of: $0) }
@@ -90,6 +97,8 @@ public final class DiskCache: Sendable {
   func request(
     _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
   ) throws(CacheError) -> DiskEngine.StoreRequest {
+    // 1,024 beside a key of 2,000 bytes and the attribute's other fields fit into ext4's block of 4
+    // KiB.
     guard extendedData.count <= DiskEngine.maximumExtendedDataCount else {
       throw CacheError(
         .invalidArgument, operation: "store", path: directory,

@@ -34,6 +34,7 @@ public enum RecordedLifetime: Sendable, Hashable {
 }
 
 extension RecordedLifetime {
+  /// Nil where nothing is recorded.
   init?(_ lifetime: Lifetime) {
     switch lifetime {
     case .seconds(let count): self = .seconds(Int(count))
@@ -68,6 +69,7 @@ public struct BulkRemoval: Sendable, Hashable {
   /// Creates the result of having done nothing.
   public init() {}
 
+  /// Counts another removal's outcome with this one's.
   mutating func add(_ other: BulkRemoval) {
     removed += other.removed
     failed += other.failed

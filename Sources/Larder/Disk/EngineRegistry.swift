@@ -4,6 +4,7 @@ import Synchronization
 /// share one, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
+    // An engine lives as long as an object is attached to it or work of its own is going on.
     weak var engine: DiskEngine?
     var attachedCount: Int
 
@@ -12,9 +13,13 @@ enum EngineRegistry {
     }
   }
 
+  // An array: a process has a handful of directories open, and their identities can change.
   private static let registrations = Mutex<[Registration]>([])
 
   /// Opens a directory and returns its engine, an existing one if its settings agree.
+  ///
+  /// Openers wait for each other, also those of different directories: opening is rare, and two
+  /// that open one directory at once must not make two engines.
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DiskEngine {
@@ -23,6 +28,8 @@ enum EngineRegistry {
     // What only reads shares nothing, and may look at a directory that this process also writes.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     return try registrations.withLock { (registrations) throws(CacheError) in
+      // A forked child begins with none: the parent's engines have no threads here and their locks
+      // are the parent's.
       registrations.removeAll { $0.engine?.isForked ?? true }
       // A directory that was replaced must not get a second engine beside the one at its path.
       for known in registrations where known.engine?.location.path == location.path {
@@ -38,6 +45,7 @@ enum EngineRegistry {
         return engine
       }
       let engine = DiskEngine(location, configuration)
+      // Before it is registered: an engine without its lock is nobody's.
       try engine.lockDirectory()
       registrations.append(Registration(engine: engine, attachedCount: 1))
       return engine

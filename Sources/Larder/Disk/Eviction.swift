@@ -4,6 +4,7 @@ import Synchronization
 final class Eviction: Sendable {
   private let state: Mutex<State>
 
+  // Victims are taken from the end, which costs nothing.
   private struct State {
     var victims: [Victim]
     var result = BulkRemoval()
@@ -29,6 +30,7 @@ final class Eviction: Sendable {
     state.withLock { $0.result.add(result) }
   }
 
+  /// Says that no victim is left. Who waits is told by the engine's event, not from here.
   func finish() {
     state.withLock { $0.isFinished = true }
   }

@@ -41,6 +41,9 @@ struct ExpiryHeap: Sendable {
   /// Adds a slot; one that never expires has no node.
   ///
   /// - Complexity: O(log n).
+  ///
+  /// The position is written in any case: a slot that was used before may hold that of its last
+  /// entry.
   mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
     positions.put(Self.nowhere, at: slot)
     guard expiry < .never else { return }
@@ -65,6 +68,8 @@ struct ExpiryHeap: Sendable {
   /// Takes a slot out.
   ///
   /// - Complexity: O(log n).
+  ///
+  /// The last node takes the place, and moves up or down from there.
   mutating func remove(_ slot: EntrySlot) {
     let position = positions[slot]
     guard position != Self.nowhere else { return }
@@ -76,6 +81,7 @@ struct ExpiryHeap: Sendable {
 }
 
 extension ExpiryHeap {
+  /// Writes a node and tells its slot where it is.
   private mutating func set(_ node: Node, at position: Int) {
     nodes[position] = node
     positions[node.slot] = UInt32(truncatingIfNeeded: position)
@@ -110,6 +116,7 @@ extension ExpiryHeap {
     set(node, at: position)
   }
 
+  /// The children of a position lie side by side, from four times the position on.
   private func earliestChild(of position: Int) -> (position: Int, node: Node)? {
     let first = 4 * position + 1
     guard first < nodes.count else { return nil }

@@ -6,7 +6,9 @@ struct ExtensionNumbers: Sendable {
   /// The number that no extension has.
   static let unused = UInt16.max
 
+  // By number; number 0 is no extension and is never given back.
   private var extensions: [FileExtension] = [.none]
+  // By number: the entries that have the extension.
   private var useCounts: [UInt32] = [0]
   private var numbers: [FileExtension: UInt16] = [:]
   private var freeNumbers: [UInt16] = []

@@ -59,6 +59,7 @@ package struct FileExtension: Sendable, Hashable {
 }
 
 extension FileExtension: Comparable {
+  /// Compares the packed words; a tuple cannot be Hashable by itself.
   package static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
 
   package static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }

@@ -17,6 +17,7 @@ public struct Verification: Sendable, Hashable {
     case unverifiable
     case damaged
     case otherVersion
+    /// Removed since the names were read, which says nothing of it.
     case gone
 
     /// Whether a read returns the value.
@@ -28,6 +29,7 @@ public struct Verification: Sendable, Hashable {
     }
   }
 
+  /// Counts what was found; damage counts as checked.
   mutating func add(_ finding: Finding, _ name: EntryName) {
     switch finding {
     case .sound: checkedCount += 1
@@ -52,6 +54,7 @@ extension DiskEngine {
     for (index, name) in names.enumerated() {
       let finding = try finding(for: name)
       result.add(finding, name)
+      // One by one and not at the end, so that a repair that is cut short has done its part.
       if case .damaged = finding, repairs { result.removal.add(repair(name)) }
       progress(index + 1, names.count)
     }
