@@ -58,6 +58,7 @@ private struct IndexMeasurement {
   }
 
   private mutating func entries() -> [IndexedEntry] {
+    // Two calls give two sets of names, one to be found and one to be missed.
     let salt = random.next()
     return (0..<count).map { number in
       let key = Array("\(number) \(salt)".utf8)

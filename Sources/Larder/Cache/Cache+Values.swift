@@ -29,6 +29,8 @@ extension Cache {
     let subject = disk.subject(key)
     guard let found = try disk.engine.read(subject, for: .value, extending: nil) else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
+    // Something was changing the name while it was read: the value is good for this caller, and not
+    // known to be the latest.
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations
     keep(
@@ -38,6 +40,7 @@ extension Cache {
     return value
   }
 
+  /// Counts the failure beside the hit on disk; the file stays, for it is what was stored.
   private func decoded(_ bytes: [UInt8]) -> Value? {
     do {
       return try coder.decode(bytes)
@@ -77,6 +80,7 @@ extension Cache {
     let bytes = try encoded(value)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
+    // Both run while the name is held, so that disk, index and memory change as one for this key.
     request.isWanted = isWanted
     request.onPublish = { [unowned self] published in
       flights.supersede(key)
@@ -88,6 +92,7 @@ extension Cache {
     return try disk.engine.store(bytes.span, request)
   }
 
+  /// Runs before the name is held and before anything of the old value is touched.
   private func encoded(_ value: Value) throws(CacheError) -> [UInt8] {
     do {
       return try coder.encode(value)
@@ -107,6 +112,7 @@ extension Cache {
 
   /// How long a value may be served from memory before a use must reach the disk.
   private func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
+    // Nothing is ever stamped, so that there is nothing to come back for.
     guard !disk.configuration.mode.isReadOnly else { return expiry }
     return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
   }

@@ -24,10 +24,12 @@ final class FlightControl<Value: Sendable>: Sendable {
     of key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
     let id = state.withLock { $0.table.makeWaiter() }
+    // After the cancellation handler is done for good, which returning from it guarantees.
     defer { state.withLock { $0.table.forget(id) } }
     let caller = FlightContext.flight(of: ObjectIdentifier(self)).flatMap { $0 as? FlightID }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
+        // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
           let joining = state.table.join(key, id, continuation, caller: caller)
           if case .wait = joining { state.statistics.joined += 1 }
@@ -58,6 +60,8 @@ final class FlightControl<Value: Sendable>: Sendable {
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
+    // Unstructured, so that the load outlives the caller that started it; it inherits which loads
+    // that caller was inside of.
     let task = Task {
       let start = MonotonicTime.now
       await FlightContext.entering(flight, of: ObjectIdentifier(self)) {
@@ -97,6 +101,7 @@ final class FlightControl<Value: Sendable>: Sendable {
       let task = cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
       return (cancellation.waiter, task)
     }
+    // The caller first: it need not wait for the load to notice.
     waiter?.resume(throwing: CancellationError())
     task?.cancel()
   }
@@ -158,6 +163,7 @@ extension Result {
 
 /// Which loads the present task is inside of, by the cache they belong to.
 private enum FlightContext {
+  // By cache: a load in one cache may ask another one, and a cycle through both is found in either.
   @TaskLocal private static var flights: [ObjectIdentifier: any Sendable] = [:]
 
   static func flight(of control: ObjectIdentifier) -> (any Sendable)? { flights[control] }

@@ -46,6 +46,7 @@ extension MemoryCache {
     let hash = key.hashValue
     var removals = Removals<Key, Value>()
     let outcome = withStripe(hash) { lru in
+      // Under the lock, so that a newer store cannot come between the question and the answer.
       guard isCurrent() else {
         lru.settings.counters.countRejection(.declined)
         return StoreOutcome.rejected(.declined)

@@ -13,6 +13,7 @@ struct MemoryMeasurement {
   init(entries: Int, threads: Int) {
     self.entries = entries
     self.threads = threads
+    // Whole passes over the keys, a million operations at least, so that each key counts alike.
     length = max(1, 1_000_000 / entries) * entries
   }
 
@@ -26,6 +27,7 @@ struct MemoryMeasurement {
     let keys = KeyStream.keys(stream.shuffled(entries))
     let before = Self.residentBytes()
     let cache = filled(type, keys, values)
+    // What key and value take in any cache is not the cache's doing.
     let inline = MemoryLayout<String>.stride + MemoryLayout<[UInt8]>.stride
     let bytes = Double(Self.residentBytes() - before) / Double(entries) - Double(inline)
     return [

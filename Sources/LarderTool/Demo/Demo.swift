@@ -47,6 +47,7 @@ struct Demo: ~Copyable {
     try cache.close()
     cache = try DiskCache(directory: figures.directory, configuration: cache.configuration)
     figures.diskReads = try read { (key) throws(CacheError) in try cache.value(forKey: key) }
+    // Not timed: the tier above is filled by hand here, as a promotion would.
     for file in source.files { memory.store(file.content, forKey: file.key) }
     figures.memoryReads = try read { (key) throws(CacheError) in memory.value(forKey: key) }
   }
@@ -60,6 +61,7 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     for file in source.files { values.append(try value(file.key)) }
     tally.time = MonotonicTime.now.duration(since: start)
+    // Compared after the clock was stopped.
     for (value, file) in zip(values, source.files) where value == file.content {
       tally.add(file.content.count)
     }
@@ -73,6 +75,7 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     figures.expiry.wasFoundBefore =
       try cache.value(forKey: key, extending: ExpirationExtending.none) != nil
+    // The clock of the demo is the real one, so it really waits; 20 ms more than the lifetime.
     CommandProcess.wait(.seconds(lifetime) + .milliseconds(20))
     figures.expiry.wasFoundAfter = try cache.value(forKey: key) != nil
     figures.expiry.wait = MonotonicTime.now.duration(since: start)

@@ -19,6 +19,7 @@ extension Call {
 
   /// Opens the cache with the extension that the key's file has. Only `--used` may leave a trace.
   private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
+    // Two openings: the first finds the extension, which a cache has from the start.
     let lookup = try openForReading()
     let name = try names(of: [key], in: lookup)[0]
     guard arguments.has(.used) else {
@@ -38,6 +39,7 @@ extension Call {
     let extending = arguments.has(.used) ? nil : ExpirationExtending.none
     do {
       return try cache.withFile(forKey: key, extending: extending) { file in
+        // Only now, when there is a value and it was checked: a miss makes no FILE.
         var output = try self.output()
         try copy(file, to: output)
         try finish(&output)

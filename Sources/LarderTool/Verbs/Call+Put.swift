@@ -7,6 +7,7 @@ extension Call {
   /// older value is touched.
   func put() throws(Failure) -> ExitCode {
     let key = try key()
+    // Opened before the directory is looked at: a FILE that is not there must change nothing.
     let input = try valueInput()
     if try directoryKind() == .foreign, !arguments.has(.adopt) {
       throw .notACache(arguments.directory)
