@@ -72,6 +72,7 @@ private struct IndexMeasurement {
     }
   }
 
+  /// Adds all entries, and takes the longest single insertion beside the mean.
   private func fill(_ index: inout EntryIndex, _ entries: [IndexedEntry]) -> (
     mean: Double, longest: Double
   ) {
@@ -131,6 +132,8 @@ private struct IndexMeasurement {
     ]
   }
 
+  /// Nanoseconds per name, over enough rounds for a million operations; once for what cannot be
+  /// repeated.
   private func time(_ names: [EntryName], once: Bool = false, _ body: (EntryName) -> Void)
     -> Double
   {

@@ -50,6 +50,7 @@ extension Call {
     }
   }
 
+  /// Refuses what is no cache directory before anything in it can be changed.
   private func requireCache() throws(Failure) {
     switch try directoryKind() {
     case .cache, .empty: return

@@ -51,6 +51,8 @@ extension Cache {
     return value
   }
 
+  /// What one flight does: look once more, load, store, or keep the failure. Runs in a task of its
+  /// own.
   private func load(
     _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
   ) async throws -> Value {

@@ -101,6 +101,7 @@ extension Cache {
     }
   }
 
+  /// Puts a value into the memory tier, if it is still the latest by then.
   private func keep(
     _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
@@ -118,12 +119,22 @@ extension Cache {
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  ///
+  /// Loads of the key that are going on are not stored when they end. The value leaves memory even
+  /// if its file cannot be removed.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`,
+  ///   `.io`. That there was nothing is no error.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try disk.remove(forKey: key)
   }
 
   /// Removes every value from both tiers and waits for the end. Goes on past a failure.
+  ///
+  /// Loads that are going on are not stored when they end.
+  ///
+  /// - Returns: What left the disk; what was in memory alone is not counted.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     try disk.removeAll()
@@ -135,6 +146,9 @@ extension Cache {
   }
 
   /// Removes expired values from both tiers.
+  ///
+  /// - Returns: What left the disk.
+  /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()
@@ -142,6 +156,8 @@ extension Cache {
   }
 
   /// Which tier would answer a read now; nil for none. Does not count as a use.
+  ///
+  /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
@@ -150,6 +166,8 @@ extension Cache {
   }
 
   /// Whether a read would find a value. Does not count as a use.
+  ///
+  /// - Complexity: O(1); opens the file, and does not read its content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try tier(forKey: key) != nil
   }

@@ -71,6 +71,9 @@ public final class Cache<Value: Sendable>: Sendable {
   }
 
   /// What both tiers did.
+  ///
+  /// Taken from the tiers one after the other, so that a sum over both may be off by what happened
+  /// in between. Never waits for the disk.
   public var statistics: CacheStatistics {
     CacheStatistics(
       memory: memory.statistics, disk: disk.statistics, loads: flights.statistics)
@@ -83,6 +86,8 @@ public final class Cache<Value: Sendable>: Sendable {
 
   /// Waits until everything accepted is on disk and detaches from the directory. Any later use
   /// throws `.closed`.
+  ///
+  /// Leaves the memory tier empty. Other objects on the directory go on.
   public func close() throws(CacheError) {
     memory.removeAll()
     try disk.close()

@@ -57,6 +57,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     if let flight { start(flight, load) }
   }
 
+  /// Runs a load in a task of its own, which knows what it is inside of.
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
@@ -83,6 +84,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     if !isWanted { task.cancel() }
   }
 
+  /// Ends a flight, counts it, and hands its outcome to all who wait.
   private func finish(
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
@@ -95,6 +97,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     for waiter in waiters { waiter.resume(with: result) }
   }
 
+  /// Ends one caller's wait, and the load with the last of them.
   private func cancel(_ id: Table.WaiterID) {
     let (waiter, task) = state.withLock { state in
       let cancellation = state.table.cancel(id)

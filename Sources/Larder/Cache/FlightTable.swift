@@ -137,6 +137,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     return ended.waiters.values.map(\.waiter)
   }
 
+  /// Takes a flight out of both tables.
   @discardableResult
   private mutating func remove(_ flight: FlightID) -> Flight? {
     guard let ended = flights.removeValue(forKey: flight) else { return nil }

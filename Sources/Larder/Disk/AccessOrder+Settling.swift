@@ -29,6 +29,8 @@ extension AccessOrder {
     tiesEnd = .none
   }
 
+  /// Empties the list of strays and returns them with their stamps, in the order in which they
+  /// came.
   private mutating func takeStrays() -> [(stamp: PackedStamp, slot: EntrySlot)] {
     var waiting: [(stamp: PackedStamp, slot: EntrySlot)] = []
     var slot = strays.first
@@ -61,6 +63,8 @@ extension AccessOrder {
     tiesEnd = place
   }
 
+  /// Whether the next slot shares its stamp: one comparison, which spares an array where stamps
+  /// differ.
   private func hasTie(_ slot: EntrySlot) -> Bool {
     let next = links.next(after: slot)
     return next != .none && stamps[next] == stamps[slot]

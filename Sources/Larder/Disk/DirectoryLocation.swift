@@ -77,6 +77,7 @@ final class DirectoryLocation: Sendable {
     return CacheError(errno, operation: "open", path: path)
   }
 
+  /// Opens the directory above; `/` has none.
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
@@ -92,6 +93,9 @@ final class DirectoryLocation: Sendable {
     }
   }
 
+  /// Whether somebody other than the caller and root could plant entries: by owning the directory,
+  /// or by its mode. Access lists are not looked at; their mask shows in the group's bits. See: man
+  /// 5 acl.
   private static func isUnsafe(
     _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
@@ -134,6 +138,9 @@ extension DirectoryLocation {
     }
   }
 
+  /// Makes the directory again with the mode it would get at opening.
+  ///
+  /// - Returns: Whether this call made it.
   private func make(_ name: String, in parent: DirectoryHandle) throws(Errno) -> Bool {
     let permissions = configuration.directoryPermissions
     do throws(Errno) {
@@ -148,6 +155,7 @@ extension DirectoryLocation {
     return true
   }
 
+  /// Whether it is this thread's turn to look: one thread a second, and any whose look is urgent.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
     let now = MonotonicTime.now
     return lastCheck.withLock { last in

@@ -35,6 +35,9 @@ enum DirectoryMaking {
     }
   }
 
+  /// Makes one directory with exactly the mode asked for.
+  ///
+  /// - Throws: `.fileExists`, `.noSuchFile` for a missing parent, and what else the system says.
   private static func makeOne(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) {
@@ -50,6 +53,7 @@ enum DirectoryMaking {
     }
   }
 
+  /// The path without its last component, by the text alone; nil for no path.
   private static func parentPath(of path: String) -> String? {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
@@ -71,6 +75,7 @@ enum DirectoryMaking {
     }
   }
 
+  /// - Complexity: O(1): one name decides.
   private static func isEmpty(_ handle: DirectoryHandle) throws(Errno) -> Bool {
     let stream = try DirectoryStream(handle.reopen())
     return try stream.next() == nil

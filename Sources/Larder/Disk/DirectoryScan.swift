@@ -17,6 +17,7 @@ struct DirectoryScan: ~Copyable {
   // million names, and seldom enough that the lock costs nothing beside 512 calls of fstatat.
   private static let pieceCount = 512
 
+  /// Starts at the first name, in the system's order.
   init(_ handle: DirectoryHandle, trust: EntryTrust) throws(Errno) {
     self.handle = handle
     self.trust = trust
@@ -38,6 +39,7 @@ struct DirectoryScan: ~Copyable {
     return piece
   }
 
+  /// Sorts one name: an entry, a write in progress, the tag, or foreign.
   private func add(_ found: DirectoryStream.Found, to piece: inout Piece) throws(Errno) {
     guard case .name(let fileName) = found else {
       piece.foreignCount += 1

@@ -8,11 +8,19 @@ extension DiskCache {
   }
 
   /// The bytes that the file system set aside for all values. Waits for the first scan.
+  ///
+  /// Whole blocks, as `du` counts them, attributes outside of the inode included.
+  ///
+  /// - Complexity: O(1) after the first scan.
   public func totalAllocatedSize() throws(CacheError) -> Int {
     try scanned("totalAllocatedSize") { Int($0.index.allocatedByteCount) }
   }
 
   /// The number of entries. Waits for the first scan.
+  ///
+  /// Expired entries that have not been swept count.
+  ///
+  /// - Complexity: O(1) after the first scan.
   public func count() throws(CacheError) -> Int {
     try scanned("count") { $0.index.count }
   }
@@ -27,12 +35,18 @@ extension DiskCache {
   }
 
   /// The path of the file that holds, or would hold, the value of a key.
+  ///
+  /// By the name alone: nothing is looked up, and the cache may be closed.
+  ///
+  /// - Complexity: O(bytes of the key), for its digest.
   public func path(forKey key: some CacheKeyConvertible) -> String {
     "\(directory)/\(subject(key).name)"
   }
 
   /// What is known of a key's entry without its value; nil where a read would find none. Does not
   /// count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     return try engine.inspect(subject(key)).map(DiskEntry.init)
@@ -53,6 +67,11 @@ extension DiskCache {
   }
 
   /// What a walk through the directory counts, without opening a file.
+  ///
+  /// Whatever the index knows: this is the directory as an outsider sees it, so that entries which
+  /// this process has taken out and whose files are still there count.
+  ///
+  /// - Complexity: O(n), with one system call per name.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
     return try engine.survey()
@@ -61,6 +80,12 @@ extension DiskCache {
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
   ///
   /// - Parameter progress: Is told after each entry how many of how many are done.
+  ///
+  /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
+  ///
+  /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads;
+  ///   `.resourcesExhausted`; `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes of all values), in constant memory but for the names.
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {

@@ -19,6 +19,9 @@ extension DiskCache {
 
   /// The value stored under a key, with its extended data, expiry and last access, all read from
   /// one open file. Counts as a use.
+  ///
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes).
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
@@ -51,6 +54,8 @@ extension DiskCache {
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
   /// count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
     return try engine.inspect(subject(key)) != nil

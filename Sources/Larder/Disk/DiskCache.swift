@@ -54,6 +54,8 @@ public final class DiskCache: Sendable {
   public var configuration: Configuration { engine.configuration }
 
   /// What happened since the directory was opened. Never waits.
+  ///
+  /// - Complexity: O(1), under the engine's lock.
   public var statistics: DiskStatistics { engine.withState { $0.statistics } }
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
@@ -70,6 +72,9 @@ public final class DiskCache: Sendable {
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
+  ///
+  /// Nothing to do for a cache that only reads. Where the directory is durable, it is synced as
+  /// well.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
     try engine.flush()

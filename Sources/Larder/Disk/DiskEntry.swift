@@ -18,6 +18,8 @@ public struct DiskEntry: Sendable, Hashable {
   public let extendedData: [UInt8]
 
   /// Whether the entry has expired at a point in time.
+  ///
+  /// The expiry itself counts as past: an entry that expires now has expired.
   public func isExpired(at now: Timestamp) -> Bool {
     expiry.map { $0 <= now } ?? false
   }

@@ -21,10 +21,12 @@ final class EngineObservers: Sendable {
 
   private let observers = Mutex<[ObjectIdentifier: Observer]>([:])
 
+  /// From now on the observer hears of every change. It is not kept alive.
   func add(_ observer: any EngineObserver) {
     observers.withLock { $0[ObjectIdentifier(observer)] = Observer(object: observer) }
   }
 
+  /// Takes the identity and not the object, for it is called from a deinit.
   func remove(_ observer: ObjectIdentifier) {
     observers.withLock { _ = $0.removeValue(forKey: observer) }
   }

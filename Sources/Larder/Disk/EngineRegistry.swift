@@ -8,6 +8,7 @@ enum EngineRegistry {
     weak var engine: DiskEngine?
     var attachedCount: Int
 
+    /// Whether the directory is held now; after a replacement that is another one than at opening.
     func holds(_ identity: FileIdentity) -> Bool {
       engine?.location.handle.identity == identity
     }

@@ -23,6 +23,7 @@ struct EntryFacts: Sendable {
   private static let kindShift: UInt32 = 28
   private static let verifiedFlag: UInt32 = 1 << 31
 
+  /// Packs what is known; what is beyond a field's range counts as its end.
   init(_ entry: IndexedEntry) {
     inode = entry.inode
     changeTime = PackedStamp(entry.changeTime)

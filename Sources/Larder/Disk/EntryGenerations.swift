@@ -28,6 +28,8 @@ final class EntryGenerations: Sendable {
     counters = (0..<1024).map { _ in Counter() }
   }
 
+  /// By the low bits of the digest: who chooses names can make them share a counter, which costs
+  /// those names promotions and nothing else.
   private func counter(of name: EntryName) -> Counter {
     counters[Int(truncatingIfNeeded: name.digest.low & 1023)]
   }

@@ -24,6 +24,7 @@ extension EntryIndex {
     return false
   }
 
+  /// Fills in the parts of a slot that has just got its name.
   private mutating func add(_ slot: EntrySlot, _ entry: IndexedEntry, _ placement: Placement) {
     facts.put(EntryFacts(entry), at: slot)
     count(slot, entry)
@@ -32,6 +33,7 @@ extension EntryIndex {
     expiries.insert(slot, Self.expiry(entry.expiry))
   }
 
+  /// Exchanges what is known under a name that stays.
   private mutating func replace(_ slot: EntrySlot, by entry: IndexedEntry, _ placement: Placement) {
     // Off the totals before the facts are overwritten: the old size is known from them alone.
     discount(slot)
@@ -57,8 +59,9 @@ extension EntryIndex {
   ///
   /// - Returns: Whether there is one of the name.
   /// - Complexity: O(1).
-  @discardableResult
+  ///
   /// For what has no file's status at hand; a read goes through `upsert(_:order:)`.
+  @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
     order.remove(slot)
@@ -109,6 +112,7 @@ extension EntryIndex {
     return true
   }
 
+  /// Never is the last expiry there is, so that the heap holds nothing that does not expire.
   private static func expiry(_ time: Timestamp) -> PackedStamp {
     min(PackedStamp(time), .never)
   }

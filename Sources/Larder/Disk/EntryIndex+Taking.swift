@@ -52,6 +52,7 @@ extension EntryIndex {
     return victims
   }
 
+  /// Forgets an entry, and returns what its file will be judged by.
   private mutating func take(_ slot: EntrySlot) -> Victim {
     let victim = Victim(entry(at: slot))
     remove(slot)

@@ -7,6 +7,7 @@ struct EntryReader: Sendable {
   /// Whether a file that does not say its key is a miss.
   let requireProof: Bool
 
+  /// Settles who is trusted once: user and owner as of the opening.
   init(_ configuration: DiskCache.Configuration, _ location: DirectoryLocation) {
     let handle = location.handle
     trust = EntryTrust(

@@ -43,6 +43,7 @@ public struct EntryStream: ~Copyable {
     }
   }
 
+  /// Writes, and once more after an eviction if the disk was full.
   private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
     do throws(Errno) {
       try file.write(bytes)
@@ -55,6 +56,8 @@ public struct EntryStream: ~Copyable {
   }
 
   /// Adds bytes.
+  ///
+  /// - Throws: `CacheError`, when the file system fails or is full.
   public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
     try write(bytes.span)
   }

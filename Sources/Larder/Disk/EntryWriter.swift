@@ -35,6 +35,8 @@ final class EntryWriter: Sendable {
     return file
   }
 
+  /// Falls back to a temporary: for good where the filesystem knows no unnamed files, for this time
+  /// where the directory is the trouble.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
     do throws(Errno) {
@@ -50,6 +52,7 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Makes a temporary and locks it before anybody can take it for one that was left behind.
   private func stageNamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     while true {
       let name = Self.temporaryName()
@@ -111,6 +114,7 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Records the key if it may and can, else its digest.
   private func setEntryAttribute(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) {

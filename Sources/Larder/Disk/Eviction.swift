@@ -11,6 +11,7 @@ final class Eviction: Sendable {
     var isFinished = false
   }
 
+  /// Sorts the victims by inode, which is about the order in which they lie on the disk.
   init(_ victims: [Victim]) {
     // In inode order the unlinks took 0.81 to 0.87 of the time they take in order of last access.
     state = Mutex(State(victims: victims.sorted { $0.inode < $1.inode }.reversed()))

@@ -96,6 +96,8 @@ extension ExpiryHeap {
     }
   }
 
+  /// Moves the hole at a position up until the node fits, and fills it: each node on the way is
+  /// written once.
   private mutating func siftUp(_ node: Node, from start: Int) {
     var position = start
     while position > 0 {
@@ -107,6 +109,7 @@ extension ExpiryHeap {
     set(node, at: position)
   }
 
+  /// Moves the hole at a position down until the node fits, and fills it.
   private mutating func siftDown(_ node: Node, from start: Int) {
     var position = start
     while let (place, child) = earliestChild(of: position), child.expiry < node.expiry {

@@ -37,6 +37,7 @@ struct ExtensionNumbers: Sendable {
     return number
   }
 
+  /// Gives an extension a number, one that was freed first.
   private mutating func add(_ fileExtension: FileExtension) -> UInt16? {
     guard !freeNumbers.isEmpty || extensions.count < Int(Self.unused) else { return nil }
     let number = freeNumbers.popLast() ?? UInt16(extensions.count)

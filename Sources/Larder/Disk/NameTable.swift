@@ -99,6 +99,7 @@ extension NameTable {
     identities[slot].extensionNumber != ExtensionNumbers.unused
   }
 
+  /// The slot freed last, else a new one behind all others.
   private mutating func takeSlot() -> EntrySlot {
     let slot = firstFree
     guard slot == .none else {

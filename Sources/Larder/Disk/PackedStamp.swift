@@ -35,5 +35,6 @@ struct PackedStamp: Sendable, Hashable {
 }
 
 extension PackedStamp: Comparable {
+  /// Orders by time, in one comparison of integers.
   static func < (a: PackedStamp, b: PackedStamp) -> Bool { a.bits < b.bits }
 }

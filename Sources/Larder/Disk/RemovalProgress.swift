@@ -14,6 +14,8 @@ public final class RemovalProgress: Sendable {
   init() {}
 
   /// What was removed so far.
+  ///
+  /// Grows until the end; never waits.
   public var result: BulkRemoval { state.withLock { $0.result } }
 
   /// Whether that is all.

@@ -68,6 +68,8 @@ struct StagedFile: ~Copyable {
     return try rename(to: name, isExclusive: isExclusive)
   }
 
+  /// Gives a file without a name one that a rename can start from, since linkat replaces nothing.
+  /// The lock comes first, so that no scan finds it unlocked.
   private mutating func takeTemporaryName() throws(Errno) {
     lock()
     while true {
@@ -95,6 +97,7 @@ struct StagedFile: ~Copyable {
     }
   }
 
+  /// Moves the temporary to its name; from then on there is nothing to clean up.
   private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
     guard let old = temporary else { return false }
     do throws(Errno) {

@@ -18,6 +18,7 @@ package struct TrimPlan: Sendable {
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
 
+  /// A plan that takes the expired entries and nothing else.
   package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected

@@ -61,6 +61,8 @@ extension DiskEngine {
     return result
   }
 
+  /// Removes the file of a name under the engine's rules. A failure counts, and does not end the
+  /// walk.
   private func repair(_ name: EntryName) -> BulkRemoval {
     var removal = BulkRemoval()
     do throws(CacheError) {
@@ -88,6 +90,7 @@ extension DiskEngine {
     }
   }
 
+  /// Compares an open file: version, name and content, in this order.
   private func verify(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
   ) throws(Errno) -> Verification.Finding {

@@ -1,7 +1,8 @@
 extension LRU {
   /// Limits as plain numbers, so that a store compares and does not unwrap, and the counters.
-  @usableFromInline
+  ///
   /// `Int.max` stands for no limit of cost, and the most slots for no limit of count.
+  @usableFromInline
   struct Settings: Sendable {
     /// The most that all entries may cost together.
     @usableFromInline

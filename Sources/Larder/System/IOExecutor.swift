@@ -6,6 +6,7 @@ import Synchronization
 /// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start
 /// in the order of their submission; those with a delay start when it is over.
 final class IOExecutor: Sendable {
+  /// Work that waits for its time.
   fileprivate struct Job {
     let due: MonotonicTime
     let run: @Sendable () -> Void
@@ -25,6 +26,7 @@ final class IOExecutor: Sendable {
     var isIdleOut = false
   }
 
+  /// What a thread does next, decided under the lock and done outside of it.
   private enum Step {
     case run(@Sendable () -> Void)
     case wait(Duration)
@@ -78,6 +80,7 @@ final class IOExecutor: Sendable {
     wake(needsThread)
   }
 
+  /// Tells the threads that wait, and starts another one where they are too few.
   private func wake(_ needsThread: Bool) {
     changed.signal()
     guard needsThread else { return }
@@ -102,6 +105,7 @@ final class IOExecutor: Sendable {
     }
   }
 
+  /// Waits for a change, and notes when that took as long as threads are kept without work.
   private func waitIdle(_ ticket: EventCount.Ticket, _ time: Duration) {
     let start = MonotonicTime.now
     changed.wait(ticket, timeout: time)
@@ -113,6 +117,7 @@ final class IOExecutor: Sendable {
     }
   }
 
+  /// Takes the next job, or counts the thread as idle or ended.
   private func nextStep(mayWait: Bool) -> Step {
     let now = MonotonicTime.now
     return state.withLock { state in

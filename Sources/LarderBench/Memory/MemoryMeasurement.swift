@@ -36,6 +36,7 @@ struct MemoryMeasurement {
     ]
   }
 
+  /// A cache that holds every key, filled in the order of the keys.
   private func filled<Cache: BenchmarkedCache>(
     _ type: Cache.Type, _ keys: [String], _ values: [[UInt8]]
   ) -> Cache {
@@ -44,6 +45,7 @@ struct MemoryMeasurement {
     return cache
   }
 
+  /// Reads keys that are there, at random.
   private mutating func hits(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { $0.shuffled($1.entries) }
     return time { thread, passes in
@@ -53,6 +55,7 @@ struct MemoryMeasurement {
     }
   }
 
+  /// Reads keys that are not there.
   private mutating func misses(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { stream, me in stream.shuffled(me.entries).map { $0 + me.entries } }
     return time { thread, passes in
@@ -62,6 +65,7 @@ struct MemoryMeasurement {
     }
   }
 
+  /// Reads at a skewed rate, and stores every tenth time.
   private mutating func zipf(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
     let keys = KeyStream.keys(Array(0..<entries))
     let lists = (0..<threads).map { _ in
@@ -115,6 +119,7 @@ struct MemoryMeasurement {
     return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
   }
 
+  /// The second field of `/proc/self/statm`, in pages. See: man 5 proc.
   private static func residentBytes() -> Int {
     guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
     defer { unsafe fclose(file) }

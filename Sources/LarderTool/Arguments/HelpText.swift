@@ -47,6 +47,7 @@ struct HelpText: Sendable {
     text += "\n"
   }
 
+  /// An empty line between sections, none before the first.
   private mutating func separate() {
     if !text.isEmpty { text += "\n" }
   }

@@ -33,6 +33,7 @@ struct Demo: ~Copyable {
     try cache.flush()
   }
 
+  /// Stores every file once and counts those that were kept.
   private mutating func storeAll() throws(CacheError) {
     let start = MonotonicTime.now
     for file in source.files where try cache.store(file.content, forKey: file.key).isKept {
@@ -52,6 +53,7 @@ struct Demo: ~Copyable {
     figures.memoryReads = try read { (key) throws(CacheError) in memory.value(forKey: key) }
   }
 
+  /// Reads every key and counts the values that are those of the files.
   private func read(
     _ value: (CacheKey) throws(CacheError) -> [UInt8]?
   ) throws(CacheError) -> DemoFigures.Tally {
@@ -68,6 +70,7 @@ struct Demo: ~Copyable {
     return tally
   }
 
+  /// Stores a value for a second and looks for it before and after.
   private mutating func letOneExpire() throws(CacheError) {
     let key = CacheKey("a value for one second")
     let lifetime = figures.expiry.lifetime

@@ -54,6 +54,7 @@ extension Call {
     }
   }
 
+  /// Where the value goes: stdout, or a file that appears when it is whole.
   private func output() throws(Failure) -> OutputFile {
     guard let path = arguments.file(.output), path != Self.dash else { return .standardOutput }
     return try onOutput { () throws(Errno) in try OutputFile(Path(path)) }
@@ -67,6 +68,7 @@ extension Call {
     }
   }
 
+  /// Copies in pieces of 256 KiB, so that a value of any size takes as much memory.
   private func copy(
     _ file: borrowing EntryFile, to output: borrowing OutputFile
   ) throws(Failure) {

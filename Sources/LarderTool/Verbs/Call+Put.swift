@@ -18,6 +18,7 @@ extension Call {
     return try report(outcome, byteCount, path: cache.path(forKey: key))
   }
 
+  /// Stdin, or the file named; a directory is refused here.
   private func valueInput() throws(Failure) -> InputFile {
     guard let path = arguments[.file].first, path != Self.dash else { return .standardInput }
     do throws(Errno) {
