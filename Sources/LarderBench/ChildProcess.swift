@@ -5,6 +5,7 @@ enum ChildProcess {
   /// Returns the lines of a name and a number that the executable prints with some arguments.
   static func measurements(_ arguments: String) -> [(String, Double)] {
     let path = CommandLine.arguments[0].split(separator: "'", omittingEmptySubsequences: false)
+    // Quoted for the shell that popen starts: the build directory may have any name.
     let command = "'" + path.joined(separator: "'\\''") + "' " + arguments
     guard let pipe = unsafe popen(command, "r") else { return [] }
     var lines: [(String, Double)] = []

@@ -40,6 +40,7 @@ enum DigestBenchmark {
     print("\(name): \(rounded(nanoseconds)) ns, \(rounded(gigabytes)) GB/s")
   }
 
+  /// The median over samples, which a pause of the machine does not move as it would a mean.
   private static func medianNanoseconds(
     samples: Int, calls: Int, _ body: () -> UInt64
   ) -> Double {

@@ -58,6 +58,7 @@ private struct IndexMeasurement {
   }
 
   private mutating func entries() -> [IndexedEntry] {
+    // Two calls give two sets of names, one to be found and one to be missed.
     let salt = random.next()
     return (0..<count).map { number in
       let key = Array("\(number) \(salt)".utf8)
@@ -71,6 +72,7 @@ private struct IndexMeasurement {
     }
   }
 
+  /// Adds all entries, and takes the longest single insertion beside the mean.
   private func fill(_ index: inout EntryIndex, _ entries: [IndexedEntry]) -> (
     mean: Double, longest: Double
   ) {
@@ -130,6 +132,8 @@ private struct IndexMeasurement {
     ]
   }
 
+  /// Nanoseconds per name, over enough rounds for a million operations; once for what cannot be
+  /// repeated.
   private func time(_ names: [EntryName], once: Bool = false, _ body: (EntryName) -> Void)
     -> Double
   {

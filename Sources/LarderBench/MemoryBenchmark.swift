@@ -61,6 +61,7 @@ extension MemoryBenchmark {
     _ size: (entries: Int, threads: Int), rounds: Int
   ) -> MemoryReport.Case {
     var result = MemoryReport.Case(entries: size.entries, threads: size.threads)
+    // In turn and not one after the other, so that a slow minute of the machine falls on all.
     for _ in 0..<rounds {
       for cache in caches {
         let arguments = "memory --process \(cache) \(size.entries) \(size.threads)"

@@ -11,6 +11,7 @@ struct Answer: Sendable, Hashable {
     switch request {
     case .run: return nil
     case .help(let verb?): standardOutput = verb.helpText(width: width, style: style)
+    // Help that was asked for is data: `larder --help | less` shows it.
     case .help(nil): standardOutput = Verb.overview(width: width, style: style)
     case .version(isJSON: true): standardOutput = Version.json.text
     case .version(isJSON: false): standardOutput = Version.line + "\n"

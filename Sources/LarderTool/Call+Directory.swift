@@ -5,6 +5,8 @@ extension Call {
   func openForReading(
     fileExtension: FileExtension = .none
   ) throws(Failure) -> DiskCache {
+    // Judged by the names before anything is opened as a cache, so that a wrong DIR is never
+    // marked.
     try requireCache()
     return try open { configuration in
       configuration.mode = .readOnly
@@ -48,6 +50,7 @@ extension Call {
     }
   }
 
+  /// Refuses what is no cache directory before anything in it can be changed.
   private func requireCache() throws(Failure) {
     switch try directoryKind() {
     case .cache, .empty: return
@@ -61,6 +64,7 @@ extension Call {
 
   /// The path of the directory as the library takes it.
   private func directoryPath() throws(Failure) -> String {
+    // The library takes text. A replaced byte would name another directory.
     guard let path = String(validating: arguments.directory, as: UTF8.self) else {
       let name = arguments.directory.quotedForDisplay
       throw .usage("DIR \(name) is not UTF-8; rename it, or reach it through a link")

@@ -10,6 +10,7 @@ extension Call {
     let found = try onCache { () throws(CacheError) in try cache.names(forKeys: keys) }
     var names: [EntryName] = []
     for (key, candidates) in zip(keys, found) {
+      // Guessing among several would make a script depend on what else is in the directory.
       guard candidates.count <= 1 else { throw Self.ambiguous(candidates) }
       names.append(candidates.first ?? EntryName(key))
     }

@@ -20,6 +20,7 @@ enum Command {
     do throws(Failure) {
       return try verb.run(call).rawValue
     } catch {
+      // Found late, by looking at the directory, and said in the same words as what is found early.
       if case .usage(let message) = error { throw UsageError(message, verb: verb) }
       return status(of: error, call.console)
     }

@@ -23,6 +23,7 @@ struct Console: Sendable {
     do throws(Errno) {
       try StandardStream.output.write(text)
     } catch .brokenPipe {
+      // `larder list DIR | head` is no failure, and nobody wants to read of it.
       throw .brokenPipe
     } catch {
       throw Failure(error, doing: "write to stdout")

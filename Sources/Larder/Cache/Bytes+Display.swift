@@ -14,6 +14,7 @@ extension Collection<UInt8> {
       case .valid(let scalar):
         valid.append(contentsOf: scalar)
         start = index(start, offsetBy: scalar.count)
+      // Written out as bytes and not as U+FFFD, which would make different names look alike.
       case .error(let length):
         let end = index(start, offsetBy: length)
         text += String(decoding: valid, as: UTF8.self).escapedForDisplay

@@ -3,6 +3,7 @@ extension Cache {
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
+    // Inline: a value that is in memory needs no other thread.
     if let value = memory.value(forKey: key) { return value }
     return try await disk.executor.run("value") { () throws(CacheError) in
       try self.valueFromDisk(key)

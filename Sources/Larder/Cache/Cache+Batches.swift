@@ -5,6 +5,8 @@ extension Cache {
   public func values(
     forKeys keys: [some CacheKeyConvertible]
   ) async -> [Result<Value?, CacheError>] {
+    // Keys are made here, in the caller's task: a conversion of the caller's own need not be
+    // Sendable.
     await disk.executor.map(keys.map(\.cacheKey)) { (key) throws(CacheError) in
       try self.value(forKey: key)
     }

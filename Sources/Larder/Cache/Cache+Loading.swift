@@ -20,6 +20,8 @@ extension Cache {
   ) async throws -> Value {
     let request = LoadRequest(
       key: key.cacheKey, expiration: expiration, options: options, load: load)
+    // The order matters: a fresh value, then an expired one that may be served, then a failure that
+    // still stands, and only then a load.
     if let value = try await value(forKey: request.key) { return value }
     if let value = try await staleValue(request) { return value }
     if let error = flights.failure(for: request.key, at: disk.engine.now) { throw error }
@@ -27,6 +29,8 @@ extension Cache {
   }
 
   /// What a caller asked to be loaded.
+  ///
+  /// Kept together because it travels: from the task that asks into the task that loads.
   private struct LoadRequest: Sendable {
     let key: CacheKey
     let expiration: Expiration?
@@ -42,10 +46,13 @@ extension Cache {
       try self.staleValueFromDisk(request.key, within: staleness)
     }
     guard let value else { return nil }
+    // After the value was found: who has nothing to be served waits for the load instead.
     flights.refresh(request.key) { try await self.load(request, $0) }
     return value
   }
 
+  /// What one flight does: look once more, load, store, or keep the failure. Runs in a task of its
+  /// own.
   private func load(
     _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
   ) async throws -> Value {
@@ -57,6 +64,7 @@ extension Cache {
       return value
     } catch {
       let lifetime = request.options.failureLifetime
+      // A load that nobody waited for any longer says nothing of the source.
       if lifetime > .zero && !(error is CancellationError) {
         flights.keepFailure(
           error, for: request.key, until: disk.engine.now.adding(lifetime))

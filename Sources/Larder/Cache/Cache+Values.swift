@@ -34,6 +34,8 @@ extension Cache {
     let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
     guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
+    // Something was changing the name while it was read: the value is good for this caller, and not
+    // known to be the latest.
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations
     keep(
@@ -43,6 +45,7 @@ extension Cache {
     return value
   }
 
+  /// Counts the failure beside the hit on disk; the file stays, for it is what was stored.
   private func decoded(_ bytes: [UInt8]) -> Value? {
     do {
       return try coder.decode(bytes)
@@ -82,6 +85,7 @@ extension Cache {
     let bytes = try encoded(value)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
+    // Both run while the name is held, so that disk, index and memory change as one for this key.
     request.isWanted = isWanted
     request.onPublish = { [unowned self] published in
       flights.supersede(key)
@@ -93,6 +97,7 @@ extension Cache {
     return try disk.engine.store(bytes.span, request)
   }
 
+  /// Runs before the name is held and before anything of the old value is touched.
   private func encoded(_ value: Value) throws(CacheError) -> [UInt8] {
     do {
       return try coder.encode(value)
@@ -101,6 +106,7 @@ extension Cache {
     }
   }
 
+  /// Puts a value into the memory tier, if it is still the latest by then.
   private func keep(
     _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
@@ -112,17 +118,28 @@ extension Cache {
 
   /// How long a value may be served from memory before a use must reach the disk.
   private func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
+    // Nothing is ever stamped, so that there is nothing to come back for.
     guard !disk.configuration.mode.isReadOnly else { return expiry }
     return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  ///
+  /// Loads of the key that are going on are not stored when they end. The value leaves memory even
+  /// if its file cannot be removed.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`,
+  ///   `.io`. That there was nothing is no error.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try disk.remove(forKey: key)
   }
 
   /// Removes every value from both tiers and waits for the end. Goes on past a failure.
+  ///
+  /// Loads that are going on are not stored when they end.
+  ///
+  /// - Returns: What left the disk; what was in memory alone is not counted.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     try disk.removeAll()
@@ -134,6 +151,9 @@ extension Cache {
   }
 
   /// Removes expired values from both tiers.
+  ///
+  /// - Returns: What left the disk.
+  /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()
@@ -141,6 +161,8 @@ extension Cache {
   }
 
   /// Which tier would answer a read now; nil for none. Does not count as a use.
+  ///
+  /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
@@ -149,6 +171,8 @@ extension Cache {
   }
 
   /// Whether a read would find a value. Does not count as a use.
+  ///
+  /// - Complexity: O(1); opens the file, and does not read its content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try tier(forKey: key) != nil
   }

@@ -19,7 +19,10 @@ public final class Cache<Value: Sendable>: Sendable {
   public let disk: DiskCache
   /// The settings that the cache was opened with.
   public let configuration: CacheConfiguration
+  /// Called without any lock.
   let coder: Coder<Value>
+  /// The loads that are going on, in this object alone: another object on the directory loads by
+  /// itself.
   let flights = FlightControl<Value>()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
@@ -34,6 +37,7 @@ public final class Cache<Value: Sendable>: Sendable {
     self.coder = coder
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory())
+    // Last, when everything that a call could reach is there.
     disk.engine.observers.add(self)
   }
 
@@ -47,6 +51,7 @@ public final class Cache<Value: Sendable>: Sendable {
     named name: String, coder: Coder<Value>,
     configuration: CacheConfiguration = CacheConfiguration()
   ) throws(CacheError) {
+    // Refused and not cleaned up: two names that became one directory would be worse than an error.
     guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
       !name.utf8.contains(0)
     else {
@@ -66,6 +71,9 @@ public final class Cache<Value: Sendable>: Sendable {
   }
 
   /// What both tiers did.
+  ///
+  /// Taken from the tiers one after the other, so that a sum over both may be off by what happened
+  /// in between. Never waits for the disk.
   public var statistics: CacheStatistics {
     CacheStatistics(
       memory: memory.statistics, disk: disk.statistics, loads: flights.statistics)
@@ -78,6 +86,8 @@ public final class Cache<Value: Sendable>: Sendable {
 
   /// Waits until everything accepted is on disk and detaches from the directory. Any later use
   /// throws `.closed`.
+  ///
+  /// Leaves the memory tier empty. Other objects on the directory go on.
   public func close() throws(CacheError) {
     memory.removeAll()
     try disk.close()
@@ -103,6 +113,7 @@ public enum CacheTier: String, Sendable, Hashable {
 }
 
 extension Cache: EngineObserver {
+  /// Called while the name is held, so that a load which was begun before cannot be stored after.
   func entryChanged(_ key: CacheKey) {
     flights.supersede(key)
     memory.remove(forKey: key, cause: .replaced)

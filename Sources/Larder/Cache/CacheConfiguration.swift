@@ -27,6 +27,7 @@ extension CacheConfiguration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(
       costLimit: memoryCostLimit, countLimit: memoryCountLimit)
     configuration.expiration = memoryExpiration
+    // The disk decides what a use adds. A hit in memory must not outlive what the file will say.
     configuration.extending = .none
     configuration.stripes = memoryStripes
     // The system's coarse clock is five times as quick; another clock is used for both tiers.

@@ -34,7 +34,9 @@ extension CacheError.Code {
       case .noSpace, .quotaExceeded: .noSpace
       case .readOnlyFileSystem: .readOnly
       case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
+      // rename onto a directory: the only operation on entries that meets one.
       case .isDirectory: .nameOccupied
+      // The number itself is in the error for who wants to know more.
       default: .io
       }
   }

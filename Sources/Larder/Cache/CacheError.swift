@@ -76,6 +76,7 @@ extension CacheError: CustomStringConvertible {
   /// One line: what failed, where, why, and the cure.
   public var description: String {
     var text = "\(operation): \(code.cure)"
+    // Escaped, since names and messages come from outside and errors end up on terminals.
     if let path { text += " [\(path.escapedForDisplay)]" }
     if let errno { text += ": \(errno)" }
     if let underlying { text += ": \(underlying.escapedForDisplay)" }

@@ -7,6 +7,7 @@ extension CacheKey: Hashable {
   public static func == (a: CacheKey, b: CacheKey) -> Bool {
     switch (a.content, b.content) {
     case (.text(let a), .text(let b)): a.hasSameBytes(as: b)
+    // Rare: most keys are text.
     case (.bytes(let a), .bytes(let b)): a == b
     // Bytes that were UTF-8 would have become text.
     case (.text, .bytes), (.bytes, .text): false

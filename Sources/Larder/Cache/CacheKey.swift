@@ -38,6 +38,7 @@ public struct CacheKey: Sendable {
 
   /// Creates a key from bytes; those that are UTF-8 make the same key as their text.
   public init(_ bytes: [UInt8]) {
+    // Decided once, here, so that comparing and hashing need not ask whether bytes are a text.
     if let text = String(validating: bytes, as: UTF8.self) {
       self.init(content: .text(text))
     } else {

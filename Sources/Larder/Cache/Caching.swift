@@ -11,10 +11,14 @@ public protocol Caching<Key, Value>: Sendable {
   associatedtype Cleared: Sendable = Int
 
   /// Returns the value stored under a key, and counts as a use of it.
+  ///
+  /// - Returns: Nil for a value that is absent, expired or damaged alike; the tiers count which.
   func value(forKey key: Key) throws(Failure) -> Value?
 
   /// Stores a value under a key in place of what was there; without an expiration, with the
   /// configured one.
+  ///
+  /// - Returns: What became of the value. Rejected, nothing older is left to be read.
   @discardableResult
   func store(
     _ value: Value, forKey key: Key, expiration: Expiration?

@@ -7,6 +7,9 @@
 /// ```
 public struct Coder<Value: Sendable>: Sendable {
   /// Makes the bytes of a value.
+  ///
+  /// Called without any lock, in the thread of the store. A throw fails the store with
+  /// `.callerFailed`.
   public let encode: @Sendable (Value) throws -> [UInt8]
   /// Makes a value of bytes that `encode` made. A throw means that they are of no use any more, for
   /// example because a newer version of the program has another layout: the read is a miss.

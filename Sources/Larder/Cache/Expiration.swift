@@ -38,6 +38,8 @@ enum Lifetime: Sendable, Hashable {
 
 extension Expiration {
   /// The most seconds that a lifetime may have: about 136 years. Longer ones count as this.
+  // One below the largest 32-bit number: the attribute and the index keep it in 32 bits, and
+  // arithmetic with it stays far from Int64's ends.
   static let maximumLifetime = Int(UInt32.max - 1)
 
   /// The point at which a value stored or extended at `now` expires.
@@ -47,6 +49,7 @@ extension Expiration {
     case .seconds(let count): min(now.adding(seconds: Int64(Self.capped(count))), .never)
     case .days(let count): min(now.adding(seconds: Int64(Self.capped(days: count))), .never)
     case .date(let date): min(date, .never)
+    // Not never, even if the clock says a time beyond it.
     case .expired: min(now, Timestamp(seconds: Timestamp.never.seconds - 1))
     }
   }
@@ -77,6 +80,8 @@ extension ExpirationExtending {
   func extendedExpiry(
     of expiry: Timestamp, lifetime: Lifetime, at now: Timestamp
   ) -> Timestamp? {
+    // What never expires is not given an expiry by being used, nor a date moved, whatever was asked
+    // for.
     guard expiry < .never, lifetime != .never, lifetime != .fixed else { return nil }
     let candidate: Timestamp
     switch (self, lifetime) {
@@ -84,6 +89,8 @@ extension ExpirationExtending {
     case (.lifetime, .seconds(let count)): candidate = now.adding(seconds: Int64(count))
     case (.to(let expiration), _): candidate = expiration.expiry(at: now)
     }
+    // Only ever later: a shorter lifetime asked for by one reader must not cut what another
+    // extended.
     return candidate > expiry ? min(candidate, .never) : nil
   }
 }

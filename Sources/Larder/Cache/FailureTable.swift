@@ -10,6 +10,7 @@ struct FailureTable: Sendable {
 
   private var failures: [CacheKey: Failure] = [:]
 
+  /// The errors kept, those that no longer stand and were not asked for since included.
   var count: Int { failures.count }
 
   /// The error that still stands for a key.

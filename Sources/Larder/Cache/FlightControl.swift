@@ -24,10 +24,12 @@ final class FlightControl<Value: Sendable>: Sendable {
     of key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
     let id = state.withLock { $0.table.makeWaiter() }
+    // After the cancellation handler is done for good, which returning from it guarantees.
     defer { state.withLock { $0.table.forget(id) } }
     let caller = FlightContext.flight(of: ObjectIdentifier(self)).flatMap { $0 as? FlightID }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
+        // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
           let joining = state.table.join(key, id, continuation, caller: caller)
           if case .wait = joining { state.statistics.joined += 1 }
@@ -55,9 +57,12 @@ final class FlightControl<Value: Sendable>: Sendable {
     if let flight { start(flight, load) }
   }
 
+  /// Runs a load in a task of its own, which knows what it is inside of.
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
+    // Unstructured, so that the load outlives the caller that started it; it inherits which loads
+    // that caller was inside of.
     let task = Task {
       let start = MonotonicTime.now
       await FlightContext.entering(flight, of: ObjectIdentifier(self)) {
@@ -79,6 +84,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     if !isWanted { task.cancel() }
   }
 
+  /// Ends a flight, counts it, and hands its outcome to all who wait.
   private func finish(
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
@@ -91,12 +97,14 @@ final class FlightControl<Value: Sendable>: Sendable {
     for waiter in waiters { waiter.resume(with: result) }
   }
 
+  /// Ends one caller's wait, and the load with the last of them.
   private func cancel(_ id: Table.WaiterID) {
     let (waiter, task) = state.withLock { state in
       let cancellation = state.table.cancel(id)
       let task = cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
       return (cancellation.waiter, task)
     }
+    // The caller first: it need not wait for the load to notice.
     waiter?.resume(throwing: CancellationError())
     task?.cancel()
   }
@@ -158,6 +166,7 @@ extension Result {
 
 /// Which loads the present task is inside of, by the cache they belong to.
 private enum FlightContext {
+  // By cache: a load in one cache may ask another one, and a cycle through both is found in either.
   @TaskLocal private static var flights: [ObjectIdentifier: any Sendable] = [:]
 
   static func flight(of control: ObjectIdentifier) -> (any Sendable)? { flights[control] }

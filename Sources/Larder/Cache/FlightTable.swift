@@ -22,8 +22,10 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   private var flights: [FlightID: Flight] = [:]
+  // Only the load that new callers join; one that was abandoned is in neither table any more.
   private var byKey: [CacheKey: FlightID] = [:]
   private var flightOfWaiter: [WaiterID: FlightID] = [:]
+  /// Callers that were cancelled between being numbered and waiting.
   private var cancelledEarly: Set<WaiterID> = []
   private var nextNumber: UInt64 = 0
 
@@ -47,6 +49,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     var abandoned: FlightID?
   }
 
+  /// Numbers a caller before it waits, since its cancellation may come before its wait.
   mutating func makeWaiter() -> WaiterID {
     WaiterID(number: takeNumber())
   }
@@ -114,6 +117,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       return Cancellation()
     }
     let waiter = flights[flight]?.waiters.removeValue(forKey: id)?.waiter
+    // A refresh goes on: it was started for those who ask later.
     guard let rest = flights[flight], rest.waiters.isEmpty, !rest.isRefresh else {
       return Cancellation(waiter: waiter)
     }
@@ -133,9 +137,11 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     return ended.waiters.values.map(\.waiter)
   }
 
+  /// Takes a flight out of both tables.
   @discardableResult
   private mutating func remove(_ flight: FlightID) -> Flight? {
     guard let ended = flights.removeValue(forKey: flight) else { return nil }
+    // Another load of the key may have taken the place since.
     if byKey[ended.key] == flight { byKey[ended.key] = nil }
     return ended
   }

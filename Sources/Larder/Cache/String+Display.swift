@@ -7,6 +7,7 @@ extension String {
     var text = ""
     text.reserveCapacity(utf8.count)
     for scalar in unicodeScalars {
+      // Doubled, so that no name can pretend to be an escape.
       if scalar == "\\" {
         text += "\\\\"
       } else if scalar.isUnsafeForDisplay {

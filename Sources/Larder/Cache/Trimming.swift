@@ -8,6 +8,8 @@ public protocol Trimming: Sendable {
   associatedtype Trimmed: Sendable = Int
 
   /// Removes the least recently used entries until at most `count` are left.
+  ///
+  /// Entries that were used at the same time go in an order that each tier documents.
   @discardableResult
   func trim(toCount count: Int) throws(Failure) -> Trimmed
 

@@ -25,6 +25,7 @@ enum Hexadecimal {
     return word
   }
 
+  /// Computed and not looked up: there is no table that could be missing from the cache.
   @inline(__always)
   private static func digit(_ value: UInt64) -> UInt8 {
     UInt8(truncatingIfNeeded: value) &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)

@@ -17,8 +17,11 @@ extension AccessOrder {
   /// - Complexity: O(n + s log s) for s strays among n entries.
   mutating func settleStrays() {
     var waiting = takeStrays()
+    // The sort is stable in Swift only by accident, and need not be: equal stamps are put in the
+    // order of their names when they come to be first.
     waiting.sort { $0.stamp < $1.stamp }
     var place = sorted.last
+    // From the latest to the oldest, so that the place only ever moves towards the front.
     for stray in waiting.reversed() {
       while place != .none && stray.stamp < stamps[place] { place = links.previous(before: place) }
       links.insert(stray.slot, after: place, in: &sorted)
@@ -26,6 +29,8 @@ extension AccessOrder {
     tiesEnd = .none
   }
 
+  /// Empties the list of strays and returns them with their stamps, in the order in which they
+  /// came.
   private mutating func takeStrays() -> [(stamp: PackedStamp, slot: EntrySlot)] {
     var waiting: [(stamp: PackedStamp, slot: EntrySlot)] = []
     var slot = strays.first
@@ -33,6 +38,7 @@ extension AccessOrder {
       waiting.append((stamps[slot], slot))
       slot = links.next(after: slot)
     }
+    // The links of the strays are left as they are: each is written anew when its slot is inserted.
     strays = SlotLinks.Ends()
     return waiting
   }
@@ -45,6 +51,8 @@ extension AccessOrder {
     guard !sorted.isEmpty, hasTie(sorted.first) else { return }
     let ties = ties(from: sorted.first)
     tiesEnd = ties[ties.count - 1]
+    // What one scan stored within one second on a filesystem with whole seconds is in order from
+    // the last time; looking is cheaper than sorting again.
     guard !names.areInOrder(ties) else { return }
     for slot in ties { links.remove(slot, from: &sorted) }
     var place = EntrySlot.none
@@ -55,6 +63,8 @@ extension AccessOrder {
     tiesEnd = place
   }
 
+  /// Whether the next slot shares its stamp: one comparison, which spares an array where stamps
+  /// differ.
   private func hasTie(_ slot: EntrySlot) -> Bool {
     let next = links.next(after: slot)
     return next != .none && stamps[next] == stamps[slot]

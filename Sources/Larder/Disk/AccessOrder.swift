@@ -25,6 +25,7 @@ struct AccessOrder: Sendable {
   /// - Complexity: O(1).
   mutating func append(_ slot: EntrySlot, _ stamp: PackedStamp) {
     stamps.put(stamp, at: slot)
+    // The new one may share the stamp of the ties and belong among them.
     if sorted.last == tiesEnd { tiesEnd = .none }
     links.append(slot, to: &sorted)
   }
@@ -41,6 +42,8 @@ struct AccessOrder: Sendable {
   /// Adds a slot as the least recently used one.
   ///
   /// - Complexity: O(1).
+  ///
+  /// Puts a spared entry back where it was taken from.
   mutating func prepend(_ slot: EntrySlot, _ stamp: PackedStamp) {
     stamps.put(stamp, at: slot)
     tiesEnd = .none

@@ -7,6 +7,7 @@
 struct ChunkedArray<Element: Sendable>: Sendable {
   // 2,048 elements of 32 bytes are 64 KiB: below what malloc maps page by page, and copied in
   // microseconds.
+  // Computed and not stored: a stored static of a generic type is looked up at run time.
   private static var shift: Int { 11 }
   private static var capacity: Int { 1 << shift }
   private static var mask: Int { capacity - 1 }
@@ -33,6 +34,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     let index = count >> Self.shift
     if index == chunks.count {
       chunks.append([])
+      // Before the first element, so that the chunk has its place for good.
       if index > 0 { chunks[index].reserveCapacity(Self.capacity) }
     }
     chunks[index].append(element)

@@ -24,6 +24,8 @@ extension DirectoryKind {
     }
   }
 
+  /// Names alone decide: something foreign that is named like an entry makes a cache of the
+  /// directory, which is harmless, since foreign things are never touched.
   private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
     if try DirectoryMaking.hasOwnTag(handle) { return .cache }
     let stream = try DirectoryStream(handle.reopen())
@@ -43,6 +45,7 @@ extension DirectoryMaking {
   fileprivate static func hasOwnTag(_ handle: DirectoryHandle) throws(Errno) -> Bool {
     do throws(Errno) {
       let tag = try handle.openForReading(tagName)
+      // A FIFO or a device under the name is opened without waiting and not read.
       guard try tag.status().isRegular else { return false }
       let text = try tag.read(upTo: tagText.utf8.count)
       return text.elementsEqual(tagText.utf8)

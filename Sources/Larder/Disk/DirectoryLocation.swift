@@ -6,8 +6,12 @@ final class DirectoryLocation: Sendable {
   let path: String
   /// The directory's name in its parent; nil for `/`, which is never made again.
   private let name: String?
+  /// Held open, so that a directory above that is renamed or replaced does not lead elsewhere; nil
+  /// where it cannot be opened, and then the directory is not made again.
   private let parent: DirectoryHandle?
   private let configuration: DiskCache.Configuration
+  // The handle is a class: who took it before a replacement finishes with the old directory, and
+  // the descriptor closes when the last of them has.
   private let current: Mutex<DirectoryHandle>
   private let lastCheck: Mutex<MonotonicTime>
   /// Whether others own or can write to the directory.
@@ -30,6 +34,9 @@ final class DirectoryLocation: Sendable {
   var handle: DirectoryHandle { current.withLock { $0 } }
 
   /// Opens a cache's directory and, unless it is only read, makes it and marks it as a cache.
+  ///
+  /// - Throws: `CacheError`: `.unsafeDirectory`, `.directoryMissing`, `.notADirectory`,
+  ///   `.permissionDenied` and what else the system says.
   static func open(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DirectoryLocation {
@@ -43,12 +50,15 @@ final class DirectoryLocation: Sendable {
           path, permissions: configuration.directoryPermissions, configuration)
         : false
       let handle = try DirectoryHandle.open(path: path, faults: faults)
+      // From the descriptor, after it was opened: a link that is changed between the two cannot
+      // make path and descriptor disagree.
       let resolved = try handle.resolvedPath(openedAs: path)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
       let isUnsafe = try isUnsafe(handle, configuration)
       if isUnsafe && !isReadOnly && !configuration.allowsUnsafeDirectory {
         throw .notPermitted
       }
+      // Only after the directory was found safe: nothing is written into somebody else's.
       if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
@@ -67,6 +77,7 @@ final class DirectoryLocation: Sendable {
     return CacheError(errno: errno, operation: "open", path: path)
   }
 
+  /// Opens the directory above; `/` has none.
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
@@ -82,6 +93,9 @@ final class DirectoryLocation: Sendable {
     }
   }
 
+  /// Whether somebody other than the caller and root could plant entries: by owning the directory,
+  /// or by its mode. Access lists are not looked at; their mask shows in the group's bits. See: man
+  /// 5 acl.
   private static func isUnsafe(
     _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
@@ -102,29 +116,37 @@ extension DirectoryLocation {
     guard let parent, let name, isCheckDue(isUrgent) else { return false }
     var wasMade = false
     do throws(Errno) {
+      // One call, at most once a second: this is all that following a replaced directory costs.
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
       guard mayMake else { return false }
       wasMade = try make(name, in: parent)
     }
+    // Without following a link this time: what was resolved at opening was no link, and one that
+    // appears now was put there by somebody.
     let fresh = try parent.openDirectory(name)
     if try Self.isUnsafe(fresh, configuration) && !configuration.allowsUnsafeDirectory {
       throw .notPermitted
     }
     if !configuration.mode.isReadOnly { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in
+      // Another thread was quicker.
       if held.identity == fresh.identity { return false }
       held = fresh
       return true
     }
   }
 
+  /// Makes the directory again with the mode it would get at opening.
+  ///
+  /// - Returns: Whether this call made it.
   private func make(_ name: String, in parent: DirectoryHandle) throws(Errno) -> Bool {
     let permissions = configuration.directoryPermissions
     do throws(Errno) {
       try parent.makeDirectory(name, permissions: permissions)
     } catch .fileExists {
+      // Another process made it first, and marks it.
       return false
     }
     // mkdir's mode is narrowed by the umask and has no set-group-id bit.
@@ -133,6 +155,7 @@ extension DirectoryLocation {
     return true
   }
 
+  /// Whether it is this thread's turn to look: one thread a second, and any whose look is urgent.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
     let now = MonotonicTime.now
     return lastCheck.withLock { last in

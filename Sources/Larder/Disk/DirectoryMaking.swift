@@ -3,6 +3,8 @@ enum DirectoryMaking {
   /// The file that tells backups to skip the directory. See: https://bford.info/cachedir/
   static let tagName = FileName("CACHEDIR.TAG")
 
+  /// The first line is the specification's; the rest says whose cache it is, which the tool goes
+  /// by.
   static let tagText = """
     Signature: 8a477f597d28d172789f06886806bc55
     # This directory is a cache made by Larder. Its contents can be deleted at any time.
@@ -12,6 +14,11 @@ enum DirectoryMaking {
   /// Makes the directories of a path that are missing.
   ///
   /// - Returns: Whether the last one was made now.
+  ///
+  /// Tries the last one first, for nearly always the others are there. A parent that is made gets
+  /// 0700, whatever the cache itself is shared with.
+  ///
+  /// - Complexity: O(components), one system call for a directory that exists.
   static func makeDirectories(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
@@ -28,6 +35,9 @@ enum DirectoryMaking {
     }
   }
 
+  /// Makes one directory with exactly the mode asked for.
+  ///
+  /// - Throws: `.fileExists`, `.noSuchFile` for a missing parent, and what else the system says.
   private static func makeOne(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) {
@@ -36,12 +46,14 @@ enum DirectoryMaking {
     let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
     // mkdir's mode is narrowed by the umask and has no set-group-id bit.
     let status = try handle.descriptor.status()
+    // Through the descriptor, so that nothing that takes the path's place meanwhile is changed.
     if status.permissions != permissions { try handle.descriptor.setPermissions(permissions) }
     if configuration.durability == .durable, let parent = parentPath(of: path) {
       try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
     }
   }
 
+  /// The path without its last component, by the text alone; nil for no path.
   private static func parentPath(of path: String) -> String? {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
@@ -54,6 +66,8 @@ enum DirectoryMaking {
   /// Both are a service: a file system that refuses them is no reason not to cache.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
     if !wasMade, try !isEmpty(handle) { return }
+    // The flag first: it is inherited only by files made after it, the tag among them. ENOTTY or
+    // EOPNOTSUPP where the filesystem has none. See: man 2 ioctl_iflags.
     bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
     bestEffort { () throws(Errno) in
       let tag = try handle.create(tagName, permissions: 0o644)
@@ -61,6 +75,7 @@ enum DirectoryMaking {
     }
   }
 
+  /// - Complexity: O(1): one name decides.
   private static func isEmpty(_ handle: DirectoryHandle) throws(Errno) -> Bool {
     let stream = try DirectoryStream(handle.reopen())
     return try stream.next() == nil

@@ -26,6 +26,7 @@ public struct DirectorySurvey: Sendable, Hashable {
     hasTag || entryCount > 0 || temporaryCount > 0 || foreignCount == 0
   }
 
+  /// Counts a piece of a scan.
   mutating func add(_ piece: DirectoryScan.Piece, now: Timestamp) {
     foreignCount += piece.foreignCount
     temporaryCount += piece.temporaries.count
@@ -41,6 +42,7 @@ public struct DirectorySurvey: Sendable, Hashable {
     if entry.expiry.hasCome(at: now) {
       expiredCount += 1
     } else if entry.expiry < .never {
+      // Never is no expiry that could be the next one.
       nextExpiry = min(nextExpiry ?? entry.expiry, entry.expiry)
     }
   }

@@ -8,15 +8,24 @@ extension DiskCache {
   }
 
   /// The bytes that the file system set aside for all values. Waits for the first scan.
+  ///
+  /// Whole blocks, as `du` counts them, attributes outside of the inode included.
+  ///
+  /// - Complexity: O(1) after the first scan.
   public func totalAllocatedSize() throws(CacheError) -> Int {
     try scanned("totalAllocatedSize") { Int($0.index.allocatedByteCount) }
   }
 
   /// The number of entries. Waits for the first scan.
+  ///
+  /// Expired entries that have not been swept count.
+  ///
+  /// - Complexity: O(1) after the first scan.
   public func count() throws(CacheError) -> Int {
     try scanned("count") { $0.index.count }
   }
 
+  /// Asks the engine's state when the index is complete, under its lock.
   private func scanned<Result: Sendable>(
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
@@ -26,12 +35,18 @@ extension DiskCache {
   }
 
   /// The path of the file that holds, or would hold, the value of a key.
+  ///
+  /// By the name alone: nothing is looked up, and the cache may be closed.
+  ///
+  /// - Complexity: O(bytes of the key), for its digest.
   public func path(forKey key: some CacheKeyConvertible) -> String {
     "\(directory)/\(subject(key).name)"
   }
 
   /// What is known of a key's entry without its value; nil where a read would find none. Does not
   /// count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     return try engine.inspect(subject(key)).map(DiskEntry.init)
@@ -44,6 +59,7 @@ extension DiskCache {
   public func entries() throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     var entries: [DiskEntry] = []
+    // An entry may go between the walk and the look at it; it is left out then.
     for name in try engine.names().sorted() {
       if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
     }
@@ -51,6 +67,11 @@ extension DiskCache {
   }
 
   /// What a walk through the directory counts, without opening a file.
+  ///
+  /// Whatever the index knows: this is the directory as an outsider sees it, so that entries which
+  /// this process has taken out and whose files are still there count.
+  ///
+  /// - Complexity: O(n), with one system call per name.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
     return try engine.survey()
@@ -60,6 +81,12 @@ extension DiskCache {
   /// One that cannot be read is not damaged, and stays.
   ///
   /// - Parameter progress: Is told after each entry how many of how many are done.
+  ///
+  /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
+  ///
+  /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads;
+  ///   `.resourcesExhausted`; `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes of all values), in constant memory but for the names.
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
@@ -71,6 +98,7 @@ extension DiskCache {
 extension DiskEntry {
   init(_ inspection: DiskEngine.Inspection) {
     let expiry = inspection.status.modification.asExpiry
+    // A digest proves a key and does not tell it.
     var key: CacheKey?
     if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
     self.init(

@@ -20,11 +20,14 @@ extension DiskCache {
   ///
   /// - Complexity: One system call a key, and one walk through the directory's names if any of the
   ///   keys has no file without extension.
+  ///
+  /// For the tool, where a key is typed without the extension that a program gave it.
   package func names(forKeys keys: [CacheKey]) throws(CacheError) -> [[EntryName]] {
     try checkUsable("names")
     let bare = keys.map { EntryName($0) }
     do throws(Errno) {
       var found: [EntryName: [EntryName]] = [:]
+      // The bare name first: it takes one call, and where all are found no walk is made.
       for name in bare where try engine.hasFile(name) { found[name] = [name] }
       let missing = Set(bare.filter { found[$0] == nil }.map(\.digest))
       if !missing.isEmpty {
@@ -39,6 +42,8 @@ extension DiskCache {
   }
 
   /// The names of all entries, sorted, as of a walk through the directory now.
+  ///
+  /// - Complexity: O(n log n) with one call of `fstatat` per name.
   package func names() throws(CacheError) -> [EntryName] {
     try checkUsable("names")
     return try engine.names().sorted()
@@ -50,6 +55,9 @@ extension DiskCache {
   /// Removes the file of a name, whatever extension it has.
   ///
   /// - Returns: The bytes of its value; nil when there was none.
+  ///
+  /// The bytes are asked for before, so that a store between the two is counted with the older
+  /// length.
   package func remove(_ name: EntryName) throws(CacheError) -> Int? {
     try checkUsable("remove")
     let byteCount = try engine.byteCount(of: name)

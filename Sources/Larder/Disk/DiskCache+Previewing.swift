@@ -32,6 +32,7 @@ extension DiskCache {
     let plan = plan(for: goal)
     return engine.withState { state in
       // A copy of the index is made to be trimmed in the place of the real one.
+      // Chunks are shared until they are written to: only those that the victims touch are copied.
       var index = state.index
       var removal = BulkRemoval()
       let (expired, evicted) = index.take(plan)
@@ -40,6 +41,7 @@ extension DiskCache {
     }
   }
 
+  /// The same plans as the removals make, so that the answer is that of the real run.
   private func plan(for goal: TrimGoal) -> TrimPlan {
     var plan = TrimPlan(now: engine.now, protected: nil)
     switch goal {

@@ -20,6 +20,9 @@ extension DiskCache {
 
   /// The value stored under a key, with its extended data, expiry and last access, all read from
   /// one open file. Counts as a use.
+  ///
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes).
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
@@ -54,6 +57,8 @@ extension DiskCache {
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
   /// count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
     return try engine.inspect(subject(key)) != nil
@@ -61,6 +66,7 @@ extension DiskCache {
 }
 
 extension DiskEngine.Found {
+  /// Moves the descriptor out of what was found, which ends here.
   consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
@@ -83,6 +89,7 @@ public struct EntryFile: ~Copyable, Sendable {
   /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
   public func read(into span: inout MutableRawSpan) throws(CacheError) {
     do throws(Errno) {
+      // EIO for want of a better number: the file was whole when it was opened.
       guard try file.read(into: &span) == span.byteCount else { throw .ioError }
     } catch {
       throw CacheError(errno: error, operation: "read")

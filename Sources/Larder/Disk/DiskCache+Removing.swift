@@ -1,5 +1,10 @@
 extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
+  ///
+  /// Removes nothing that is foreign, whatever its name. Where the directory is durable, the
+  /// removal is on the disk when this returns.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
@@ -15,12 +20,19 @@ extension DiskCache {
 
   /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
   /// this returns.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
+  ///   is found later, and thrown by `RemovalProgress.wait()`.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()
   }
 
   /// Removes the expired entries, and those older than the age limit.
+  ///
+  /// Waits for the first scan, and for the files to be gone.
+  ///
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
@@ -29,6 +41,9 @@ extension DiskCache {
 
   /// Removes expired entries, then the least recently used, until the values take at most this many
   /// bytes, by the configured measure.
+  ///
+  /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
+  /// meantime stays and counts as failed or as gone. A negative number traps.
   @discardableResult
   public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")

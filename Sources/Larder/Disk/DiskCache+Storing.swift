@@ -33,6 +33,13 @@ extension DiskCache {
   /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
   ///
   /// Of several processes that try at once, one stores.
+  ///
+  /// What is there and could not be read as a value, such as an expired or a damaged file, is
+  /// replaced.
+  ///
+  /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does; a failure removes
+  ///   nothing.
+  /// - Complexity: O(bytes), also of a value that is there and was not checked yet.
   @discardableResult
   public func storeIfAbsent(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -57,6 +64,7 @@ extension DiskCache {
     return try engine.store(try request(key, expiration, extendedData), body)
   }
 
+  /// Throws if the cache was closed or only reads, or the process forked since it was opened.
   func checkWritable(_ operation: String) throws(CacheError) {
     try checkUsable(operation)
     try engine.checkWritable(operation)

@@ -2,9 +2,15 @@ extension DiskCache {
   /// The settings of a disk cache. Every one has a default; none can change after opening.
   public struct Configuration: Sendable {
     /// How the directory is held. The default is `.shared`.
+    ///
+    /// Two openers of one process must agree on it; two processes on one directory may differ,
+    /// except that an exclusive one stands alone.
     public var mode = Mode.shared
     /// The most bytes that all values may take together, nil for no limit; 0 stores nothing.
     /// The default is 1 GiB.
+    ///
+    /// When a store makes the total pass it, entries go until the total is at most `trimTarget` of
+    /// it. A value that is larger than the limit is rejected.
     public var sizeLimit: Int? = 1 << 30
     /// The most entries, nil for no limit. The default is nil.
     public var countLimit: Int?
@@ -13,17 +19,28 @@ extension DiskCache {
     public var ageLimit: Duration?
     /// The bytes that must stay free on the file system; below it entries are evicted. The default
     /// is nil.
+    ///
+    /// Looked up at most every five seconds, after a store or a trim, with the share that an
+    /// ordinary user may still fill.
     public var freeSpaceLimit: Int?
     /// The share of a limit that an eviction goes down to. The default is 0.5: down to half.
+    ///
+    /// 1 evicts just what has to go, a little at nearly every store; less evicts more at once and
+    /// more rarely.
     public var trimTarget = 0.5
     /// What `sizeLimit` counts. The default is `.bytes`.
     public var sizeMeasure = SizeMeasure.bytes
     /// How long values stay valid that are stored without an expiration. The default is 7 days.
+    ///
+    /// Each object on a directory has its own.
     public var expiration = Expiration.days(7)
     /// What an access does to the expiry. The default is `.lifetime`.
     public var extending = ExpirationExtending.lifetime
     /// How far the last access on disk may lag behind; zero stamps at every read. The default is
     /// 60 s, and 1/16 of an entry's lifetime where that is shorter.
+    ///
+    /// Shorter costs a system call and a journal entry per use; longer means that after a crash,
+    /// and to other processes, entries seem unused for longer.
     public var recencyGranularity = Duration.seconds(60)
     /// How often expired entries are swept. The default is 10 minutes.
     public var sweepInterval = Duration.seconds(600)
@@ -31,11 +48,15 @@ extension DiskCache {
     /// loaded. The default is zero. A limit that is passed spares none.
     public var expiredGrace = Duration.zero
     /// What survives a power cut. The default is `.relaxed`.
+    ///
+    /// Durable stores wait for the disk, twice each.
     public var durability = Durability.relaxed
     /// Whether files say which key they are of. The default is `.always`.
     public var recordKeys = KeyRecording.always
     /// Whether a file that does not prove its key is a miss. The default is false, so that files
     /// made by hand or copied without attributes are served.
+    ///
+    /// With it a miss is counted as `unproven`, and the file stays.
     public var requireProof = false
     /// The extension of this cache's file names, without the dot: 1 to 20 ASCII letters or digits.
     /// The default is nil: none.
@@ -47,10 +68,18 @@ extension DiskCache {
     public var sharesWithGroup = false
     /// Says whether a value of a number of bytes may be stored under a key. The default is nil:
     /// yes.
+    ///
+    /// Called in the storing thread, without any lock and before anything is written; for a value
+    /// in pieces, after the last of them.
     public var shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// The threads that run asynchronous operations. The default is 4.
+    ///
+    /// Started when they are needed and ended after five idle seconds; synchronous operations need
+    /// none.
     public var threadCount = 4
     /// The clock of stamps and expiries. The default is the system's.
+    ///
+    /// Several objects on one directory must be given the same clock.
     public var clock = WallClock.system
 
     /// Whether opening makes a missing directory and marks an empty one as a cache.
@@ -114,6 +143,8 @@ extension DiskCache {
 
 extension DiskCache.Configuration {
   /// Traps on settings that make no sense, with a sentence.
+  ///
+  /// Misuse and not bad input: no user of a program types these values.
   func checkPreconditions() {
     precondition(sizeLimit.map { $0 >= 0 } ?? true, "sizeLimit is negative")
     precondition(countLimit.map { $0 >= 0 } ?? true, "countLimit is negative")
@@ -126,9 +157,13 @@ extension DiskCache.Configuration {
     precondition(sweepInterval > .zero, "sweepInterval is not positive")
   }
 
+  /// The mode of files, whatever the umask says.
   var permissions: UInt32 { sharesWithGroup ? 0o660 : 0o600 }
+  /// The mode of the directory. The set-group-id bit gives new files the directory's group. See:
+  /// man 7 inode.
   var directoryPermissions: UInt32 { sharesWithGroup ? 0o2770 : 0o700 }
   var recency: Recency { Recency(granularity: recencyGranularity, extending: extending) }
+  /// Whether anything has to be evicted, ever, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
   }
@@ -144,6 +179,9 @@ extension DiskCache.Configuration {
   }
 
   /// Whether two caches of one process can hold one directory together with these settings.
+  ///
+  /// What one engine can do in one way only is compared. Of the other settings, an object keeps its
+  /// own expiration and extension; the rest are those of the first opener.
   func isCompatible(with other: Self) -> Bool {
     mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit

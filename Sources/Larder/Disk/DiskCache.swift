@@ -14,6 +14,8 @@ public final class DiskCache: Sendable {
   /// The threads of asynchronous operations.
   let executor: IOExecutor
   let fileExtension: FileExtension
+  // Relaxed: an operation that runs while another thread closes may still succeed, and is waited
+  // for where it changes a name.
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
   private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
@@ -44,6 +46,8 @@ public final class DiskCache: Sendable {
   deinit {
     guard !isClosed.load(ordering: .relaxed) else { return }
     let engine = engine
+    // In a forked child nothing is ended: the parent's threads are not here, and unlocking would
+    // unlock the parent.
     guard !engine.isForked, EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written behind its back.
     IOExecutor.endings.submit { engine.shutDownQuietly() }
@@ -57,11 +61,14 @@ public final class DiskCache: Sendable {
   public var configuration: Configuration { engine.configuration }
 
   /// What happened since the directory was opened. Never waits.
+  ///
+  /// - Complexity: O(1), under the engine's lock.
   public var statistics: DiskStatistics { engine.withState { $0.statistics } }
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
   public func close() throws(CacheError) {
+    // The first who closes does it; the others return before it is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
     if EngineRegistry.detach(engine) {
@@ -72,6 +79,9 @@ public final class DiskCache: Sendable {
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
+  ///
+  /// Nothing to do for a cache that only reads. Where the directory is durable, it is synced as
+  /// well.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
     try engine.flush()
@@ -87,6 +97,8 @@ public final class DiskCache: Sendable {
   }
 
   /// A key with the name that it has here.
+  ///
+  /// The digest is computed here, in the caller's thread and outside of every lock.
   func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
     let key = key.cacheKey
     let digest = key.withBytes { MD5.digest(of: $0) }
@@ -98,6 +110,8 @@ public final class DiskCache: Sendable {
   func request(
     _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
   ) throws(CacheError) -> DiskEngine.StoreRequest {
+    // 1,024 beside a key of 2,000 bytes and the attribute's other fields fit into ext4's block of 4
+    // KiB.
     guard extendedData.count <= DiskEngine.maximumExtendedDataCount else {
       throw CacheError(
         .invalidArgument, operation: "store", path: directory,

@@ -18,6 +18,8 @@ public struct DiskEntry: Sendable, Hashable {
   public let extendedData: [UInt8]
 
   /// Whether the entry has expired at a point in time.
+  ///
+  /// The expiry itself counts as past: an entry that expires now has expired.
   public func isExpired(at now: Timestamp) -> Bool {
     expiry.map { $0 <= now } ?? false
   }
@@ -34,6 +36,7 @@ public enum RecordedLifetime: Sendable, Hashable {
 }
 
 extension RecordedLifetime {
+  /// Nil where nothing is recorded.
   init?(_ lifetime: Lifetime) {
     switch lifetime {
     case .seconds(let count): self = .seconds(Int(count))
@@ -70,6 +73,7 @@ public struct BulkRemoval: Sendable, Hashable {
   /// Creates the result of having done nothing.
   public init() {}
 
+  /// Counts another removal's outcome with this one's.
   mutating func add(_ other: BulkRemoval) {
     removed += other.removed
     failed += other.failed

@@ -3,28 +3,37 @@ import Synchronization
 /// Somebody who holds values in memory and must hear when they are no longer those on disk.
 protocol EngineObserver: AnyObject, Sendable {
   /// A key's value was replaced or removed. Called before any other change of the key.
+  ///
+  /// May be called by any thread, and holds the name: it must not change the key in this directory.
   func entryChanged(_ key: CacheKey)
   /// Everything was removed.
+  ///
+  /// Values stored after the call stay; those that were being stored at that moment may go.
   func entriesCleared()
 }
 
 /// The observers of one engine.
 final class EngineObservers: Sendable {
   private struct Observer: Sendable {
+    // Weak, since the tier holds the engine. One that is going away hears nothing and needs not.
     weak var object: (any EngineObserver)?
   }
 
   private let observers = Mutex<[ObjectIdentifier: Observer]>([:])
 
+  /// From now on the observer hears of every change. It is not kept alive.
   func add(_ observer: any EngineObserver) {
     observers.withLock { $0[ObjectIdentifier(observer)] = Observer(object: observer) }
   }
 
+  /// Takes the identity and not the object, for it is called from a deinit.
   func remove(_ observer: ObjectIdentifier) {
     observers.withLock { _ = $0.removeValue(forKey: observer) }
   }
 
   /// All observers that still live, but one.
+  ///
+  /// Strong references, taken under the lock and used outside of it.
   func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
     observers.withLock { observers in
       observers.compactMap { $0.key == origin ? nil : $0.value.object }

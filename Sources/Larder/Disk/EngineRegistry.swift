@@ -4,6 +4,7 @@ import Synchronization
 /// share one, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
+    // An engine lives as long as an object is attached to it or work of its own is going on.
     weak var engine: DiskEngine?
     var attachedCount: Int
 
@@ -18,6 +19,7 @@ enum EngineRegistry {
     }
   }
 
+  // An array: a process has a handful of directories open, and their identities can change.
   private static let registrations = Mutex<[Registration]>([])
 
   private enum Attachment: Sendable {

@@ -18,6 +18,7 @@ struct EngineState: Sendable {
   var doomedTotals = IndexTotals()
   /// Evictions that wait for the evictor, in order.
   var evictions: [Eviction] = []
+  /// Whether a thread is removing victims' files, or has been asked to.
   var isEvicting = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
@@ -29,16 +30,19 @@ struct EngineState: Sendable {
   var unseen: Set<EntryName> = []
   /// The number of the latest scan.
   var scanNumber = 0
+  /// Whether the next sweep in the background is submitted; each one submits the one after it.
   var areSweepsPlanned = false
   /// Trims that wait for the scan, to remove themselves what has expired.
   var trimsWaiting = 0
   /// Bytes written before the first scan was done, for the decision whether to finish it.
   var unscannedByteCount: UInt64 = 0
+  /// The stamp that was issued last, so that two uses within one tick of the clock stay in order.
   var lastAccess = Timestamp(seconds: .min)
   /// When the free space was last looked up.
   var lastFreeSpaceCheck: MonotonicTime?
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
+  /// Whether the last object was closed; scans stop at their next piece then.
   var isShutDown = false
   /// Whether nothing more is written and the directory's lock is given up.
   var hasEnded = false
@@ -57,6 +61,8 @@ extension EngineState {
 
   /// The stamp of a use at `now`: later than that of the use before, unless the clock was set back.
   mutating func issueAccess(at now: Timestamp) -> Timestamp {
+    // Uses faster than the clock's tick run ahead of it by one nanosecond each. Beyond a second the
+    // clock itself was set back, and its word counts again.
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
     lastAccess =
       isJustBehind
@@ -65,6 +71,9 @@ extension EngineState {
   }
 
   /// Takes note of a file that was just published under its name.
+  ///
+  /// Called while the name is held, after the rename: from here on a scan that met the older file
+  /// is wrong.
   mutating func noteStored(_ entry: IndexedEntry) {
     cancelRemoval(of: entry.name)
     pending[entry.name] = nil
@@ -88,6 +97,8 @@ extension EngineState {
 
   /// Takes note that the file of a name was stamped by us and has a new change time.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
+    // Our own stamp moved the change time of a file that is on its way out; it is still the one
+    // judged.
     if var victim = doomed[name], victim.inode == status.inode {
       victim.changeTime = status.change
       doomed[name] = victim
@@ -101,6 +112,7 @@ extension EngineState {
   /// Takes victims out of everything that answers, so that only their files are left to remove.
   mutating func doom(_ victims: [Victim]) {
     for victim in victims {
+      // A victim of the same name that was chosen before is the same file or has gone.
       cancelRemoval(of: victim.name)
       doomed[victim.name] = victim
       doomedTotals.add(

@@ -5,7 +5,9 @@
 struct EntryAttribute: Sendable, Equatable {
   /// XXH64 of the content followed by the extended data.
   var contentHash: UInt64
+  /// What an extending use does to the expiry.
   var lifetime: Lifetime
+  /// What the file says of its key.
   var proof: KeyProof
 
   /// What reading an attribute can come to.
@@ -13,6 +15,7 @@ struct EntryAttribute: Sendable, Equatable {
     case attribute(EntryAttribute)
     /// Another version of the format: not ours to judge, and never removed.
     case otherVersion
+    /// Not a text that this format knows. Where the content is checked, that is damage.
     case malformed
   }
 }
@@ -26,6 +29,7 @@ extension EntryAttribute {
   /// The attribute as it is stored.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
+    // What fits beside a 256-byte ext4 inode; a longer one grows the array once.
     bytes.reserveCapacity(64)
     bytes.append(Self.version)
     bytes.append(Self.space)
@@ -38,9 +42,13 @@ extension EntryAttribute {
   }
 
   /// Reads an attribute.
+  ///
+  /// - Complexity: O(bytes), at most 4,096 of them.
   static func read(_ bytes: Span<UInt8>) -> Reading {
     var start = 0
     guard let version = field(of: bytes, from: &start, upTo: 20) else { return .malformed }
+    // "01" and "12" are other versions and not damage: what a later program wrote is not ours to
+    // remove.
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
       return isNumber(bytes, at: version) ? .otherVersion : .malformed
     }
@@ -48,6 +56,7 @@ extension EntryAttribute {
       let hash = Hexadecimal.word(of: bytes.extracting(hashField)),
       let lifetimeField = field(of: bytes, from: &start, upTo: 20),
       let lifetime = Lifetime(bytes, at: lifetimeField),
+      // The proof is what is left, spaces included: a key may hold any byte.
       let proof = KeyProof(bytes, at: start..<bytes.count)
     else { return .malformed }
     return .attribute(EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof))

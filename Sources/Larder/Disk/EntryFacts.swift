@@ -9,9 +9,12 @@
 ///
 /// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable {
+  /// With the change time, what tells this state of the file from any other.
   let inode: UInt64
   var changeTime: PackedStamp
+  /// The lower 32 of the 48 bits of the length.
   let lengthBottom: UInt32
+  /// Units of 512 bytes, so that 32 bits reach to 2 TiB.
   let blockCount: UInt32
   private var lifetimeSeconds: UInt32 = 0
   private var tagAndFlags: UInt32 = 0
@@ -20,6 +23,7 @@ struct EntryFacts: Sendable {
   private static let kindShift: UInt32 = 28
   private static let verifiedFlag: UInt32 = 1 << 31
 
+  /// Packs what is known; what is beyond a field's range counts as its end.
   init(_ entry: IndexedEntry) {
     inode = entry.inode
     changeTime = PackedStamp(entry.changeTime)
@@ -37,16 +41,20 @@ struct EntryFacts: Sendable {
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
+  /// Which key the check proved, in 28 bits; see `CacheKey.tag`.
   var keyTag: UInt32 {
     get { tagAndFlags & Self.tagMask }
     set { tagAndFlags = tagAndFlags & ~Self.tagMask | newValue & Self.tagMask }
   }
 
+  /// Whether attribute and content were checked for this inode and change time.
   var isVerified: Bool {
     get { tagAndFlags & Self.verifiedFlag != 0 }
     set { tagAndFlags = tagAndFlags & ~Self.verifiedFlag | (newValue ? Self.verifiedFlag : 0) }
   }
 
+  /// Nil as long as the attribute was not read. 0 stands for that, so that a new record knows
+  /// nothing.
   var lifetime: Lifetime? {
     get {
       switch tagAndFlags >> Self.kindShift & 7 {

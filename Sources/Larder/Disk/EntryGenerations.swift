@@ -19,6 +19,7 @@ final class EntryGenerations: Sendable {
 
   private let counters: [Counter]
 
+  // An object each, since an atomic cannot lie in an array: 1,024 small allocations per engine.
   private final class Counter: Sendable {
     let value = Atomic<UInt64>(0)
   }
@@ -27,21 +28,30 @@ final class EntryGenerations: Sendable {
     counters = (0..<1024).map { _ in Counter() }
   }
 
+  /// By the low bits of the digest: who chooses names can make them share a counter, which costs
+  /// those names promotions and nothing else.
   private func counter(of name: EntryName) -> Counter {
     counters[Int(truncatingIfNeeded: name.digest.low & 1023)]
   }
 
   /// Marks the start of a change.
+  ///
+  /// Called by who holds the name, before anything of it changes.
   func begin(_ name: EntryName) {
     counter(of: name).value.wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
   /// Marks the end of a change.
+  ///
+  /// Called before the name is free again, so that a reader that sees no change going on sees its
+  /// outcome.
   func end(_ name: EntryName) {
     counter(of: name).value.wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
   /// The state before a read, nil while a change is going on.
+  ///
+  /// Nil also while a change of another name with the same counter is going on.
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counter(of: name).value.load(ordering: .acquiring)
     return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil

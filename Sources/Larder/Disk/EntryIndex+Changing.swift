@@ -24,18 +24,23 @@ extension EntryIndex {
     return false
   }
 
+  /// Fills in the parts of a slot that has just got its name.
   private mutating func add(_ slot: EntrySlot, _ entry: IndexedEntry, _ placement: Placement) {
     facts.put(EntryFacts(entry), at: slot)
     count(slot, entry)
     place(slot, PackedStamp(entry.lastAccess), placement)
+    // Every part has the slot from here on, used or not: the parts are as long as each other.
     expiries.insert(slot, Self.expiry(entry.expiry))
   }
 
+  /// Exchanges what is known under a name that stays.
   private mutating func replace(_ slot: EntrySlot, by entry: IndexedEntry, _ placement: Placement) {
+    // Off the totals before the facts are overwritten: the old size is known from them alone.
     discount(slot)
     facts[slot] = EntryFacts(entry)
     count(slot, entry)
     let stamp = PackedStamp(entry.lastAccess)
+    // A scan that brings nothing new about the last access leaves the order in peace.
     if placement == .mostRecent || stamp != order.stamp(of: slot) {
       order.remove(slot)
       place(slot, stamp, placement)
@@ -54,6 +59,8 @@ extension EntryIndex {
   ///
   /// - Returns: Whether there is one of the name.
   /// - Complexity: O(1).
+  ///
+  /// For what has no file's status at hand; a read goes through `upsert(_:order:)`.
   @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
@@ -81,6 +88,7 @@ extension EntryIndex {
   mutating func restamp(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, expiry: Timestamp
   ) -> Bool {
+    // Another inode: somebody replaced the file, and the stamp was for the one before.
     guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
     facts[slot].changeTime = PackedStamp(changeTime)
     expiries.update(slot, Self.expiry(expiry))
@@ -104,6 +112,7 @@ extension EntryIndex {
     return true
   }
 
+  /// Never is the last expiry there is, so that the heap holds nothing that does not expire.
   private static func expiry(_ time: Timestamp) -> PackedStamp {
     min(PackedStamp(time), .never)
   }

@@ -16,6 +16,8 @@ extension EntryIndex {
     self = EntryIndex()
   }
 
+  /// The order matters: each part is asked while the slot still has its name, which goes last and
+  /// takes the slot along.
   mutating func remove(_ slot: EntrySlot) {
     discount(slot)
     expiries.remove(slot)

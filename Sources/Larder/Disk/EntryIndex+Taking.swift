@@ -10,6 +10,7 @@ extension EntryIndex {
     let spared = protected.flatMap { names.slot(of: $0) }
     var sparedExpiry: PackedStamp?
     while victims.count < count, let first = expiries.first, first.expiry <= limit {
+      // Set aside and not skipped: the heap has no second.
       if first.slot == spared {
         sparedExpiry = first.expiry
         expiries.remove(first.slot)
@@ -37,6 +38,7 @@ extension EntryIndex {
     var sparedStamp: PackedStamp?
     while victims.count < count {
       let slot = order.first(by: names)
+      // Asked anew for each victim, with the totals as they are without the ones before it.
       guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
       if slot == spared {
         sparedStamp = order.stamp(of: slot)
@@ -45,10 +47,12 @@ extension EntryIndex {
         victims.append(take(slot))
       }
     }
+    // To the front, where it was found: all that went before it are gone.
     if let spared, let sparedStamp { order.prepend(spared, sparedStamp) }
     return victims
   }
 
+  /// Forgets an entry, and returns what its file will be judged by.
   private mutating func take(_ slot: EntrySlot) -> Victim {
     let victim = Victim(entry(at: slot))
     remove(slot)

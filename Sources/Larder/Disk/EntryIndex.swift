@@ -67,6 +67,7 @@ package struct EntryIndex: Sendable {
 }
 
 extension EntryIndex {
+  /// What is known of a slot's entry, put together from the parts.
   func entry(at slot: EntrySlot) -> IndexedEntry {
     entry(at: slot, named: names.name(of: slot))
   }
@@ -80,6 +81,7 @@ extension EntryIndex {
       isVerified: facts.isVerified, keyTag: facts.keyTag)
   }
 
+  /// The length, from the 16 bits with the name and the 32 with the facts.
   func byteCount(at slot: EntrySlot) -> UInt64 {
     UInt64(names.identities[slot].lengthTop) << 32 | UInt64(facts[slot].lengthBottom)
   }

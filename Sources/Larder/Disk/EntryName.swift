@@ -2,6 +2,7 @@
 ///
 /// The full name is an entry's identity; two extensions of one digest are two entries.
 package struct EntryName: Sendable, Hashable {
+  /// A name and not a proof: the attribute says which key the file is of.
   let digest: MD5Digest
   package let fileExtension: FileExtension
 

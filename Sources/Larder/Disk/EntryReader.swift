@@ -2,9 +2,12 @@
 /// index and the statistics is the engine's business.
 struct EntryReader: Sendable {
   let trust: EntryTrust
+  /// False for a fixture, whose files are edited by hand and checked in.
   let checksContent: Bool
+  /// Whether a file that does not say its key is a miss.
   let requireProof: Bool
 
+  /// Settles who is trusted once: user and owner as of the opening.
   init(_ configuration: DiskCache.Configuration, _ location: DirectoryLocation) {
     let handle = location.handle
     trust = EntryTrust(
@@ -29,6 +32,7 @@ struct EntryReader: Sendable {
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
   }
 
+  /// Whether the attributes allow the file to be served.
   enum Examination: Sendable {
     case accepted(Testimony)
     case rejected(MissReason)
@@ -40,6 +44,8 @@ struct EntryReader: Sendable {
   /// error.
   func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
     do throws(Errno) {
+      // Open first and ask afterwards: what is asked of the descriptor holds for what is read from
+      // it.
       let descriptor = try handle.openForReading(name)
       let status = try descriptor.status()
       return .file(descriptor, status)
@@ -70,8 +76,10 @@ struct EntryReader: Sendable {
   static func missReason(for errno: Errno) -> MissReason? {
     switch errno {
     case .noSuchFile: .absent
+    // ELOOP is O_NOFOLLOW's word for a symbolic link, ENXIO a socket's. See: man 2 open.
     case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
     case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected: .unreadable
+    // The process's own want and not the entry's: the caller can close something and ask again.
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: nil
     default: .unreadable
     }
@@ -93,6 +101,8 @@ struct EntryReader: Sendable {
       if status.byteCount == 0 && checksContent { return .rejected(.damaged) }
       return .accepted(Testimony())
     case .attribute(let attribute):
+      // The proof before the content: a file of another key may be intact, and is not to be
+      // removed.
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
       guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
       return .accepted(Testimony(attribute: attribute, extendedData: try extendedData(of: file)))
@@ -105,6 +115,7 @@ struct EntryReader: Sendable {
     do throws(Errno) {
       return try file.withAttribute(.entry, EntryAttribute.read)
     } catch .rangeTooSmall {
+      // Longer than any that this library writes.
       return .malformed
     }
   }
@@ -119,6 +130,10 @@ struct EntryReader: Sendable {
   }
 
   /// Whether a file's content and extended data are those that were stored.
+  ///
+  /// True where there is no attribute, since nothing speaks against the file then.
+  ///
+  /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
     guard let attribute = testimony.attribute else { return true }
     var hash = XXH64()
@@ -142,6 +157,7 @@ struct EntryReader: Sendable {
     of file: borrowing FileDescriptor, _ extendedData: [UInt8]
   ) throws(Errno) -> UInt64 {
     var hash = XXH64()
+    // Large enough that the calls do not count, small enough to stay in a second-level cache.
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
       let count = try file.read(into: &piece)

@@ -4,7 +4,10 @@ public struct EntryStream: ~Copyable {
   var file: StagedFile
   private let limit: Int?
   private let path: String
+  /// Evicts for so many bytes and tells whether anything was freed.
   private let makeRoom: (Int) -> Bool
+  /// Once per value: a disk that is full for another reason must not empty the cache piece by
+  /// piece.
   private var hasMadeRoom = false
   /// The first failure to write.
   private(set) var failure: CacheError?
@@ -28,6 +31,8 @@ public struct EntryStream: ~Copyable {
   /// - Throws: `CacheError`, when the file system fails or is full.
   public mutating func write(_ bytes: Span<UInt8>) throws(CacheError) {
     if let limit, byteCount + bytes.count > limit { isTooLarge = true }
+    // Every write after a failed one fails alike, so that a closure which ignores one error does
+    // not leave a gap in the value.
     if let failure { throw failure }
     if isTooLarge { return }
     do throws(CacheError) {
@@ -38,6 +43,7 @@ public struct EntryStream: ~Copyable {
     }
   }
 
+  /// Writes, and once more after an eviction if the disk was full.
   private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
     do throws(Errno) {
       try file.write(bytes)
@@ -50,6 +56,8 @@ public struct EntryStream: ~Copyable {
   }
 
   /// Adds bytes.
+  ///
+  /// - Throws: `CacheError`, when the file system fails or is full.
   public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
     try write(bytes.span)
   }

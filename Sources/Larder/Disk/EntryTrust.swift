@@ -1,10 +1,12 @@
 /// Decides from a file's status alone whether an entry can be served, in the order of the format:
 /// type, owner, expiry. What needs the file's content comes after.
 struct EntryTrust: Sendable {
+  /// The effective user when the directory was opened.
   let user: UInt32
   let directoryOwner: UInt32
   /// The group whose files count too, in a directory shared with a group.
   let group: UInt32?
+  /// False for a fixture, whose stamps are those of its checkout.
   let enforcesExpiry: Bool
 
   /// Why a file cannot be served, nil when nothing speaks against it.
@@ -12,6 +14,7 @@ struct EntryTrust: Sendable {
   /// - Parameter pending: the expiry that an extension will write, if one is under way.
   func objection(to status: FileStatus, pending: Timestamp?, now: Timestamp) -> MissReason? {
     if !status.isRegular { return .foreign }
+    // Before the expiry: nothing that a stranger set is looked at.
     if !isTrusted(status) { return .otherOwner }
     guard enforcesExpiry else { return nil }
     let expiry = max(status.modification.asExpiry, pending ?? Timestamp(seconds: .min))

@@ -7,6 +7,7 @@ final class EntryWriter: Sendable {
   private let recordsKeys: Bool
   /// Whether the file system has turned unnamed files down.
   private let lacksUnnamedFiles: Atomic<Bool>
+  // One for all caches of the process, which may share a directory under two engines for a moment.
   private static let serial = Atomic<UInt64>(0)
 
   init(_ configuration: DiskCache.Configuration) {
@@ -19,7 +20,11 @@ final class EntryWriter: Sendable {
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
   /// as a temporary, locked for as long as it is open.
+  ///
+  /// - Throws: `.noSuchFile` when the directory is gone, `.noSpace` and what else opening says.
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
+    // Without a name a crash leaves nothing behind; but only linkat can give one later, and it
+    // replaces nothing. Where the name is taken a temporary saves the second name.
     let file = try isNew ? stageUnnamed(in: handle) : stageNamed(in: handle)
     if ProcessIdentity.user == 0 && handle.owner != 0 {
       // Root works for the directory's owner, who must be able to use and remove the file.
@@ -30,6 +35,8 @@ final class EntryWriter: Sendable {
     return file
   }
 
+  /// Falls back to a temporary: for good where the filesystem knows no unnamed files, for this time
+  /// where the directory is the trouble.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
     do throws(Errno) {
@@ -45,6 +52,7 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Makes a temporary and locks it before anybody can take it for one that was left behind.
   private func stageNamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     while true {
       let name = Self.temporaryName()
@@ -55,6 +63,7 @@ final class EntryWriter: Sendable {
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
+        // Numbers are unique within a process and processes within a namespace, so this ends soon.
         // Another process namespace shares the directory and our number: take the next.
       }
     }
@@ -70,9 +79,14 @@ final class EntryWriter: Sendable {
   }
 
   /// Gives a complete file its attributes and stamps, so that it can be published.
+  ///
+  /// The order matters: attributes change the change time but not the stamps, writing changes the
+  /// stamps; so the stamps come last. Then the data is synced, if it has to be, with all of it.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
       let isTold = try setAttributes(of: file, seal)
+      // Without attributes the value alone can be kept, but not what the caller counts on beside
+      // it.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
       try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
       if isDurable { try file.descriptor.synchronizeData() }
@@ -90,6 +104,7 @@ final class EntryWriter: Sendable {
   ) throws(Errno) -> Bool {
     do throws(Errno) {
       if !seal.extendedData.isEmpty {
+        // First, because the entry's attribute holds a hash over it.
         try file.descriptor.setAttribute(.data, to: seal.extendedData)
       }
       try setEntryAttribute(of: file, seal)
@@ -99,6 +114,7 @@ final class EntryWriter: Sendable {
     }
   }
 
+  /// Records the key if it may and can, else its digest.
   private func setEntryAttribute(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) {
@@ -111,6 +127,7 @@ final class EntryWriter: Sendable {
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))
     } catch {
       // The key did not fit beside the inode: that is not yet a full disk. See: man 2 setxattr.
+      // A disk that really is full fails again below, with the shorter attribute.
       let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
       guard recordsKeys, tooLarge.contains(error) else { throw error }
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: false))
@@ -134,8 +151,11 @@ final class EntryWriter: Sendable {
     _ file: inout StagedFile, as name: FileName, isExclusive: Bool
   ) throws(Errno) -> FileStatus? {
     guard try file.publish(as: name, isExclusive: isExclusive) else { return nil }
+    // After the name was given: it is the directory that has to outlast a power cut now.
     if isDurable { try file.handle.descriptor.synchronize() }
     let status = try file.descriptor.status()
+    // The umask may have taken bits away. Changing them moves the change time, so the status is
+    // asked for again.
     if status.permissions & 0o777 == permissions { return status }
     try file.descriptor.setPermissions(permissions)
     return try file.descriptor.status()

@@ -41,6 +41,9 @@ struct ExpiryHeap: Sendable {
   /// Adds a slot; one that never expires has no node.
   ///
   /// - Complexity: O(log n).
+  ///
+  /// The position is written in any case: a slot that was used before may hold that of its last
+  /// entry.
   mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
     positions.put(Self.nowhere, at: slot)
     guard expiry < .never else { return }
@@ -65,6 +68,8 @@ struct ExpiryHeap: Sendable {
   /// Takes a slot out.
   ///
   /// - Complexity: O(log n).
+  ///
+  /// The last node takes the place, and moves up or down from there.
   mutating func remove(_ slot: EntrySlot) {
     let position = positions[slot]
     guard position != Self.nowhere else { return }
@@ -76,6 +81,7 @@ struct ExpiryHeap: Sendable {
 }
 
 extension ExpiryHeap {
+  /// Writes a node and tells its slot where it is.
   private mutating func set(_ node: Node, at position: Int) {
     nodes[position] = node
     positions[node.slot] = UInt32(truncatingIfNeeded: position)
@@ -90,6 +96,8 @@ extension ExpiryHeap {
     }
   }
 
+  /// Moves the hole at a position up until the node fits, and fills it: each node on the way is
+  /// written once.
   private mutating func siftUp(_ node: Node, from start: Int) {
     var position = start
     while position > 0 {
@@ -101,6 +109,7 @@ extension ExpiryHeap {
     set(node, at: position)
   }
 
+  /// Moves the hole at a position down until the node fits, and fills it.
   private mutating func siftDown(_ node: Node, from start: Int) {
     var position = start
     while let (place, child) = earliestChild(of: position), child.expiry < node.expiry {
@@ -110,6 +119,7 @@ extension ExpiryHeap {
     set(node, at: position)
   }
 
+  /// The children of a position lie side by side, from four times the position on.
   private func earliestChild(of position: Int) -> (position: Int, node: Node)? {
     let first = 4 * position + 1
     guard first < nodes.count else { return nil }

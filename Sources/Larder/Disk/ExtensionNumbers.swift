@@ -6,7 +6,9 @@ struct ExtensionNumbers: Sendable {
   /// The number that no extension has.
   static let unused = UInt16.max
 
+  // By number; number 0 is no extension and is never given back.
   private var extensions: [FileExtension] = [.none]
+  // By number: the entries that have the extension.
   private var useCounts: [UInt32] = [0]
   private var numbers: [FileExtension: UInt16] = [:]
   private var freeNumbers: [UInt16] = []
@@ -35,6 +37,7 @@ struct ExtensionNumbers: Sendable {
     return number
   }
 
+  /// Gives an extension a number, one that was freed first.
   private mutating func add(_ fileExtension: FileExtension) -> UInt16? {
     guard !freeNumbers.isEmpty || extensions.count < Int(Self.unused) else { return nil }
     let number = freeNumbers.popLast() ?? UInt16(extensions.count)

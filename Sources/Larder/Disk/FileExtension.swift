@@ -59,10 +59,13 @@ package struct FileExtension: Sendable, Hashable {
 }
 
 extension FileExtension: Comparable {
+  /// Compares the packed words; a tuple cannot be Hashable by itself.
   package static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
 
+  /// The order of the bytes, since the words hold them from the top and end in zeros.
   package static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
 
+  /// Feeds the three words.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(packed.0)
     hasher.combine(packed.1)

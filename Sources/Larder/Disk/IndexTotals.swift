@@ -27,6 +27,8 @@ struct IndexTotals: Sendable, Hashable {
   }
 
   /// Counts one entry less.
+  ///
+  /// What is taken off was added before, by the same entry, so that nothing goes below zero.
   mutating func subtract(byteCount: UInt64, allocatedByteCount: UInt64) {
     count -= 1
     bytes -= UInt128(byteCount)

@@ -1,13 +1,16 @@
 /// What the index knows of one entry.
 package struct IndexedEntry: Sendable, Hashable {
+  /// The full name of the file, extension included.
   package var name: EntryName
   /// The value's length; what is above `maximumByteCount` counts as that.
   var byteCount: UInt64
   /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
   var allocatedByteCount: UInt64
+  /// The last use that this process knows of, which the disk may lag behind.
   var lastAccess: Timestamp
   /// `Timestamp.never` when it does not expire.
   var expiry: Timestamp
+  /// With the change time, which state of which file this is known of.
   var inode: UInt64
   var changeTime: Timestamp
   /// Nil as long as the attribute was not read.
@@ -36,6 +39,8 @@ extension IndexedEntry {
 
 extension IndexedEntry {
   /// A victim whose file could not be removed.
+  ///
+  /// It is not verified any more: its next reader checks it again.
   init(_ victim: Victim) {
     self.init(
       name: victim.name, byteCount: victim.byteCount,

@@ -17,6 +17,8 @@ extension KeyProof {
   private static let noneMark = UInt8(ascii: "-")
 
   /// Makes the proof of a key.
+  ///
+  /// - Complexity: O(bytes).
   init(of key: Span<UInt8>, recordsKey: Bool) {
     guard recordsKey, key.count <= Self.maximumRecordedKeyCount else {
       self = .digest(of: key)
@@ -34,11 +36,13 @@ extension KeyProof {
   func admits(_ key: Span<UInt8>) -> Bool {
     switch self {
     case .key(let own): own.span.hasSameBytes(as: key)
+    // Half of SHA-256 is enough to tell keys apart that somebody made to collide in MD5.
     case .digest: self == .digest(of: key)
     case .none: true
     }
   }
 
+  /// Writes the field, which is the last one.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .key(let key):

@@ -19,6 +19,7 @@ struct NameHash: Sendable {
     return Int(truncatingIfNeeded: outer)
   }
 
+  /// The two halves of the product, laid over each other.
   private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let product = a.multipliedFullWidth(by: b)
     return product.high ^ product.low

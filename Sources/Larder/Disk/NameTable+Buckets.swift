@@ -18,10 +18,12 @@ extension NameTable {
     let added = buckets.count
     buckets.append(.none)
     guard added > 0 else { return }
+    // The first bucket beyond a power of two: one bit more of the hash counts from now on.
     if added > mask { mask = 2 * mask + 1 }
     let source = added & (mask >> 1)
     var slot = buckets[source]
     buckets[source] = .none
+    // Both chains come out reversed, which matters to nobody.
     while slot != .none {
       let next = identities[slot].next
       let bucket = bucket(of: slot)

@@ -60,6 +60,7 @@ struct NameTable: Sendable {
   /// - Complexity: O(1).
   mutating func insert(_ name: EntryName) -> EntrySlot? {
     guard let number = extensions.use(name.fileExtension) else { return nil }
+    // Before the bucket is looked up: the new one may be the name's.
     if count >= buckets.count { addBucket() }
     let slot = takeSlot()
     let bucket = bucket(of: name.digest, number)
@@ -77,6 +78,7 @@ struct NameTable: Sendable {
   mutating func remove(_ slot: EntrySlot) {
     unchain(slot)
     extensions.endUse(of: identities[slot].extensionNumber)
+    // The digest stays as it is: a free slot is told by its extension's number alone.
     identities[slot].extensionNumber = ExtensionNumbers.unused
     identities[slot].next = firstFree
     firstFree = slot
@@ -97,6 +99,7 @@ extension NameTable {
     identities[slot].extensionNumber != ExtensionNumbers.unused
   }
 
+  /// The slot freed last, else a new one behind all others.
   private mutating func takeSlot() -> EntrySlot {
     let slot = firstFree
     guard slot == .none else {

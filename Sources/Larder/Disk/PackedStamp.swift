@@ -27,11 +27,14 @@ struct PackedStamp: Sendable, Hashable {
   }
 
   /// The point in time.
+  ///
+  /// Exact for every stamp from 1970 to 2514; the nearest of these for the rest.
   var timestamp: Timestamp {
     Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
   }
 }
 
 extension PackedStamp: Comparable {
+  /// Orders by time, in one comparison of integers.
   static func < (a: PackedStamp, b: PackedStamp) -> Bool { a.bits < b.bits }
 }

@@ -6,6 +6,7 @@ struct Recency: Sendable {
 
   /// The lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is shorter.
   func lag(for lifetime: Lifetime) -> Duration {
+    // An entry that lives for a minute and lags by a minute would expire while it is being used.
     guard case .seconds(let count) = lifetime else { return granularity }
     return min(granularity, .seconds(Int64(count)) / 16)
   }
@@ -13,6 +14,8 @@ struct Recency: Sendable {
   /// Whether the stored last access is too old, given a use now.
   ///
   /// One in the future counts as now, so it is not due; it is corrected by the next due stamp.
+  ///
+  /// - Parameter stored: the last access as the file has it.
   func isDue(stored: Timestamp, now: Timestamp, lifetime: Lifetime) -> Bool {
     let lag = lag(for: lifetime)
     return lag == .zero || now.duration(since: stored) > lag
@@ -26,9 +29,11 @@ struct Recency: Sendable {
 
 /// A use that has not reached the disk yet.
 struct PendingStamp: Sendable {
+  /// The file that was used; another one of the name is not stamped.
   var inode: UInt64
   /// The expiry seen on the file; another one now means that somebody changed it.
   var expirySeen: Timestamp
+  /// When it was used, to be written as atime.
   var lastAccess: Timestamp
   /// The extended expiry, if the use extends.
   var expiry: Timestamp?

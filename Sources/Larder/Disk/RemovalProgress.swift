@@ -14,6 +14,8 @@ public final class RemovalProgress: Sendable {
   init() {}
 
   /// What was removed so far.
+  ///
+  /// Grows until the end; never waits.
   public var result: BulkRemoval { state.withLock { $0.result } }
 
   /// Whether that is all.
@@ -36,14 +38,17 @@ public final class RemovalProgress: Sendable {
     }
   }
 
+  /// Adds what came of some entries; `result` shows it at once.
   func add(_ result: BulkRemoval) {
     state.withLock { $0.result.add(result) }
   }
 
+  /// Remembers the failure that `wait()` throws. `finish()` has to follow.
   func fail(_ error: CacheError) {
     state.withLock { $0.failure = error }
   }
 
+  /// Wakes all who wait.
   func finish() {
     state.withLock { $0.isFinished = true }
     changed.signal()

@@ -9,6 +9,8 @@ struct Restamping: Sendable {
   func term(
     recorded: Lifetime, expiry: Timestamp, now: Timestamp
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
+    // A date that the program gave stays its word until it is past; then the file has none that
+    // could start anew.
     if recorded == .fixed, given == nil, expiry > now { return (.fixed, expiry) }
     let expiration = given ?? Self.expiration(of: recorded) ?? otherwise
     return (expiration.lifetime, expiration.expiry(at: now))

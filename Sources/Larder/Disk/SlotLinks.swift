@@ -42,6 +42,8 @@ struct SlotLinks: Sendable {
   /// Takes a slot out of its list.
   ///
   /// - Complexity: O(1).
+  ///
+  /// The slot's own link keeps its old neighbours; it is written when the slot is linked again.
   mutating func remove(_ slot: EntrySlot, from list: inout Ends) {
     let link = links[slot]
     join(link.previous, link.next, &list)

@@ -4,9 +4,13 @@
 /// named temporary is unlinked when the value ends, and one left by a crash is found unlocked by
 /// the next scan.
 struct StagedFile: ~Copyable {
+  /// Open until the value ends, and with it the lock on a temporary.
   let descriptor: FileDescriptor
+  /// The directory it was made in, also if another is held by now.
   let handle: DirectoryHandle
+  /// The name to be unlinked at the end, nil without one and after the file has its own.
   private var temporary: FileName?
+  // Taken as the bytes pass by, so that no value is read again to be sealed.
   private var hash = XXH64()
   private(set) var byteCount = 0
   /// Whether the file has the name that it was made for.
@@ -75,6 +79,8 @@ struct StagedFile: ~Copyable {
     return try rename(to: name, isExclusive: isExclusive)
   }
 
+  /// Gives a file without a name one that a rename can start from, since linkat replaces nothing.
+  /// The lock comes first, so that no scan finds it unlocked.
   private mutating func takeTemporaryName() throws(Errno) {
     lock()
     while true {
@@ -102,6 +108,7 @@ struct StagedFile: ~Copyable {
     }
   }
 
+  /// Moves the temporary to its name; from then on there is nothing to clean up.
   private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
     guard let old = temporary else { return false }
     do throws(Errno) {
@@ -111,6 +118,7 @@ struct StagedFile: ~Copyable {
         try handle.rename(old, to: name)
       }
     } catch .fileExists where isExclusive {
+      // RENAME_NOREPLACE in place of a look and a rename: of several processes exactly one wins.
       return false
     }
     temporary = nil

@@ -18,6 +18,7 @@ package struct TrimPlan: Sendable {
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
 
+  /// A plan that takes the expired entries and nothing else.
   package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected
@@ -34,6 +35,8 @@ package struct TrimPlan: Sendable {
 
 extension TrimPlan {
   /// What a limit is trimmed to, rounded down; a share below 0 counts as 0 and one above 1 as 1.
+  ///
+  /// - Returns: At most the limit, whatever rounding does to numbers beyond 2⁵³.
   static func target(_ limit: Int, _ share: Double) -> UInt64 {
     guard limit > 0, share > 0 else { return 0 }
     guard share < 1 else { return UInt64(limit) }
@@ -61,6 +64,7 @@ extension EntryIndex {
   /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
   ///   place in the order.
   package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
+    // What the expired free counts towards the bytes that must become free.
     let start = totals
     let expired = takeExpired(at: plan.now, except: plan.protected)
     let evicted = takeLeastRecent(except: plan.protected) { totals, next in

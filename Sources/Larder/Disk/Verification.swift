@@ -21,6 +21,7 @@ public struct Verification: Sendable, Hashable {
     case damaged
     case unreadable
     case otherVersion
+    /// Removed since the names were read, which says nothing of it.
     case gone
 
     /// Whether a read returns the value.
@@ -32,6 +33,7 @@ public struct Verification: Sendable, Hashable {
     }
   }
 
+  /// Counts what was found; damage counts as checked.
   mutating func add(_ finding: Finding, _ name: EntryName) {
     switch finding {
     case .sound: checkedCount += 1
@@ -114,6 +116,7 @@ extension DiskEngine {
     }
   }
 
+  /// Compares an open file: version, name and content, in this order.
   private func verify(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
   ) throws(Errno) -> Verification.Finding {

@@ -1,8 +1,10 @@
 /// An entry chosen to go, with what proves that its file is still the one that was chosen.
 package struct Victim: Sendable, Hashable {
   let name: EntryName
+  /// Which file was chosen. With the change time, which a use or a store by anyone moves.
   let inode: UInt64
   var changeTime: Timestamp
+  /// The sizes it was counted with, for the report and for making it an entry again.
   let byteCount: UInt64
   let allocatedByteCount: UInt64
   let lastAccess: Timestamp

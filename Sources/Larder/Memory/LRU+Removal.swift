@@ -7,6 +7,7 @@ extension LRU {
   ) -> Bool {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else { return false }
+    // To the caller an expired value was not there; the listener is told the truth of why it left.
     let wasExpired = isExpired(slot, at: now)
     remove(slot, wasExpired ? .expired : cause, into: &removals)
     return !wasExpired

@@ -9,6 +9,7 @@ extension LRU {
   ) -> StoreOutcome {
     let slot = slab.find(key, tag: tag)
     if let reason = rejection(cost: cost, deadline: deadline, at: now) {
+      // The old value goes even though nothing takes its place: it was meant to be replaced.
       if slot != .none { remove(slot, .replaced, into: &removals) }
       settings.counters.countRejection(reason)
       return .rejected(reason)
@@ -16,12 +17,15 @@ extension LRU {
     storesSinceSweep &+= 1
     settings.counters.stores &+= 1
     if slot == .none {
+      // Before the insertion, so that neither limit is passed at any moment.
       makeRoom(cost: cost, count: 1, besides: .none, at: now, into: &removals)
       let new = slab.insert(key, value, tag: tag, cost: cost)
       setTimes(of: new, deadline, at: now)
     } else {
       replace(slot, key, value, cost: cost, at: now, into: &removals)
       setTimes(of: slot, deadline, at: now)
+      // After the exchange: the entry itself may have become the costly one, and is never the
+      // victim.
       makeRoom(cost: 0, count: 0, besides: slot, at: now, into: &removals)
     }
     return .stored
@@ -46,6 +50,7 @@ extension LRU {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
     settings.counters.countRemovals(1, cause)
     var old = value
+    // The old value is carried out of the lock: releasing it may run any code.
     swap(&slab.entries[slot.index].value, &old)
     removals.append(Removal(key: key, value: old, cause: cause))
     slab.setCost(cost, of: slot)

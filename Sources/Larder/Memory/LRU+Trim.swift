@@ -7,6 +7,7 @@ extension LRU {
     cost: Int, count: Int, besides kept: Slot, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
+    // Wrapping subtraction is safe: a cost above the limit was rejected before.
     guard slab.totalCost > settings.costLimit &- cost || slab.count > settings.countLimit &- count
     else { return }
     sweepIfDue(besides: kept, at: now, into: &removals)

@@ -1,5 +1,7 @@
 extension LRU {
   /// Limits as plain numbers, so that a store compares and does not unwrap, and the counters.
+  ///
+  /// `Int.max` stands for no limit of cost, and the most slots for no limit of count.
   @usableFromInline
   struct Settings: Sendable {
     /// The most that all entries may cost together.

@@ -24,6 +24,8 @@ extension MemoryCache {
   /// Changes the limits for all stripes and removes what no longer fits.
   func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
+    // One lock after the other, never one inside the other: a stripe may be trimmed to limits that
+    // were changed again meanwhile, and is then trimmed once more.
     let new = limits.withLock { limits in
       limits = change(limits)
       return limits

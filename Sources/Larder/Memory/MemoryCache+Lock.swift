@@ -12,6 +12,7 @@ extension MemoryCache {
   func withStripe<Result>(
     _ hash: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
   ) -> sending Result {
+    // By the low bits; the table within goes by the high ones, so that stripes do not thin it out.
     stripes[hash & stripeMask].withLock(body)
   }
 

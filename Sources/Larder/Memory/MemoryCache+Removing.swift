@@ -42,6 +42,7 @@ extension MemoryCache {
     var removed = 0
     for index in 0...stripeMask {
       let old = stripes[index].withLock { lru in
+        // Exchanged whole: the values are released after the lock, however many there are.
         let old = lru
         lru = LRU(old.settingsWhenEmptied(cause))
         return old

@@ -47,6 +47,7 @@ extension MemoryCache {
     var removals = Removals<Key, Value>()
     var canExpire = false
     let outcome = withStripe(hash) { lru in
+      // Under the lock, so that a newer store cannot come between the question and the answer.
       guard isCurrent() else {
         lru.settings.counters.countRejection(.declined)
         return StoreOutcome.rejected(.declined)

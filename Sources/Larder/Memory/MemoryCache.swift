@@ -43,6 +43,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     self.limits = Mutex(limits)
     stripeMask = count - 1
     let now = PackedTime(configuration.clock.now())
+    // Those beyond the count are made too, and never reached: the mask keeps them out.
     stripes = InlineArray { index in
       var lru = LRU<Key, Value>()
       lru.setLimits(limits.share(ofStripe: index % count, of: count), at: now)

@@ -22,6 +22,7 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   /// Adds an entry that left after the others.
   @inlinable
   mutating func append(_ removal: consuming Removal<Key, Value>) {
+    // The usual case is one; an array would be an allocation under the lock.
     if first == nil {
       first = removal
     } else {

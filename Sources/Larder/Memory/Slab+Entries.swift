@@ -26,6 +26,7 @@ extension Slab {
     setCost(0, of: slot)
     unlink(slot)
     table.remove(links[slot.index].tag, slot)
+    // The link of a slot without an entry carries the free chain.
     links[slot.index].next = free
     free = slot
     count &-= 1
@@ -93,9 +94,11 @@ extension Slab {
   /// - Complexity: O(*n*), at most once for seven times as many removals.
   @usableFromInline
   mutating func shrinkIfSparse() {
+    // Small slabs keep their memory: moving would cost more than it gives back.
     guard links.capacity > 1_024, count < links.capacity / 8 else { return }
     var smaller = Slab(minimumCapacity: count)
     if hasTimes { smaller.addTimes(at: .zero) }
+    // From the least recent on, so that each insertion at the front keeps the order.
     while leastRecent != .none {
       let old = leastRecent
       let (tag, cost) = (links[old.index].tag, cost(of: old))

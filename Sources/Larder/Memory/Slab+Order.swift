@@ -2,6 +2,7 @@ extension Slab {
   /// Makes an entry the most recently used.
   @inlinable @inline(__always)
   mutating func moveToFront(_ slot: Slot) {
+    // The most recently used one again, which repeated reads of one key are.
     guard links[0].next != slot else { return }
     unlink(slot)
     linkAtFront(slot)

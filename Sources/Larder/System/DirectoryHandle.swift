@@ -19,6 +19,9 @@ final class DirectoryHandle: Sendable {
   /// asked for again: whoever may change the owner of a directory may as well replace it.
   let group: UInt32
 
+  /// Takes an open directory over.
+  ///
+  /// - Throws: `.notDirectory`; the descriptor is closed then.
   init(_ descriptor: consuming FileDescriptor) throws(Errno) {
     let status = try descriptor.status()
     guard status.isDirectory else { throw .notDirectory }
@@ -105,6 +108,7 @@ extension DirectoryHandle {
     try open(FileName("."), .createUnnamed, permissions: permissions)
   }
 
+  /// Opens by name below the held directory; the mode says what with which flags.
   private func open(
     _ name: FileName, _ mode: OpenMode, permissions: UInt32
   ) throws(Errno) -> FileDescriptor {

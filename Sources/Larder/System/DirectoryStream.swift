@@ -51,6 +51,8 @@
     return nil
   }
 
+  /// The next name of any kind; the inner nil stands for one that is too long, the outer for the
+  /// end.
   private func nextName() throws(Errno) -> FileName?? {
     while let errno = faults?.strike(.readdir) {
       if errno != .interrupted { throw errno }

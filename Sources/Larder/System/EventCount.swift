@@ -61,6 +61,8 @@ struct EventCount: ~Copyable, Sendable {
 /// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
 /// objects are for. They are made once, never move, and end with the value.
 private struct ParkingSpot: ~Copyable, Sendable {
+  /// What the system keeps at the address. Neither may be copied once it is in use. See: man 3
+  /// pthread_mutex_init.
   @unsafe private struct Objects {
     var mutex = unsafe pthread_mutex_t()
     var condition = pthread_cond_t()

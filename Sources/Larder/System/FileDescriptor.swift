@@ -11,6 +11,10 @@ struct FileDescriptor: ~Copyable, Sendable {
   // Not in the initialiser of lent descriptors alone: `release()` ends the ownership too.
   private var isOwned = true
 
+  /// Takes an open descriptor over.
+  ///
+  /// - Parameter faults: the plan that every call through this descriptor asks; nil outside of
+  ///   tests.
   init(rawValue: Int32, faults: FaultInjector?) {
     self.rawValue = rawValue
     self.faults = faults

@@ -44,6 +44,7 @@ struct FileStatus: Sendable {
   var isWritableByOthers: Bool { mode & 0o002 != 0 }
   var permissions: UInt32 { mode & 0o7777 }
 
+  /// Takes over what C has, in types of one width on every platform.
   init(_ status: stat) {
     identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     mode = UInt32(status.st_mode)
@@ -60,6 +61,7 @@ struct FileStatus: Sendable {
 }
 
 extension Timestamp {
+  /// Takes over a stamp of C's.
   init(_ time: timespec) {
     self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
   }

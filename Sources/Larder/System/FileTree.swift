@@ -17,6 +17,8 @@ package enum FileTree {
     return files
   }
 
+  /// What one directory holds, its own files and directories apart, sorted, so that a demo shows
+  /// the same on every run.
   private static func contents(
     of path: String, _ byteCounts: ClosedRange<Int>
   ) -> (files: [String], directories: [String]) {

@@ -6,7 +6,8 @@ extension IOExecutor {
   func map<Element: Sendable, Output: Sendable>(
     _ elements: [Element], _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
   ) async -> [Result<Output, CacheError>] {
-    // One job per thread and not one per element, so that a batch of small reads is not mostly hops.
+    // One job per thread and not one per element, so that a batch of small reads is not mostly
+    // hops.
     let pieceCount = max(1, min(threadLimit, elements.count))
     let pieces = (0..<pieceCount).map { piece in
       elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount

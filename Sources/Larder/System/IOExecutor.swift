@@ -6,6 +6,7 @@ import Synchronization
 /// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start
 /// in the order of their submission; those with a delay start when it is over.
 final class IOExecutor: Sendable {
+  /// Work that waits for its time.
   fileprivate struct Job {
     let due: MonotonicTime
     let run: @Sendable () -> Void
@@ -23,6 +24,7 @@ final class IOExecutor: Sendable {
     var idleCount = 0
   }
 
+  /// What a thread does next, decided under the lock and done outside of it.
   private enum Step {
     case run(@Sendable () -> Void)
     case wait(Duration)

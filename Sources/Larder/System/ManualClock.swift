@@ -24,6 +24,8 @@ public final class ManualClock: Sendable {
   }
 
   /// The clock as a configuration takes it.
+  ///
+  /// The same value each time, so that caches which are given it agree on their clock.
   public let wallClock: WallClock
 }
 

@@ -1,7 +1,8 @@
 extension Span<UInt8> {
   /// Loads four bytes from any offset, aligned or not.
-  @inline(__always)
+  ///
   /// Checked by the span itself: an offset beyond it traps.
+  @inline(__always)
   func littleEndianUInt32(at offset: Int) -> UInt32 {
     unsafe UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }

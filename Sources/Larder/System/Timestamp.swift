@@ -31,8 +31,8 @@ public struct Timestamp: Sendable, Hashable {
 }
 
 extension Timestamp: Comparable {
-  @inlinable
   /// Orders by time.
+  @inlinable
   public static func < (a: Timestamp, b: Timestamp) -> Bool {
     (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
   }
@@ -63,6 +63,7 @@ extension Timestamp {
     return .seconds(overflow ? end : whole) + .nanoseconds(fraction)
   }
 
+  /// The same second with other nanoseconds, whose excess carries over.
   private func settingNanoseconds(_ count: Int64) -> Timestamp {
     Timestamp(seconds: seconds, nanoseconds: count)
   }

@@ -14,6 +14,7 @@ public struct WallClock: Sendable {
   // told to have the same one.
   private let identity = Identity()
 
+  /// Stands for one clock: all copies of it hold the same object.
   private final class Identity: Sendable {}
 
   /// Creates a clock from a function that tells the present time; it may be called by any thread.
@@ -38,6 +39,8 @@ public struct WallClock: Sendable {
   /// Corresponds to `clock_gettime(CLOCK_REALTIME_COARSE)`.
   public static let systemCoarse = WallClock { WallClock.read(CLOCK_REALTIME_COARSE) }
 
+  /// - Complexity: Without a system call on machines whose clock the kernel lends through the vDSO.
+  ///   See: man 7 vdso.
   private static func read(_ clock: clockid_t) -> Timestamp {
     var time = timespec()
     unsafe clock_gettime(clock, &time)

@@ -41,6 +41,7 @@ struct KeyStream {
     }
   }
 
+  /// By bisection in the sums, which ascend.
   private static func firstIndex(in sums: [Double], above value: Double) -> Int {
     var (low, high) = (0, sums.count - 1)
     while low < high {
@@ -53,6 +54,7 @@ struct KeyStream {
 
 extension KeyStream: RandomNumberGenerator {
   mutating func next() -> UInt64 {
+    // SplitMix64: one seed gives the same keys in every run, for every cache.
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9

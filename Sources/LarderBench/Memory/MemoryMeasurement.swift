@@ -13,6 +13,7 @@ struct MemoryMeasurement {
   init(entries: Int, threads: Int) {
     self.entries = entries
     self.threads = threads
+    // Whole passes over the keys, a million operations at least, so that each key counts alike.
     length = max(1, 1_000_000 / entries) * entries
   }
 
@@ -26,6 +27,7 @@ struct MemoryMeasurement {
     let keys = KeyStream.keys(stream.shuffled(entries))
     let before = Self.residentBytes()
     let cache = filled(type, keys, values)
+    // What key and value take in any cache is not the cache's doing.
     let inline = MemoryLayout<String>.stride + MemoryLayout<[UInt8]>.stride
     let bytes = Double(Self.residentBytes() - before) / Double(entries) - Double(inline)
     return [
@@ -34,6 +36,7 @@ struct MemoryMeasurement {
     ]
   }
 
+  /// A cache that holds every key, filled in the order of the keys.
   private func filled<Cache: BenchmarkedCache>(
     _ type: Cache.Type, _ keys: [String], _ values: [[UInt8]]
   ) -> Cache {
@@ -42,6 +45,7 @@ struct MemoryMeasurement {
     return cache
   }
 
+  /// Reads keys that are there, at random.
   private mutating func hits(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { $0.shuffled($1.entries) }
     return time { thread, passes in
@@ -51,6 +55,7 @@ struct MemoryMeasurement {
     }
   }
 
+  /// Reads keys that are not there.
   private mutating func misses(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { stream, me in stream.shuffled(me.entries).map { $0 + me.entries } }
     return time { thread, passes in
@@ -60,6 +65,7 @@ struct MemoryMeasurement {
     }
   }
 
+  /// Reads at a skewed rate, and stores every tenth time.
   private mutating func zipf(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
     let keys = KeyStream.keys(Array(0..<entries))
     let lists = (0..<threads).map { _ in
@@ -113,6 +119,7 @@ struct MemoryMeasurement {
     return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
   }
 
+  /// The second field of `/proc/self/statm`, in pages. See: man 5 proc.
   private static func residentBytes() -> Int {
     guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
     defer { unsafe fclose(file) }

@@ -19,6 +19,7 @@ final class NodeListCache: BenchmarkedCache {
     var first: Node?
     var last: Node?
 
+    /// Both neighbours are told; the node forgets them, so that no chain of owners is left.
     mutating func unlink(_ node: Node) {
       if let previous = node.previous { previous.next = node.next } else { first = node.next }
       if let next = node.next { next.previous = node.previous } else { last = node.previous }

@@ -36,6 +36,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     guard let option = option(named: name) else {
       return .unknown(Array(argument[..<name.endIndex]))
     }
+    // `--name=` is an empty value and not a missing one.
     if name.endIndex < argument.endIndex {
       return .option(option, value: Array(argument[(name.endIndex + 1)...]))
     }
@@ -47,6 +48,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     guard let option = option(letter: argument[1]) else { return .unknown(argument) }
     var attached = argument.dropFirst(2)
     if attached.first == Self.equals { attached.removeFirst() }
+    // Letters are not bundled: what is attached is a value, which a flag then refuses.
     if argument.count > 2 { return .option(option, value: Array(attached)) }
     return .option(option, value: takeValue(of: option))
   }

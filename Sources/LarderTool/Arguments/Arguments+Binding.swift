@@ -22,6 +22,7 @@ extension Arguments {
   ) throws(UsageError) {
     guard verb.option(named: option.name) != nil else { throw .foreign(option, of: verb) }
     let isFirst = set(option, try Self.value(of: option, value, verb: verb))
+    // A flag twice says the same; a value twice says two things.
     guard isFirst || option.kind == .flag else {
       throw UsageError("--\(option.name) is given twice", verb: verb)
     }
@@ -47,6 +48,7 @@ extension Arguments {
   /// Hands the arguments without dashes to the places of the verb, front to back.
   private mutating func bind(_ loose: [[UInt8]], of verb: Verb) throws(UsageError) {
     var rest = loose[...]
+    // With --key-file there is no KEY, and the next argument is the next place's.
     for operand in verb.operands where operand.role != .key || !has(.keyFile) {
       let taken = rest.prefix(operand.counts.upperBound)
       guard taken.count >= operand.counts.lowerBound else { throw .missing(operand, of: verb) }

@@ -31,6 +31,7 @@ struct HelpText: Sendable {
     guard !items.isEmpty else { return }
     separate()
     text += style.bold(heading + ":") + "\n"
+    // One long term must not push all meanings to the right.
     let indent = min(24, items.map(\.term.displayWidth).max() ?? 0) + 4
     for item in items { add(item.term, item.meaning, indent: indent) }
   }
@@ -46,6 +47,7 @@ struct HelpText: Sendable {
     text += "\n"
   }
 
+  /// An empty line between sections, none before the first.
   private mutating func separate() {
     if !text.isEmpty { text += "\n" }
   }

@@ -7,6 +7,7 @@ extension Call {
     var entries: [DiskEntry] = []
     do throws(CacheError) {
       try demo.run()
+      // Before the close: the report is printed after it, when everything is on disk.
       entries = try demo.cache.entries()
       try demo.cache.close()
     } catch {

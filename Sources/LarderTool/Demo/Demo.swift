@@ -33,6 +33,7 @@ struct Demo: ~Copyable {
     try cache.flush()
   }
 
+  /// Stores every file once and counts those that were kept.
   private mutating func storeAll() throws(CacheError) {
     let start = MonotonicTime.now
     for file in source.files where try cache.store(file.content, forKey: file.key).isKept {
@@ -47,10 +48,12 @@ struct Demo: ~Copyable {
     try cache.close()
     cache = try DiskCache(directory: figures.directory, configuration: cache.configuration)
     figures.diskReads = try read { (key) throws(CacheError) in try cache.value(forKey: key) }
+    // Not timed: the tier above is filled by hand here, as a promotion would.
     for file in source.files { memory.store(file.content, forKey: file.key) }
     figures.memoryReads = try read { (key) throws(CacheError) in memory.value(forKey: key) }
   }
 
+  /// Reads every key and counts the values that are those of the files.
   private func read(
     _ value: (CacheKey) throws(CacheError) -> [UInt8]?
   ) throws(CacheError) -> DemoFigures.Tally {
@@ -60,12 +63,14 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     for file in source.files { values.append(try value(file.key)) }
     tally.time = MonotonicTime.now.duration(since: start)
+    // Compared after the clock was stopped.
     for (value, file) in zip(values, source.files) where value == file.content {
       tally.add(file.content.count)
     }
     return tally
   }
 
+  /// Stores a value for a second and looks for it before and after.
   private mutating func letOneExpire() throws(CacheError) {
     let key = CacheKey("a value for one second")
     let lifetime = figures.expiry.lifetime
@@ -73,6 +78,7 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     figures.expiry.wasFoundBefore =
       try cache.value(forKey: key, extending: ExpirationExtending.none) != nil
+    // The clock of the demo is the real one, so it really waits; 20 ms more than the lifetime.
     CommandProcess.wait(.seconds(lifetime) + .milliseconds(20))
     figures.expiry.wasFoundAfter = try cache.value(forKey: key) != nil
     figures.expiry.wait = MonotonicTime.now.duration(since: start)

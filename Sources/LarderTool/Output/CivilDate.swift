@@ -14,6 +14,7 @@ struct CivilDate: Sendable, Hashable {
   /// Algorithms", civil_from_days. Exact for every day that `Int64` seconds reach.
   init(daysSince1970 days: Int64) {
     let shifted = days + 719_468
+    // Division rounds towards zero; days before the era need it rounded down.
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
     let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096

@@ -55,6 +55,7 @@ struct JSONWriter: Sendable {
 
   /// Closes the innermost array or object.
   mutating func end() {
+    // One end too many is a mistake of the caller's that a malformed text shows at once.
     guard let closed = open.popLast() else { return }
     if closed.hasContent { breakLine() }
     text += closed.bracket

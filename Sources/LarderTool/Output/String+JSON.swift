@@ -28,6 +28,7 @@ extension Unicode.Scalar {
   /// Appends the character, or its escape by UTF-16 units if it is unsafe.
   fileprivate func appendForJSON(to text: inout String) {
     guard isUnsafeForDisplay else { return text.unicodeScalars.append(self) }
+    // JSON escapes by UTF-16: a character beyond U+FFFF is two escapes.
     for unit in String(self).utf16 {
       let digits = String(unit, radix: 16)
       text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

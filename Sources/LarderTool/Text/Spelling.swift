@@ -20,6 +20,7 @@ enum Spelling {
   /// - Complexity: O(*n* × *m*); Source: optimal string alignment distance.
   static func distance(_ a: String, _ b: String, atMost limit: Int) -> Int {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
+    // Each letter of difference in length is one slip at least.
     guard abs(a.count - b.count) <= limit else { return limit + 1 }
     var before: [Int] = []
     var last = Array(0...b.count)

@@ -17,6 +17,7 @@ extension String {
       if left < 0 { break }
       text.append(character)
     }
+    // No room even for the ellipsis.
     return width < 1 ? "" : text + "\u{2026}"
   }
 

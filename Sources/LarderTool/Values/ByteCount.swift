@@ -50,6 +50,7 @@ extension ByteCount: CustomStringConvertible {
     guard count.magnitude >= 1024 else { return "\(count) B" }
     var exponent = (63 - count.magnitude.leadingZeroBitCount) / 10
     var tenths = Self.tenths(of: count.magnitude, exponent: exponent)
+    // 1,023.96 KiB rounds to 1,024.0, which is 1.0 of the next unit.
     if tenths == 10_240, exponent < 6 {
       exponent += 1
       tenths = 10

@@ -35,6 +35,7 @@ struct TimeSpan: Sendable, Hashable {
         throw Self.badUnit(name, in: bytes)
       }
       total = try Self.sum(total, number.times(units[index].seconds), of: bytes)
+      // Only smaller units may follow, which forbids `30m 1h` and `1h 1h` alike.
       units = units[(index + 1)...]
       _ = scanner.take(" ")
     } while !scanner.isAtEnd

@@ -19,6 +19,7 @@ extension Call {
 
   /// Opens the cache with the extension that the key's file has. Only `--used` may leave a trace.
   private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
+    // Two openings: the first finds the extension, which a cache has from the start.
     let lookup = try openForReading()
     let name = try names(of: [key], in: lookup)[0]
     guard arguments.has(.used) else {
@@ -38,6 +39,7 @@ extension Call {
     let extending = arguments.has(.used) ? nil : ExpirationExtending.none
     do {
       return try cache.withFile(forKey: key, extending: extending) { file in
+        // Only now, when there is a value and it was checked: a miss makes no FILE.
         var output = try self.output()
         try copy(file, to: output)
         try finish(&output)
@@ -52,6 +54,7 @@ extension Call {
     }
   }
 
+  /// Where the value goes: stdout, or a file that appears when it is whole.
   private func output() throws(Failure) -> OutputFile {
     guard let path = arguments.file(.output), path != Self.dash else { return .standardOutput }
     return try onOutput { () throws(Errno) in try OutputFile(Path(path)) }
@@ -65,6 +68,7 @@ extension Call {
     }
   }
 
+  /// Copies in pieces of 256 KiB, so that a value of any size takes as much memory.
   private func copy(
     _ file: borrowing EntryFile, to output: borrowing OutputFile
   ) throws(Failure) {

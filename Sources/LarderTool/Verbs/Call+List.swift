@@ -37,6 +37,7 @@ extension Call {
   private func printTable(_ entries: ArraySlice<DiskEntry>, at now: Timestamp) throws(Failure) {
     var table = TextTable(columns: DiskEntry.columns)
     for entry in entries { table.append(entry.cells(at: now)) }
+    // Held in full: a column's width is known after its last row.
     let lines = table.lines(width: console.width, style: console.style)
     try console.print(lines.joined(separator: "\n") + "\n")
   }

@@ -7,6 +7,7 @@ extension Call {
   /// older value is touched.
   func put() throws(Failure) -> ExitCode {
     let key = try key()
+    // Opened before the directory is looked at: a FILE that is not there must change nothing.
     let input = try valueInput()
     if try directoryKind() == .foreign, !arguments.has(.adopt) {
       throw .notACache(arguments.directory)
@@ -17,6 +18,7 @@ extension Call {
     return try report(outcome, byteCount, path: cache.path(forKey: key))
   }
 
+  /// Stdin, or the file named; a directory is refused here.
   private func valueInput() throws(Failure) -> InputFile {
     guard let path = arguments[.file].first, path != Self.dash else { return .standardInput }
     do throws(Errno) {

@@ -20,6 +20,7 @@ extension Call {
     let isDryRun = arguments.has(.dryRun)
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
+      // The preview makes the same plan on a copy of the index, so that both give one answer.
       let removal = try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
       try cache.close()
       return RemovalTally(removal, isDryRun: isDryRun)
