@@ -1,7 +1,8 @@
 public import FoundationEssentials
 
 extension Coder<Data> {
-  /// Foundation's bytes as they are. `DiskCache.data(forKey:)` reads without the copy that this makes.
+  /// Foundation's bytes as they are. `DiskCache.data(forKey:)` reads without the copy that this
+  /// makes.
   public static let data = Coder(encode: { [UInt8]($0) }, decode: { Data($0) })
 }
 

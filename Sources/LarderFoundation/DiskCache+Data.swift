@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
 extension DiskCache {
-  /// The value stored under a key, read from its file into the memory of the result, without another
-  /// copy; nil when there is none that is valid. Counts as a use.
+  /// The value stored under a key, read from its file into the memory of the result, without
+  /// another copy; nil when there is none that is valid. Counts as a use.
   public func data(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws -> Data? {

@@ -23,8 +23,8 @@ extension Call {
     }
   }
 
-  /// Opens the cache directory by settings that start from the tool's own: no limit, so that nothing
-  /// is evicted and no scan begins that nobody asked for.
+  /// Opens the cache directory by settings that start from the tool's own: no limit, so that
+  /// nothing is evicted and no scan begins that nobody asked for.
   func open(
     _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {

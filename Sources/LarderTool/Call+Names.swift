@@ -1,8 +1,8 @@
 import Larder
 
 extension Call {
-  /// The names of keys' files: with the extension asked for, else the bare name if it is there, else
-  /// the only one there is with another, else the bare name.
+  /// The names of keys' files: with the extension asked for, else the bare name if it is there,
+  /// else the only one there is with another, else the bare name.
   func names(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName] {
     if let wanted = arguments.fileExtension {
       return keys.map { EntryName($0, fileExtension: wanted) }

@@ -3,9 +3,9 @@ extension Cache {
   ///
   /// However many tasks ask for a key at once, one load runs; all of them get its value or its
   /// error, and a load that failed is tried again by the next who asks. A task that is cancelled
-  /// stops waiting, and when all have, the load is cancelled. A store or a removal of the key during
-  /// the load wins: the waiting tasks get the loaded value, which is not stored. A value that cannot
-  /// be stored is returned all the same.
+  /// stops waiting, and when all have, the load is cancelled. A store or a removal of the key
+  /// during the load wins: the waiting tasks get the loaded value, which is not stored. A value
+  /// that cannot be stored is returned all the same.
   ///
   /// A load may ask the cache for other keys. One that would wait for itself, directly or through
   /// another load, fails at once with `.loadCycle`.

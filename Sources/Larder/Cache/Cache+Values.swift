@@ -4,8 +4,8 @@ extension Cache {
   /// Counts as a use in both tiers. A value that comes from disk is kept in memory, unless a newer
   /// one was stored meanwhile.
   ///
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss with
-  ///   a counted reason.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
+  ///   with a counted reason.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
   //
   // Inlinable, so that a hit in memory is specialised in the module of the caller.
@@ -22,7 +22,7 @@ extension Cache {
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> Value? {
     let found = try disk.engine.read(
-      disk.subject(key), for: .value, extending: nil, staleness: staleness)
+      disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
     guard let found else { return nil }
     return decoded(found.bytes)
   }
@@ -31,7 +31,8 @@ extension Cache {
   @usableFromInline
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
-    guard let found = try disk.engine.read(subject, for: .value, extending: nil) else { return nil }
+    let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
+    guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations
@@ -54,9 +55,9 @@ extension Cache {
 
   /// Stores a value in both tiers in place of what was there.
   ///
-  /// A reader in any thread or process sees the old value, the new one, or none. Rejected or failed,
-  /// the old value is removed from both tiers where that is possible; where it is not, the error
-  /// says `oldValueRemains`.
+  /// A reader in any thread or process sees the old value, the new one, or none. Rejected or
+  /// failed, the old value is removed from both tiers where that is possible; where it is not, the
+  /// error says `oldValueRemains`.
   ///
   /// - Parameters:
   ///   - expiration: How long the value is valid; the configured time when nil.

@@ -1,4 +1,5 @@
-/// Values kept in memory and on disk: an exact LRU in front of a directory that can be read with `ls`.
+/// Values kept in memory and on disk: an exact LRU in front of a directory that can be read with
+/// `ls`.
 ///
 /// ```swift
 /// let pages = try Cache(named: "pages", coder: .string)
@@ -9,8 +10,8 @@
 /// Safe from any thread. Operations on one key follow each other across both tiers, so that disk,
 /// index and memory agree on who was last; other keys never wait. A hit in memory touches no file.
 ///
-/// Every operation that may touch the disk has an asynchronous spelling of the same name, which runs
-/// on threads of the cache's own and never blocks Swift's.
+/// Every operation that may touch the disk has an asynchronous spelling of the same name, which
+/// runs on threads of the cache's own and never blocks Swift's.
 public final class Cache<Value: Sendable>: Sendable {
   /// The tier in memory. Using it alone is possible; what is stored there only is not on disk.
   public let memory: MemoryCache<CacheKey, Value>
@@ -36,8 +37,8 @@ public final class Cache<Value: Sendable>: Sendable {
     disk.engine.observers.add(self)
   }
 
-  /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` where that is not set to an absolute
-  /// path.
+  /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` where that is not set to an
+  /// absolute path.
   ///
   /// - Parameter name: One component of a path: not empty, not `.` or `..`, without `/`.
   /// - Throws: `CacheError`: `.invalidArgument` for another name or when there is no home, and as
@@ -75,8 +76,8 @@ public final class Cache<Value: Sendable>: Sendable {
     try disk.flush()
   }
 
-  /// Waits until everything accepted is on disk and detaches from the directory. Any later use throws
-  /// `.closed`.
+  /// Waits until everything accepted is on disk and detaches from the directory. Any later use
+  /// throws `.closed`.
   public func close() throws(CacheError) {
     memory.removeAll()
     try disk.close()

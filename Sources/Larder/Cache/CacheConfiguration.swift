@@ -6,8 +6,8 @@ public struct CacheConfiguration: Sendable {
   public var memoryCostLimit: Int? = SystemEnvironment.memoryLimit / 4
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
-  /// How long a value is served from memory before the disk is asked again, at the most. The default
-  /// is 300 s.
+  /// How long a value is served from memory before the disk is asked again, at the most. The
+  /// default is 300 s.
   ///
   /// A value is served from memory no longer than the disk's `recencyGranularity` (60 s): then the
   /// next use goes to the disk, which moves its last access and expiry there.

@@ -1,7 +1,9 @@
 extension CacheError {
   /// An error of the system in an operation.
+  ///
+  /// The label keeps `.invalidArgument` and others that are both codes and error numbers apart.
   init(
-    _ errno: Errno, operation: String, path: String? = nil, oldValueRemains: Bool = false
+    errno: Errno, operation: String, path: String? = nil, oldValueRemains: Bool = false
   ) {
     self.init(
       Code(errno), operation: operation, path: path, errno: errno,
@@ -10,7 +12,7 @@ extension CacheError {
 
   /// An error of the system while an entry was read.
   init(readFailure errno: Errno, name: String) {
-    self.init(errno, operation: "read", path: name)
+    self.init(errno: errno, operation: "read", path: name)
   }
 
   /// The same failure, with what became of the older value.

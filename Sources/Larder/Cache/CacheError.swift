@@ -1,4 +1,5 @@
-/// What a caller can act on: a code, the operation and path it concerns, and the cure in a sentence.
+/// What a caller can act on: a code, the operation and path it concerns, and the cure in a
+/// sentence.
 ///
 /// What a cache shrugs off (an entry that another process removed, a damaged file) is not an error
 /// but a miss with a counted reason. Errors name entries by their digests and never by their keys,

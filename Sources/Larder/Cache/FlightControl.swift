@@ -18,8 +18,8 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Waits for the value of a key: of the load that is going on, or of a new one.
   ///
-  /// A caller that is cancelled stops waiting; the load goes on for the others, and is cancelled when
-  /// nobody is left.
+  /// A caller that is cancelled stops waiting; the load goes on for the others, and is cancelled
+  /// when nobody is left.
   func value(
     of key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {

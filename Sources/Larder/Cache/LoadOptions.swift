@@ -1,7 +1,7 @@
 /// What a load through the cache may do beside loading.
 public struct LoadOptions: Sendable, Hashable {
-  /// How long past its expiry a value is served at once while one task loads a fresh one. The default
-  /// is zero: it is not.
+  /// How long past its expiry a value is served at once while one task loads a fresh one. The
+  /// default is zero: it is not.
   ///
   /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too.
   public var staleWhileRevalidating = Duration.zero

@@ -6,8 +6,8 @@
 /// ```
 ///
 /// Two things are put off until a victim is asked for, because most orders are never asked for it:
-/// strays are sorted and merged into the list then, in one pass; and entries of the same last access
-/// are put in the order of their names when they come to be first.
+/// strays are sorted and merged into the list then, in one pass; and entries of the same last
+/// access are put in the order of their names when they come to be first.
 struct AccessOrder: Sendable {
   var links = SlotLinks()
   private(set) var stamps = ChunkedArray<PackedStamp>()

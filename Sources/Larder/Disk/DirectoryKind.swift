@@ -11,16 +11,16 @@ package enum DirectoryKind: Sendable, Hashable {
 extension DirectoryKind {
   /// Looks at a directory; nothing in it is read but the tag.
   ///
-  /// The tag is looked at first, and the walk ends at the first name of an entry, so that the answer
-  /// comes at once for a cache of any size. Other programs mark their caches with CACHEDIR.TAG too;
-  /// ours says who wrote it.
+  /// The tag is looked at first, and the walk ends at the first name of an entry, so that the
+  /// answer comes at once for a cache of any size. Other programs mark their caches with
+  /// CACHEDIR.TAG too; ours says who wrote it.
   ///
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
   package init(ofDirectory path: String) throws(CacheError) {
     do throws(Errno) {
       self = try Self.kind(of: try DirectoryHandle.open(path: path, faults: nil))
     } catch {
-      throw CacheError(error, operation: "open", path: path)
+      throw CacheError(errno: error, operation: "open", path: path)
     }
   }
 

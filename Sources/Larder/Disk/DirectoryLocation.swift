@@ -64,7 +64,7 @@ final class DirectoryLocation: Sendable {
     if errno == .notPermitted {
       return CacheError(.unsafeDirectory, operation: "open", path: path)
     }
-    return CacheError(errno, operation: "open", path: path)
+    return CacheError(errno: errno, operation: "open", path: path)
   }
 
   private static func parent(

@@ -9,6 +9,8 @@ struct DirectoryScan: ~Copyable {
     var entries: [IndexedEntry] = []
     var temporaries: [FileName] = []
     var foreignCount = 0
+    /// Names of entries whose status the system would not tell, and why.
+    var unreadable: [(name: EntryName, errno: Errno)] = []
     var isLast = false
   }
 
@@ -40,26 +42,33 @@ struct DirectoryScan: ~Copyable {
       return
     }
     if let name = EntryName(fileName) {
-      if let status = try status(of: fileName) {
-        if status.isRegular && trust.isTrusted(status) {
-          piece.entries.append(IndexedEntry(name: name, status: status))
-        } else {
-          piece.foreignCount += 1
-        }
-      }
+      try piece.add(name, in: handle, trust: trust)
     } else if fileName.isTemporary {
       piece.temporaries.append(fileName)
     } else if !fileName.isTag {
       piece.foreignCount += 1
     }
   }
+}
 
-  /// The status of a name; nil when it has gone since it was read.
-  private func status(of name: FileName) throws(Errno) -> FileStatus? {
+extension DirectoryScan.Piece {
+  /// Adds what has an entry's name. One that cannot be looked at is passed over: the others must
+  /// not suffer from it.
+  mutating func add(
+    _ name: EntryName, in handle: DirectoryHandle, trust: EntryTrust
+  ) throws(Errno) {
     do throws(Errno) {
-      return try handle.status(of: name)
+      let status = try handle.status(of: name.fileName)
+      if status.isRegular && trust.isTrusted(status) {
+        entries.append(IndexedEntry(name: name, status: status))
+      } else {
+        foreignCount += 1
+      }
     } catch .noSuchFile, .staleHandle {
-      return nil
+      // It has gone since it was read.
+    } catch {
+      guard EntryReader.concernsOneEntry(error, in: handle) else { throw error }
+      unreadable.append((name, error))
     }
   }
 }

@@ -1,6 +1,6 @@
-// The asynchronous spelling of every operation that may touch the disk. Each runs the synchronous one
-// on the cache's own threads and promises the same; a task that is cancelled before the work begins
-// gets `.cancelled`.
+// The asynchronous spelling of every operation that may touch the disk. Each runs the synchronous
+// one on the cache's own threads and promises the same; a task that is cancelled before the work
+// begins gets `.cancelled`.
 
 extension DiskCache {
   /// Stores a value in place of what was there.

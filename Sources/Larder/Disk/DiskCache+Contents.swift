@@ -57,6 +57,7 @@ extension DiskCache {
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
+  /// One that cannot be read is not damaged, and stays.
   ///
   /// - Parameter progress: Is told after each entry how many of how many are done.
   public func verify(

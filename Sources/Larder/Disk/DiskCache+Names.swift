@@ -15,8 +15,8 @@ extension EntryName {
 }
 
 extension DiskCache {
-  /// The names of the files that hold values of keys, whatever extension they have: for each key the
-  /// one without extension alone if it is there, and otherwise all that are, sorted.
+  /// The names of the files that hold values of keys, whatever extension they have: for each key
+  /// the one without extension alone if it is there, and otherwise all that are, sorted.
   ///
   /// - Complexity: One system call a key, and one walk through the directory's names if any of the
   ///   keys has no file without extension.
@@ -34,7 +34,7 @@ extension DiskCache {
       }
       return bare.map { found[$0, default: []].sorted() }
     } catch {
-      throw CacheError(error, operation: "names", path: directory)
+      throw CacheError(errno: error, operation: "names", path: directory)
     }
   }
 
@@ -88,7 +88,7 @@ extension DiskEngine {
     } catch .noSuchFile {
       return 0
     } catch {
-      throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
+      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 }

@@ -11,6 +11,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
       return nil
     }
@@ -23,6 +24,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
     else { return nil }
     return DiskValue(
@@ -42,6 +44,7 @@ extension DiskCache {
     _ body: (borrowing EntryFile) throws -> Result
   ) throws -> Result? {
     try checkUsable("withFile")
+    let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
       return nil
     }
@@ -82,7 +85,7 @@ public struct EntryFile: ~Copyable, Sendable {
     do throws(Errno) {
       guard try file.read(into: &span) == span.byteCount else { throw .ioError }
     } catch {
-      throw CacheError(error, operation: "read")
+      throw CacheError(errno: error, operation: "read")
     }
   }
 
@@ -91,7 +94,7 @@ public struct EntryFile: ~Copyable, Sendable {
     do throws(Errno) {
       return try file.read(into: &bytes)
     } catch {
-      throw CacheError(error, operation: "read")
+      throw CacheError(errno: error, operation: "read")
     }
   }
 }

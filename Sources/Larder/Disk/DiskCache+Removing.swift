@@ -6,8 +6,8 @@ extension DiskCache {
     return try engine.remove(subject(key), cause: .explicit)
   }
 
-  /// Removes every entry and waits for the end; what others store meanwhile may stay. Goes on past
-  /// a failure.
+  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes on
+  /// past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     try removeAllInBackground().wait()

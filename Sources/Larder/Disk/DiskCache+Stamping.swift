@@ -12,11 +12,11 @@ public enum StampOutcome: Sendable, Hashable {
 extension DiskCache {
   /// Makes an entry of a file that was edited or made by hand: its content is taken as it is.
   ///
-  /// The file gets a fresh hash and both stamps: the last access is now, and the expiry follows from
-  /// `expiration`; when that is nil, from the lifetime on record, or else from the configured one. A
-  /// fixed expiry on record stays if it is not past. The key on record stays unless it does not
-  /// belong to the name; extended data stays. Content that somebody is writing at this moment is
-  /// read again until it holds still.
+  /// The file gets a fresh hash and both stamps: the last access is now, and the expiry follows
+  /// from `expiration`; when that is nil, from the lifetime on record, or else from the configured
+  /// one. A fixed expiry on record stays if it is not past. The key on record stays unless it does
+  /// not belong to the name; extended data stays. Content that somebody is writing at this moment
+  /// is read again until it holds still.
   ///
   /// - Parameter name: The file's name in the directory.
   /// - Throws: `CacheError`: `.invalidArgument` for a name that no entry has, `.readOnly`,
@@ -27,7 +27,7 @@ extension DiskCache {
   ) throws(CacheError) -> StampOutcome {
     try checkWritable("stamp")
     guard let name = EntryName(Array(name.utf8)) else {
-      throw CacheError(CacheError.Code.invalidArgument, operation: "stamp", path: name)
+      throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
     return try engine.stamp(name, expiration)

@@ -9,7 +9,8 @@ extension DiskCache {
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
   /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
-  ///   `.extendedDataUnsupported`, `.nameOccupied`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  ///   `.extendedDataUnsupported`, `.nameOccupied`, `.permissionDenied`, `.closed`, `.forked`,
+  ///   `.io`.
   /// - Complexity: O(bytes).
   @discardableResult
   public func store(

@@ -45,7 +45,8 @@ extension DiskCache {
     /// Whether the directory's group shares the cache: files get 0660 and the directory 2770. The
     /// default is false: 0600 and 0700.
     public var sharesWithGroup = false
-    /// Says whether a value of a number of bytes may be stored under a key. The default is nil: yes.
+    /// Says whether a value of a number of bytes may be stored under a key. The default is nil:
+    /// yes.
     public var shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// The threads that run asynchronous operations. The default is 4.
     public var threadCount = 4
@@ -54,6 +55,9 @@ extension DiskCache {
 
     /// Whether opening makes a missing directory and marks an empty one as a cache.
     package var makesDirectory = true
+
+    /// How long an eviction leaves the directory to another process that is evicting.
+    package var electionPatience = Duration.milliseconds(500)
 
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
@@ -147,6 +151,6 @@ extension DiskCache.Configuration {
       && durability == other.durability && sharesWithGroup == other.sharesWithGroup
       && recordKeys == other.recordKeys && requireProof == other.requireProof
       && recencyGranularity == other.recencyGranularity && expiredGrace == other.expiredGrace
-      && clock.isSame(as: other.clock)
+      && sweepInterval == other.sweepInterval && clock.isSame(as: other.clock)
   }
 }

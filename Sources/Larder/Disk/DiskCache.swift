@@ -7,8 +7,8 @@ import Synchronization
 /// Reads never wait for the scan that finds out what the directory holds; totals and trims do.
 /// Objects of one process on one directory share an index and their limits.
 ///
-/// An operation throws `CacheError` for what the caller can act on. What a cache can shrug off, such
-/// as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
+/// An operation throws `CacheError` for what the caller can act on. What a cache can shrug off,
+/// such as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
 public final class DiskCache: Sendable {
   let engine: DiskEngine
   /// The threads of asynchronous operations.
@@ -16,21 +16,27 @@ public final class DiskCache: Sendable {
   let fileExtension: FileExtension
   private let isClosed = Atomic<Bool>(false)
   private let expiration: Expiration
+  private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+  /// What an access through this object does to the expiry.
+  let extending: ExpirationExtending
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
   /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
   ///   `.configurationConflict`, `.directoryMissing` (read-only), `.invalidArgument`, `.io`.
-  /// - Complexity: O(1), however many entries there are.
+  /// - Complexity: O(1), however many entries there are. While this process's last cache on the
+  ///   directory still writes what it left pending, this waits for it.
   public init(
     directory: String, configuration: Configuration = Configuration()
   ) throws(CacheError) {
     configuration.checkPreconditions()
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw CacheError(CacheError.Code.invalidArgument, operation: "open", path: directory)
+      throw CacheError(.invalidArgument, operation: "open", path: directory)
     }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration
+    shouldStore = configuration.shouldStore
+    extending = configuration.extending
     executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
   }
@@ -46,7 +52,8 @@ public final class DiskCache: Sendable {
   /// The directory's absolute path, links resolved at opening.
   public var directory: String { engine.location.path }
 
-  /// The settings of the directory's first opener, which are in force.
+  /// The settings of the directory's first opener. They are in force, but for those that each object
+  /// has for itself: expiration, extending, the file extension, `shouldStore` and its threads.
   public var configuration: Configuration { engine.configuration }
 
   /// What happened since the directory was opened. Never waits.
@@ -98,6 +105,6 @@ public final class DiskCache: Sendable {
     }
     return DiskEngine.StoreRequest(
       subject: subject(key), expiration: expiration ?? self.expiration,
-      extendedData: extendedData)
+      extendedData: extendedData, admits: shouldStore)
   }
 }

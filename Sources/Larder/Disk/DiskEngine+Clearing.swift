@@ -18,32 +18,53 @@ extension DiskEngine {
       while true {
         let piece = try scan.next()
         for entry in piece.entries { progress.add(clear(entry, in: handle)) }
+        progress.add(passOver(piece.unreadable))
         if piece.isLast { break }
       }
     } catch {
-      progress.fail(CacheError(error, operation: "removeAll", path: location.path))
+      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
       withState { $0.mustScanAgain() }
     }
-    withState { $0.storedSinceClear = nil }
+    withState { state in
+      state.storedSinceClear = nil
+      state.restampedSinceClear = [:]
+    }
     progress.finish()
     changed.signal()
   }
 
+  /// Counts entries that stay because they cannot be judged.
+  private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
+    var result = BulkRemoval()
+    for (name, errno) in unreadable where withState({ $0.mayClear(name) }) {
+      noteUpkeepFailure(errno)
+      result.failed += 1
+    }
+    // They are still there, and the index has forgotten them.
+    if result.failed > 0 { withState { $0.mustScanAgain() } }
+    return result
+  }
+
   private func clear(_ entry: IndexedEntry, in handle: DirectoryHandle) -> BulkRemoval {
     changing(entry.name) {
+      let (name, inode) = (entry.name, entry.inode)
       var result = BulkRemoval()
-      guard withState({ $0.mayClear(entry.name) }) else { return result }
+      guard let change = withState({ $0.changeTimeToClear(entry) }) else { return result }
       do throws(Errno) {
-        try handle.unlink(entry.name.fileName)
-        result.removed = 1
-        result.byteCount = Int(entry.byteCount)
-        withState { state in
-          state.noteRemoved(entry.name)
-          state.statistics.removals[.explicit, default: 0] += 1
+        switch try unlink(name, inode: inode, changeTime: change, in: handle) {
+        case .removed:
+          result.removed = 1
+          result.byteCount = Int(entry.byteCount)
+          withState { state in
+            state.noteRemoved(name)
+            state.statistics.removals[.explicit, default: 0] += 1
+          }
+        case .absent: break
+        case .changed(let status):
+          let newer = self.entry(name, status)
+          withState { $0.keepWhileClearing(name, newer) }
         }
-      } catch .noSuchFile {
-        // Somebody was quicker.
       } catch {
         // It stays and is an entry again.
         noteUpkeepFailure(error)
@@ -60,9 +81,24 @@ extension EngineState {
   fileprivate mutating func beginClearing() -> Bool {
     guard storedSinceClear == nil else { return false }
     storedSinceClear = []
+    restampedSinceClear = [:]
     index.removeAll()
     pending = [:]
     return true
+  }
+
+  /// The change time that an entry's file must have to be removed, nil when the entry stays.
+  fileprivate func changeTimeToClear(_ entry: IndexedEntry) -> Timestamp? {
+    guard mayClear(entry.name) else { return nil }
+    // A stamp of our own may have been under way when the walk met the file.
+    if let own = restampedSinceClear[entry.name], own.inode == entry.inode { return own.change }
+    return entry.changeTime
+  }
+
+  /// Keeps what somebody used or stored since the walk met its name.
+  fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
+    storedSinceClear?.insert(name)
+    if let entry { index.upsert(entry, order: .byLastAccess) }
   }
 
   fileprivate func mayClear(_ name: EntryName) -> Bool {

@@ -15,8 +15,15 @@ extension EngineState {
   /// Makes a victim whose file could not be removed an entry again: it is still on the disk, and
   /// totals must say so.
   mutating func readopt(_ victim: Victim) {
+    readopt(victim, as: IndexedEntry(victim))
+  }
+
+  /// Makes an entry of what has a victim's name, and counts no removal of it.
+  mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
     cancelRemoval(of: victim.name)
-    if storedSinceClear == nil { index.upsert(IndexedEntry(victim), order: .byLastAccess) }
+    let count = statistics.removals[victim.cause, default: 0] - 1
+    statistics.removals[victim.cause] = count > 0 ? count : nil
+    if storedSinceClear == nil, let entry { index.upsert(entry, order: .byLastAccess) }
   }
 }
 
@@ -35,11 +42,23 @@ extension DiskEngine {
     IOExecutor.upkeep.submit { self.evict() }
   }
 
-  /// Removes the files of all victims, electing itself among the processes on the directory.
-  private func evict() {
-    // Held until the last victim is gone; closing it ends the election.
-    let tag = electedTag()
-    defer { withExtendedLifetime(tag) {} }
+  /// How long the evictor leaves the tag to another process before it asks again.
+  private static let electionPause = Duration.milliseconds(20)
+
+  /// Removes the files of all victims, once it is elected among the processes on the directory.
+  ///
+  /// While another process evicts, this one waits its turn, holding no thread; when its patience
+  /// ends it goes on all the same, since each file is judged again before it goes.
+  private func evict(since start: MonotonicTime = .now) {
+    let hasPatience =
+      MonotonicTime.now.duration(since: start) < configuration.electionPatience
+      && IOExecutor.upkeep.hasThreads
+    let election = elect()
+    if case .lost = election, hasPatience {
+      return IOExecutor.upkeep.submit(after: Self.electionPause) { self.evict(since: start) }
+    }
+    // Held until the last victim is gone; closing it ends the term.
+    defer { withExtendedLifetime(election) {} }
     while let eviction = nextEviction() {
       while true {
         let victims = eviction.take(Self.batchSize)
@@ -66,50 +85,34 @@ extension DiskEngine {
 
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
-    for victim in victims {
-      let isGone = changing(victim.name) { removeFile(of: victim) }
-      if isGone {
-        result.removed += 1
-        result.byteCount += Int(victim.byteCount)
-      } else {
-        result.failed += 1
-      }
-    }
+    for victim in victims { result.add(changing(victim.name) { removeFile(of: victim) }) }
     return result
   }
 
   /// Removes a victim's file unless a store has taken the name since, or somebody used or replaced
-  /// the file; then it is an entry again.
-  private func removeFile(of victim: Victim) -> Bool {
+  /// the file; then it is an entry again, and neither removed nor failed.
+  private func removeFile(of victim: Victim) -> BulkRemoval {
     let name = victim.name
-    guard let doomed = withState({ $0.doomed[name] }) else { return true }
-    let fileName = name.fileName
+    var result = BulkRemoval()
+    guard let doomed = withState({ $0.doomed[name] }) else { return result }
     do throws(Errno) {
-      let status = try location.handle.status(of: fileName)
-      guard status.inode == doomed.inode && status.change == doomed.changeTime else {
-        readopt(name, status)
-        return status.inode != doomed.inode
+      let unlinking = try unlink(
+        name, inode: doomed.inode, changeTime: doomed.changeTime, in: location.handle)
+      switch unlinking {
+      case .removed, .absent:
+        withState { $0.cancelRemoval(of: name) }
+        result.removed = 1
+        result.byteCount = Int(victim.byteCount)
+      case .changed(let status):
+        let entry = entry(name, status)
+        withState { $0.readopt(doomed, as: entry) }
       }
-      try location.handle.unlink(fileName)
-    } catch .noSuchFile, .staleHandle {
-      // Somebody was quicker.
     } catch {
       noteUpkeepFailure(error)
       withState { $0.readopt(doomed) }
-      return false
+      result.failed = 1
     }
-    withState { $0.cancelRemoval(of: name) }
-    return true
-  }
-
-  /// Takes a file into the index that is not what was judged.
-  private func readopt(_ name: EntryName, _ status: FileStatus) {
-    withState { state in
-      state.cancelRemoval(of: name)
-      if status.isRegular {
-        state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
-      }
-    }
+    return result
   }
 
   /// Waits until an eviction is over and returns what came of it.
@@ -129,26 +132,22 @@ extension DiskEngine {
 }
 
 extension DiskEngine {
-  /// The directory's tag, locked: the right to evict among the processes on it.
-  ///
-  /// Where there is no tag, or somebody else holds it, several evict at once, which is harmless,
-  /// since each file is judged again before it goes.
-  private func electedTag() -> LockedFile? {
+  /// How the election of an evictor among the processes on a directory went.
+  private enum Election: Sendable {
+    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
+    /// harmless.
+    case won(LockedFile?)
+    /// Another process holds the tag.
+    case lost
+  }
+
+  private func elect() -> Election {
     do throws(Errno) {
       let tag = try location.handle.openForReading(DirectoryMaking.tagName)
-      _ = try tag.tryLock(.exclusive)
-      return LockedFile(tag)
+      guard try tag.tryLock(.exclusive) else { return .lost }
+      return .won(LockedFile(tag))
     } catch {
-      return nil
+      return .won(nil)
     }
-  }
-}
-
-/// A file that stays locked for as long as the object lives.
-private final class LockedFile: Sendable {
-  private let file: FileDescriptor
-
-  init(_ file: consuming FileDescriptor) {
-    self.file = file
   }
 }

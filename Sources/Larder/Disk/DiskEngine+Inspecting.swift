@@ -56,11 +56,11 @@ extension DiskEngine {
       var scan = try DirectoryScan(location.handle, trust: reader.trust)
       while true {
         let piece = try scan.next()
-        names += piece.entries.map(\.name)
+        names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
         if piece.isLast { return names }
       }
     } catch {
-      throw CacheError(error, operation: "entries", path: location.path)
+      throw CacheError(errno: error, operation: "entries", path: location.path)
     }
   }
 
@@ -77,7 +77,7 @@ extension DiskEngine {
         if piece.isLast { return survey }
       }
     } catch {
-      throw CacheError(error, operation: "survey", path: location.path)
+      throw CacheError(errno: error, operation: "survey", path: location.path)
     }
   }
 

@@ -27,7 +27,7 @@ extension DiskEngine {
     do throws(Errno) {
       guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return false }
     } catch {
-      throw CacheError(error, operation: operation, path: location.path)
+      throw CacheError(errno: error, operation: operation, path: location.path)
     }
     directoryChanged()
     try lockDirectory()
@@ -67,12 +67,13 @@ extension DiskEngine {
     do throws(Errno) {
       try location.handle.descriptor.synchronize()
     } catch {
-      throw CacheError(error, operation: "flush", path: location.path)
+      throw CacheError(errno: error, operation: "flush", path: location.path)
     }
   }
 
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
+    defer { end() }
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
@@ -81,9 +82,14 @@ extension DiskEngine {
       }
     }
     withState { $0.isShutDown = true }
-    defer { unlockDirectory() }
     wait { $0.statistics.scan == .running ? nil : () }
     try flush()
+  }
+
+  private func end() {
+    unlockDirectory()
+    withState { $0.hasEnded = true }
+    changed.signal()
   }
 
   /// Gives up the lock, so that the directory can be opened again although somebody still holds the
@@ -108,8 +114,8 @@ extension DiskEngine {
 
   /// Whether a process that ends before its scan does must stay for it.
   ///
-  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many short
-  /// processes together hold the limit and few of them pay for a scan.
+  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many
+  /// short processes together hold the limit and few of them pay for a scan.
   private func mustFinishScan() -> Bool {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let (isScanning, written) = withState {

@@ -66,8 +66,9 @@ extension DiskEngine {
     let most = UInt64(limit) + UInt64(limit) / 10
     wait { state in
       guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
-      let onDisk = state.measured(configuration) + state.doomedByteCount + UInt64(byteCount)
-      return onDisk > most ? nil : ()
+      let (onDisk, isHuge) = state.measuredOnDisk(configuration)
+        .addingReportingOverflow(configuration.sizeMeasure.footprint(of: byteCount))
+      return isHuge || onDisk > most ? nil : ()
     }
   }
 
@@ -152,16 +153,36 @@ extension DiskEngine {
 extension EngineState {
   /// The total that the size limit is compared with.
   func measured(_ configuration: DiskCache.Configuration) -> UInt64 {
-    configuration.sizeMeasure == .bytes ? index.byteCount : index.allocatedByteCount
+    configuration.sizeMeasure.of(index.totals)
+  }
+
+  /// The same with the victims whose files are still there.
+  func measuredOnDisk(_ configuration: DiskCache.Configuration) -> UInt64 {
+    let (sum, isHuge) = measured(configuration)
+      .addingReportingOverflow(configuration.sizeMeasure.of(doomedTotals))
+    return isHuge ? .max : sum
   }
 
   /// Takes a plan's victims out of the index and hands them to the evictor: the expired ones as
   /// expired, the others as evicted.
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
-    let (expired, evicted) = index.take(plan)
+    let (outlived, evicted) = index.take(plan)
+    let expired = outlived.map { $0.counted(as: .expired) }
     statistics.removals[.expired, default: 0] += expired.count
     statistics.removals[.evicted, default: 0] += evicted.count
     return startEviction(expired + evicted)
+  }
+}
+
+extension DiskCache.SizeMeasure {
+  /// What this counts of some totals.
+  func of(_ totals: IndexTotals) -> UInt64 {
+    self == .bytes ? totals.byteCount : totals.allocatedByteCount
+  }
+
+  /// What a value that is not yet written will count as: in blocks, most file systems have 4 KiB.
+  func footprint(of byteCount: Int) -> UInt64 {
+    self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
   }
 }

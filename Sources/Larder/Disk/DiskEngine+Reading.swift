@@ -38,7 +38,7 @@ extension DiskEngine {
 
   /// Finds, checks and reads an entry, and counts it as used.
   func read(
-    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending?,
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration = .zero
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
@@ -53,7 +53,7 @@ extension DiskEngine {
         return try check(
           descriptor, status, subject, purpose,
           Use(
-            generation: generation, extending: extending ?? configuration.extending, now: now,
+            generation: generation, extending: extending, now: now,
             staleness: staleness))
       } catch {
         guard let reason = EntryReader.missReason(for: error) else {
@@ -83,6 +83,7 @@ extension DiskEngine {
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
     {
+      if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
     }
     var use = use

@@ -29,7 +29,7 @@ extension DiskEngine {
       }
       return isRemoved && !wasHidden
     } catch {
-      throw CacheError(error, operation: "remove", path: "\(location.path)/\(name)")
+      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
   }
 
@@ -47,12 +47,44 @@ extension DiskEngine {
     }
   }
 
+  /// What became of a file that was to be unlinked.
+  enum Unlinking: Sendable {
+    case removed
+    /// No file has the name: somebody was quicker.
+    case absent
+    /// The file is not the one that was judged: somebody used, changed or replaced it. It stays.
+    case changed(FileStatus)
+  }
+
+  /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
+  ///
+  /// Every store, stamp and use changes inode or change time. There is no unlink by descriptor: what
+  /// another process stores between the check and the unlink is lost as if evicted.
+  func unlink(
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, in handle: DirectoryHandle
+  ) throws(Errno) -> Unlinking {
+    do throws(Errno) {
+      let status = try handle.status(of: name.fileName)
+      guard status.inode == inode && status.change == changeTime else { return .changed(status) }
+      try handle.unlink(name.fileName)
+      return .removed
+    } catch .noSuchFile, .staleHandle {
+      return .absent
+    }
+  }
+
+  /// What is known of a file that was found to be another than judged; nil when it is no entry.
+  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
+    guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
+    return IndexedEntry(name: name, status: status)
+  }
+
   /// Removes a file in the background if it is still the one that was judged.
   func removeInBackground(
     _ name: EntryName, _ status: FileStatus, cause: RemovalCause,
     unlessChangedSince generation: EntryGenerations.Snapshot
   ) {
-    let victim = Victim(IndexedEntry(name: name, status: status))
+    let victim = Victim(IndexedEntry(name: name, status: status)).counted(as: cause)
     withState { state in
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }

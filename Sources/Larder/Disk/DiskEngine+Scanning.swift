@@ -21,7 +21,7 @@ extension DiskEngine {
       switch outcome {
       case .finished: return
       case .failed(let errno):
-        throw CacheError(errno, operation: "scan", path: location.path)
+        throw CacheError(errno: errno, operation: "scan", path: location.path)
       // The directory was replaced while it was read: once more, unless nobody is left to know.
       case .notStarted, .running:
         if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
@@ -53,13 +53,27 @@ extension DiskEngine {
   /// - Returns: Whether it came to the end and the directory is still the one that is held.
   private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
     var scan = try DirectoryScan(handle, trust: reader.trust)
+    var unreadable: [EntryName] = []
     while true {
       let piece = try scan.next()
       let now = self.now
       guard withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
-      if piece.isLast { return true }
+      unreadable += piece.unreadable.map(\.name)
+      if piece.isLast { break }
     }
+    return try lookAgain(at: unreadable, number, in: handle)
+  }
+
+  /// Looks a second time at the names whose status could not be had; what fails again is counted,
+  /// and is no entry of the index until somebody reads or stores it.
+  private func lookAgain(
+    at names: [EntryName], _ number: Int, in handle: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    var piece = DirectoryScan.Piece()
+    for name in names { try piece.add(name, in: handle, trust: reader.trust) }
+    for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
+    return withState { [now] in $0.merge(piece, scan: number, at: now) }
   }
 
   /// Forgets the entries known from before whose files others have removed.
@@ -176,7 +190,7 @@ extension EngineState {
     index.removeAll()
     pending = [:]
     doomed = [:]
-    doomedByteCount = 0
+    doomedTotals = IndexTotals()
     mustScanAgain()
   }
 

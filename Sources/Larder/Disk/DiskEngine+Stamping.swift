@@ -18,7 +18,7 @@ extension DiskEngine {
   }
 
   private func stampFailure(_ errno: Errno, _ name: EntryName) -> CacheError {
-    CacheError(errno, operation: "stamp", path: "\(location.path)/\(name)")
+    CacheError(errno: errno, operation: "stamp", path: "\(location.path)/\(name)")
   }
 
   private func stamp(
@@ -42,8 +42,19 @@ extension DiskEngine {
     try descriptor.setTimes(access: now, modification: expiry)
     let fresh = try descriptor.status()
     withState { $0.noteStamped(name, fresh) }
+    tellObservers(of: attribute.proof)
     let kept = fresh.modification.asExpiry
     return .stamped(expiry: kept < .never ? kept : nil)
+  }
+
+  /// Tells the memory tiers that a file is another value now. One that does not name its key may be
+  /// any key's.
+  private func tellObservers(of proof: KeyProof) {
+    if case .key(let key) = proof {
+      tellObservers(CacheKey(key), except: nil)
+    } else {
+      tellObserversOfClearing()
+    }
   }
 
   /// The hash of a file's content and extended data, as of a moment at which nobody wrote to it.

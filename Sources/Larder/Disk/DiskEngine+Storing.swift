@@ -4,6 +4,8 @@ extension DiskEngine {
     let subject: Subject
     var expiration: Expiration
     var extendedData: [UInt8]
+    /// Says whether a value of a number of bytes may be stored; nil for any.
+    var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// Whether a value that is there stays.
     var isExclusive = false
     /// Whether the value is still to be stored when its turn among the changes of the name comes.
@@ -52,7 +54,7 @@ extension DiskEngine {
     do throws(Errno) {
       try file.write(content)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
     return try finish(&file, request)
   }
@@ -81,7 +83,25 @@ extension DiskEngine {
       if isDeclined(request, byteCount: stream.byteCount) {
         return try reject(request, .declined)
       }
+      return try finish(&stream, request)
+    }
+  }
+
+  /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still
+  /// has the content, which goes on in a file of the directory that is there now.
+  private func finish(
+    _ stream: inout EntryStream, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
       return try finish(&stream.file, request)
+    } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+      var copy = try stage(request.subject.name, mayBeUnnamed: false)
+      do throws(Errno) {
+        try copy.write(contentOf: stream.file)
+      } catch {
+        throw CacheError(errno: error, operation: "store", path: location.path)
+      }
+      return try finish(&copy, request)
     }
   }
 
@@ -100,8 +120,8 @@ extension DiskEngine {
   }
 
   private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
-    guard let shouldStore = configuration.shouldStore else { return false }
-    return !shouldStore(request.subject.key, byteCount)
+    guard let admits = request.admits else { return false }
+    return !admits(request.subject.key, byteCount)
   }
 
   private func stage(
@@ -115,7 +135,7 @@ extension DiskEngine {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
       guard error == .noSuchFile else {
-        throw CacheError(error, operation: "store", path: location.path)
+        throw CacheError(errno: error, operation: "store", path: location.path)
       }
     }
     // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
@@ -123,7 +143,7 @@ extension DiskEngine {
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
     } catch {
-      throw CacheError(error, operation: "store", path: location.path)
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
   }
 
@@ -137,78 +157,22 @@ extension DiskEngine {
       lastAccess: withState { $0.issueAccess(at: now) },
       expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
+    if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal)
     // The name is free again: without threads to be had, the evictor runs here and takes others.
     if outcome == .stored { enforceLimits(after: request.subject.name) }
     return outcome
   }
 
-  private func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
-  ) throws(CacheError) -> StoreOutcome {
-    let name = request.subject.name
-    acquire(name)
-    defer { release(name) }
-    if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
-    let isTaken = request.isExclusive ? try holdsValue(request.subject) : false
-    guard !isTaken, let status = try publish(&file, request) else {
-      return rejected(.alreadyPresent)
-    }
-    let entry = IndexedEntry(
-      name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
-      keyTag: request.subject.key.tag)
-    withState { $0.noteStored(entry) }
-    request.onPublish?(
-      Published(
-        byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
-    tellObservers(request.subject.key, except: request.origin)
-    return .stored
-  }
-
-  private func publish(
-    _ file: inout StagedFile, _ request: StoreRequest
-  ) throws(CacheError) -> FileStatus? {
-    let name = request.subject.name.fileName
-    // A file that is there although it holds no value is in nobody's way.
-    let isExclusive = request.isExclusive && !isOccupied(name)
+  /// Whether a sealed file takes more blocks than the limit has bytes, where blocks are counted.
+  private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
+    guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
+    else { return false }
     do throws(Errno) {
-      return try writer.publish(&file, as: name, isExclusive: isExclusive)
+      return try file.descriptor.status().allocatedByteCount > UInt64(limit)
     } catch {
-      if file.isPublished { withdraw(name, of: request) }
-      throw CacheError(error, operation: "store", path: "\(location.path)/\(name.text)")
+      throw CacheError(errno: error, operation: "store", path: location.path)
     }
-  }
-
-  /// Takes a value back that became visible before its store failed; the caller is told that it is
-  /// not there.
-  private func withdraw(_ name: FileName, of request: StoreRequest) {
-    do throws(Errno) {
-      try location.handle.unlink(name)
-      withState { $0.noteRemoved(request.subject.name) }
-    } catch {
-      noteUpkeepFailure(error)
-    }
-  }
-
-  private func isOccupied(_ name: FileName) -> Bool {
-    do throws(Errno) {
-      _ = try location.handle.status(of: name)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /// Whether a value is there that a read would return; its content is checked unless it was.
-  private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    guard let inspection = try inspect(subject) else { return false }
-    let status = inspection.status
-    let isVerified = withState { state in
-      guard let known = state.index.entry(named: subject.name) else { return false }
-      return known.isVerified && known.inode == status.inode && known.changeTime == status.change
-    }
-    if isVerified || !reader.checksContent { return true }
-    return try finding(for: subject.name).isServed
   }
 
   /// Rejects a store and removes what it was to replace.
@@ -225,7 +189,7 @@ extension DiskEngine {
     return rejected(reason)
   }
 
-  private func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
+  func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
     withState { $0.statistics.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
   }
@@ -237,7 +201,7 @@ extension DiskEngine {
     do throws(CacheError) {
       return try store()
     } catch {
-      // What came in pieces cannot be tried again; the next store finds the directory in order.
+      // So that the next store finds the directory in order.
       _ = hasRecovered(from: error)
       if request.isExclusive { throw error }
       var remains = false

@@ -1,48 +1,67 @@
 extension DiskEngine {
   /// Counts a hit, moves the entry to the end of the order, and sees that the use reaches the disk.
   ///
-  /// - Returns: The expiry from now on.
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
+  ///   too soon after the one before promises nothing new.
   func noteHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     lifetime: Lifetime, tag: UInt32, _ use: Use
   ) throws(Errno) -> Timestamp {
     let expiry = status.modification.asExpiry
     let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
+    let lag = configuration.recency.lag(for: lifetime)
     let isDue =
       !isReadOnly
       && configuration.recency.isDue(
         stored: min(status.lastAccess, use.now), now: use.now, lifetime: lifetime)
-    let stampsAtOnce = isDue && configuration.recency.lag(for: lifetime) == .zero
-    let access = withState { state in
+    let (access, promised) = withState { state in
       state.statistics.hits += 1
       state.statistics.bytesRead += Int(status.byteCount)
       let access = state.issueAccess(at: use.now)
       // A file that was chosen to go since it was opened stays out of the index.
       guard let generation = use.generation, generations.isCurrent(generation),
         !state.hidesFile(named: name)
-      else { return access }
+      else { return (access, expiry) }
       state.changedSinceScan?.insert(name)
-      let entry = IndexedEntry(
-        name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
-      state.index.upsert(entry, order: .mostRecent)
-      if isDue && !stampsAtOnce {
+      if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
       }
-      return access
+      var entry = IndexedEntry(
+        name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
+      entry.expiry = max(expiry, state.pendingExpiry(of: name, status) ?? expiry)
+      state.index.upsert(entry, order: .mostRecent)
+      return (access, entry.expiry)
     }
-    if stampsAtOnce {
-      stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
-    } else if isDue {
-      planDrain(within: configuration.recency.lag(for: lifetime))
+    guard isDue else { return promised }
+    if lag == .zero {
+      return stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
+        ?? promised
     }
-    return extended ?? expiry
+    planDrain(within: lag)
+    return promised
+  }
+
+  /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
+  /// neighbour's word. The next sweep takes it.
+  func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
+    withState { state in
+      guard let generation = use.generation, generations.isCurrent(generation),
+        let known = state.index.entry(named: name),
+        known.inode != status.inode || known.changeTime != status.change
+      else { return }
+      state.changedSinceScan?.insert(name)
+      state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+    }
   }
 
   /// Writes a use through an open file.
+  ///
+  /// - Returns: The expiry that the file has now; nil when that could not be done.
+  @discardableResult
   func stamp(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
     access: Timestamp, expiry: Timestamp?, now: Timestamp
-  ) {
+  ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
       try descriptor.setTimes(access: written, modification: expiry)
@@ -51,9 +70,11 @@ extension DiskEngine {
         state.statistics.stampsWritten += 1
         state.noteRestamped(name, fresh)
       }
+      return fresh.modification.asExpiry
     } catch {
       // Somebody else's file, or a disk that no longer takes writes: the value is still good.
       noteUpkeepFailure(error)
+      return nil
     }
   }
 
@@ -115,12 +136,13 @@ extension EngineState {
     return pending.expiry
   }
 
-  /// Remembers a use that is due on the disk.
+  /// Remembers a use that is due on the disk. What an earlier one was promised stays promised.
   mutating func notePending(
     _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
   ) {
+    let promised = [pendingExpiry(of: name, status), expiry].compactMap(\.self).max()
     pending[name] = PendingStamp(
-      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: expiry)
+      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
   }
 }
 

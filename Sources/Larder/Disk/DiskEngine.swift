@@ -3,7 +3,8 @@ import Synchronization
 /// What all objects on one directory in one process share: the open directory, the index, and the
 /// threads' agreement on who changes which name.
 ///
-/// The disk tier has one lock, around `EngineState`, and nothing touches the disk or waits under it.
+/// The disk tier has one lock, around `EngineState`, and nothing touches the disk or waits under
+/// it.
 final class DiskEngine: Sendable {
   let configuration: DiskCache.Configuration
   let location: DirectoryLocation

@@ -7,10 +7,11 @@
 /// | `misses` | none was found, by reason |
 /// | `stores` | a value became visible |
 /// | `rejections` | a value was not stored, by reason |
-/// | `removals` | an entry left, by cause; `evicted` counts when it is taken from the index |
+/// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
 /// | `purges` | a limit was passed and victims were chosen |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
-/// | `stampsWritten`, `stampsDropped` | a use reached the disk; or did not, since the file changed |
+/// | `stampsWritten` | a use reached the disk |
+/// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
   /// Values found.

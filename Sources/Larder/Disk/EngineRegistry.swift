@@ -1,11 +1,17 @@
 import Synchronization
 
-/// The engines of this process by the directory they hold, so that all objects on one directory share
-/// one, however its path is spelled.
+/// The engines of this process by the directory they hold, so that all objects on one directory
+/// share one, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
     weak var engine: DiskEngine?
     var attachedCount: Int
+
+    /// Whether nobody in this process can share the engine or must wait for it any more.
+    var isOver: Bool {
+      guard let engine, !engine.isForked else { return true }
+      return engine.withState(\.hasEnded)
+    }
 
     func holds(_ identity: FileIdentity) -> Bool {
       engine?.location.handle.identity == identity
@@ -14,48 +20,68 @@ enum EngineRegistry {
 
   private static let registrations = Mutex<[Registration]>([])
 
+  private enum Attachment: Sendable {
+    case attached(DiskEngine)
+    /// The directory's last object has gone, and its engine still writes what is pending.
+    case ending(DiskEngine)
+  }
+
   /// Opens a directory and returns its engine, an existing one if its settings agree.
+  ///
+  /// One that is just ending is waited for: it holds the lock until its last uses are on disk.
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DiskEngine {
     let location = try DirectoryLocation.open(path, configuration)
-    let identity = location.handle.identity
     // What only reads shares nothing, and may look at a directory that this process also writes.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
-    return try registrations.withLock { (registrations) throws(CacheError) in
-      registrations.removeAll { $0.engine?.isForked ?? true }
-      // A directory that was replaced must not get a second engine beside the one at its path.
-      for known in registrations where known.engine?.location.path == location.path {
-        known.engine?.followReplacement(isUrgent: true)
+    while true {
+      switch try attach(location, path, configuration) {
+      case .attached(let engine): return engine
+      case .ending(let engine): engine.wait { $0.hasEnded ? () : nil }
       }
-      if let index = registrations.firstIndex(where: { $0.holds(identity) }),
-        let engine = registrations[index].engine
-      {
-        guard engine.configuration.isCompatible(with: configuration) else {
-          throw CacheError(.configurationConflict, operation: "open", path: path)
-        }
-        registrations[index].attachedCount += 1
-        return engine
-      }
-      let engine = DiskEngine(location, configuration)
-      try engine.lockDirectory()
-      registrations.append(Registration(engine: engine, attachedCount: 1))
-      return engine
     }
   }
 
-  /// Detaches one object.
+  private static func attach(
+    _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration
+  ) throws(CacheError) -> Attachment {
+    try registrations.withLock { (registrations) throws(CacheError) in
+      registrations.removeAll(where: \.isOver)
+      // A directory that was replaced must not get a second engine beside the one at its path.
+      for known in registrations where known.engine?.location.path == location.path {
+        if known.attachedCount > 0 { known.engine?.followReplacement(isUrgent: true) }
+      }
+      let identity = location.handle.identity
+      guard let index = registrations.firstIndex(where: { $0.holds(identity) }),
+        let engine = registrations[index].engine
+      else {
+        let engine = DiskEngine(location, configuration)
+        try engine.lockDirectory()
+        registrations.append(Registration(engine: engine, attachedCount: 1))
+        return .attached(engine)
+      }
+      if registrations[index].attachedCount == 0 { return .ending(engine) }
+      guard engine.configuration.isCompatible(with: configuration) else {
+        throw CacheError(.configurationConflict, operation: "open", path: path)
+      }
+      registrations[index].attachedCount += 1
+      return .attached(engine)
+    }
+  }
+
+  /// Detaches one object. The engine is found by itself and not by its directory, which may be
+  /// another by now.
   ///
-  /// - Returns: Whether it was the last, so that the engine must end.
+  /// - Returns: Whether it was the last, so that the engine must end. Until it has, who opens the
+  ///   directory waits.
   static func detach(_ engine: DiskEngine) -> Bool {
     registrations.withLock { registrations in
       guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {
         return true
       }
       registrations[index].attachedCount -= 1
-      guard registrations[index].attachedCount == 0 else { return false }
-      registrations.remove(at: index)
-      return true
+      return registrations[index].attachedCount == 0
     }
   }
 }

@@ -14,12 +14,15 @@ struct EngineState: Sendable {
   var nextDrain: MonotonicTime?
   /// Victims that have left the index and whose files have not left the disk.
   var doomed: [EntryName: Victim] = [:]
-  var doomedByteCount: UInt64 = 0
+  /// What the victims come to.
+  var doomedTotals = IndexTotals()
   /// Evictions that wait for the evictor, in order.
   var evictions: [Eviction] = []
   var isEvicting = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
+  /// While everything is being removed: the files that we stamped since it began.
+  var restampedSinceClear: [EntryName: FileStatus] = [:]
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
   var changedSinceScan: Set<EntryName>?
   /// While a scan is going on: the names known before that it has not met.
@@ -37,6 +40,8 @@ struct EngineState: Sendable {
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
   var isShutDown = false
+  /// Whether nothing more is written and the directory's lock is given up.
+  var hasEnded = false
 }
 
 extension EngineState {
@@ -87,6 +92,7 @@ extension EngineState {
       victim.changeTime = status.change
       doomed[name] = victim
     }
+    if storedSinceClear != nil { restampedSinceClear[name] = status }
     index.restamp(
       name, inode: status.inode, changeTime: status.change,
       expiry: status.modification.asExpiry)
@@ -97,7 +103,8 @@ extension EngineState {
     for victim in victims {
       cancelRemoval(of: victim.name)
       doomed[victim.name] = victim
-      doomedByteCount += victim.byteCount
+      doomedTotals.add(
+        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
       pending[victim.name] = nil
       changedSinceScan?.insert(victim.name)
     }
@@ -106,6 +113,7 @@ extension EngineState {
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     guard let victim = doomed.removeValue(forKey: name) else { return }
-    doomedByteCount -= min(victim.byteCount, doomedByteCount)
+    doomedTotals.subtract(
+      byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }
 }

@@ -1,4 +1,5 @@
-/// What an index keeps of one file beside its name, its place in the order and its expiry: 32 bytes.
+/// What an index keeps of one file beside its name, its place in the order and its expiry: 32
+/// bytes.
 ///
 /// ```
 /// ┌──────────┬───────────────┬──────────┬──────────┬────────────┬─────────────────────────┐

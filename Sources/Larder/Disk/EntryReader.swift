@@ -44,13 +44,17 @@ struct EntryReader: Sendable {
       let status = try descriptor.status()
       return .file(descriptor, status)
     } catch {
-      // Of one entry, EACCES is a miss; of the whole directory, the caller's to cure.
-      let isClosed = error == .permissionDenied && !Self.mayEnter(handle)
-      guard !isClosed, let reason = Self.missReason(for: error) else {
-        throw CacheError(readFailure: error, name: name.text)
-      }
+      guard let reason = Self.missReason(for: error), Self.concernsOneEntry(error, in: handle)
+      else { throw CacheError(readFailure: error, name: name.text) }
       return .missed(reason, error)
     }
+  }
+
+  /// Whether a failure to look at an entry is that entry's. EACCES can be of the whole directory;
+  /// that and what the process lacks is the caller's to cure.
+  static func concernsOneEntry(_ errno: Errno, in handle: DirectoryHandle) -> Bool {
+    guard missReason(for: errno) != nil else { return false }
+    return errno != .permissionDenied || mayEnter(handle)
   }
 
   private static func mayEnter(_ handle: DirectoryHandle) -> Bool {

@@ -1,5 +1,5 @@
-/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure that
-/// was given the stream returns, and never if it throws.
+/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure
+/// that was given the stream returns, and never if it throws.
 public struct EntryStream: ~Copyable {
   var file: StagedFile
   private let limit: Int?
@@ -42,7 +42,7 @@ public struct EntryStream: ~Copyable {
     do throws(Errno) {
       try file.write(bytes)
     } catch {
-      let failure = CacheError(error, operation: "store", path: path)
+      let failure = CacheError(errno: error, operation: "store", path: path)
       guard failure.code == .noSpace, !hasMadeRoom, makeRoom(bytes.count) else { throw failure }
       hasMadeRoom = true
       try tryToWrite(bytes)

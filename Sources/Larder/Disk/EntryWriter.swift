@@ -80,7 +80,7 @@ final class EntryWriter: Sendable {
       let isData = error == .notSupported || error == .argumentListTooLong
       throw isData && !seal.extendedData.isEmpty
         ? CacheError(.extendedDataUnsupported, operation: "store", errno: error)
-        : CacheError(error, operation: "store")
+        : CacheError(errno: error, operation: "store")
     }
   }
 

@@ -1,7 +1,7 @@
 /// What all entries of an index come to.
 ///
-/// The sums have 128 bits: whoever may write into the directory may fill it with sparse files of any
-/// length, and a sum must neither trap nor lose count when they are gone again.
+/// The sums have 128 bits: whoever may write into the directory may fill it with sparse files of
+/// any length, and a sum must neither trap nor lose count when they are gone again.
 struct IndexTotals: Sendable, Hashable {
   /// The number of entries.
   private(set) var count = 0

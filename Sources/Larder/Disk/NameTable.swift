@@ -30,7 +30,8 @@ struct NameTable: Sendable {
   var buckets = ChunkedArray<EntrySlot>()
   var extensions = ExtensionNumbers()
   let hash: NameHash
-  /// The bits of a hash that count while the buckets double; those of the last doubling are one less.
+  /// The bits of a hash that count while the buckets double; those of the last doubling are one
+  /// less.
   var mask = 1
   var firstFree = EntrySlot.none
   /// The number of names.

@@ -1,8 +1,8 @@
 /// A file in the cache's directory that is being written and is not an entry yet.
 ///
-/// One that is not published leaves nothing behind: without a name the system takes it back, a named
-/// temporary is unlinked when the value ends, and one left by a crash is found unlocked by the next
-/// scan.
+/// One that is not published leaves nothing behind: without a name the system takes it back, a
+/// named temporary is unlinked when the value ends, and one left by a crash is found unlocked by
+/// the next scan.
 struct StagedFile: ~Copyable {
   let descriptor: FileDescriptor
   let handle: DirectoryHandle
@@ -40,6 +40,17 @@ struct StagedFile: ~Copyable {
     }
     hash.update(bytes)
     byteCount += bytes.count
+  }
+
+  /// Adds the content of another file, which is read from its start.
+  mutating func write(contentOf other: borrowing StagedFile) throws(Errno) {
+    try other.descriptor.seek(to: 0)
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try other.descriptor.read(into: &piece)
+      if count == 0 { return }
+      try write(piece.span.extracting(..<count))
+    }
   }
 
   /// The hash of the content and of extended data after it.

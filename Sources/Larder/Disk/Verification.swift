@@ -6,6 +6,9 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var unverifiableCount = 0
   /// The file names of entries whose content, attribute or name does not match, sorted.
   public internal(set) var damaged: [String] = []
+  /// The file names of entries that could not be read, sorted: nothing can be said of them, and a
+  /// repair leaves them alone.
+  public internal(set) var unreadable: [String] = []
   /// The file names of entries that another version of the format wrote, sorted.
   public internal(set) var otherVersions: [String] = []
   /// What a repair removed.
@@ -16,6 +19,7 @@ public struct Verification: Sendable, Hashable {
     case sound
     case unverifiable
     case damaged
+    case unreadable
     case otherVersion
     case gone
 
@@ -23,7 +27,7 @@ public struct Verification: Sendable, Hashable {
     var isServed: Bool {
       switch self {
       case .sound, .unverifiable: true
-      case .damaged, .otherVersion, .gone: false
+      case .damaged, .unreadable, .otherVersion, .gone: false
       }
     }
   }
@@ -35,6 +39,7 @@ public struct Verification: Sendable, Hashable {
     case .damaged:
       checkedCount += 1
       damaged.append(name.description)
+    case .unreadable: unreadable.append(name.description)
     case .otherVersion: otherVersions.append(name.description)
     case .gone: break
     }
@@ -42,7 +47,8 @@ public struct Verification: Sendable, Hashable {
 }
 
 extension DiskEngine {
-  /// Compares every entry with what its attribute says, and removes what is damaged if asked to.
+  /// Compares every entry with what its attribute says, and removes what is damaged if asked to;
+  /// what cannot be read is not damaged.
   func verify(
     repairs: Bool, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws(CacheError) -> Verification {
@@ -50,37 +56,60 @@ extension DiskEngine {
     var result = Verification()
     let names = try self.names().sorted()
     for (index, name) in names.enumerated() {
-      let finding = try finding(for: name)
+      let (finding, status) = try findingAndStatus(for: name)
       result.add(finding, name)
-      if case .damaged = finding, repairs { result.removal.add(repair(name)) }
+      if case .damaged = finding, repairs, let status {
+        result.removal.add(repair(name, status))
+      }
       progress(index + 1, names.count)
     }
     return result
   }
 
-  private func repair(_ name: EntryName) -> BulkRemoval {
-    var removal = BulkRemoval()
-    do throws(CacheError) {
-      let byteCount = try byteCount(of: name)
-      if try remove(name, cause: .corrupt) {
+  /// Removes a damaged file unless it is no longer the one that was checked.
+  private func repair(_ name: EntryName, _ status: FileStatus) -> BulkRemoval {
+    changing(name) {
+      var removal = BulkRemoval()
+      do throws(Errno) {
+        let handle = location.handle
+        let unlinking = try unlink(
+          name, inode: status.inode, changeTime: status.change, in: handle)
+        guard case .removed = unlinking else { return removal }
         removal.removed = 1
-        removal.byteCount = byteCount
+        removal.byteCount = Int(status.byteCount)
+        withState { state in
+          state.noteRemoved(name)
+          state.statistics.removals[.corrupt, default: 0] += 1
+        }
+        if configuration.durability == .durable { try handle.descriptor.synchronize() }
+      } catch {
+        noteUpkeepFailure(error)
+        if removal.removed == 0 { removal.failed = 1 }
       }
-    } catch {
-      removal.failed = 1
+      return removal
     }
-    return removal
   }
 
   /// Compares the file of a name with what its attribute says.
   func finding(for name: EntryName) throws(CacheError) -> Verification.Finding {
+    try findingAndStatus(for: name).finding
+  }
+
+  private func findingAndStatus(
+    for name: EntryName
+  ) throws(CacheError) -> (finding: Verification.Finding, status: FileStatus?) {
     switch try reader.open(name.fileName, in: location.handle) {
-    case .missed(let reason, _): return reason == .absent ? .gone : .damaged
+    case .missed(let reason, _):
+      return (reason == .absent || reason == .foreign ? .gone : .unreadable, nil)
     case .file(let descriptor, let status):
+      guard status.isRegular else { return (.gone, nil) }
       do throws(Errno) {
-        return try verify(descriptor, status, name)
+        return (try verify(descriptor, status, name), status)
       } catch {
-        return .damaged
+        guard EntryReader.missReason(for: error) != nil else {
+          throw CacheError(readFailure: error, name: name.description)
+        }
+        return (.unreadable, nil)
       }
     }
   }

@@ -7,9 +7,18 @@ package struct Victim: Sendable, Hashable {
   let allocatedByteCount: UInt64
   let lastAccess: Timestamp
   let expiry: Timestamp
+  /// What it is counted as.
+  var cause = RemovalCause.evicted
 }
 
 extension Victim {
+  /// The same, gone for another cause.
+  func counted(as cause: RemovalCause) -> Victim {
+    var victim = self
+    victim.cause = cause
+    return victim
+  }
+
   /// An entry that is to go.
   init(_ entry: IndexedEntry) {
     self.init(

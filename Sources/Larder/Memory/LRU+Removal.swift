@@ -26,9 +26,9 @@ extension LRU {
   ///
   /// Exchanging the whole value takes constant time, and is what lets the old one leave the lock.
   @inlinable
-  var settingsWhenEmptied: Settings {
+  func settingsWhenEmptied(_ cause: RemovalCause) -> Settings {
     var settings = settings
-    settings.counters.countRemovals(slab.count, .explicit)
+    settings.counters.countRemovals(slab.count, cause)
     return settings
   }
 }

@@ -20,6 +20,12 @@ extension LRU {
     /// Whether uses are recorded with their times, so that `now` must be passed truly.
     @usableFromInline
     var keepsTimes = false
+    /// What lowers the cost limit while memory is short.
+    @usableFromInline
+    var costCeiling = Int.max
+    /// What lowers the count limit while memory is short.
+    @usableFromInline
+    var countCeiling = Int.max
     /// What was counted.
     @usableFromInline
     var counters = MemoryCounters()

@@ -33,9 +33,9 @@ extension LRU {
   /// Takes new limits; what no longer fits goes at the next `enforceLimits(at:into:)`.
   @usableFromInline
   mutating func setLimits(_ limits: MemoryLimits, at now: PackedTime) {
-    settings.costLimit = limits.cost ?? .max
+    settings.costLimit = min(limits.cost ?? .max, settings.costCeiling)
     settings.costTarget = limits.target(of: settings.costLimit)
-    settings.countLimit = min(limits.count ?? .max, Slot.maximumCount)
+    settings.countLimit = min(limits.count ?? .max, settings.countCeiling, Slot.maximumCount)
     settings.countTarget = limits.target(of: settings.countLimit)
     settings.ageLimit = limits.age.map(PackedSpan.init)
     if settings.ageLimit != nil { keepTimes(from: now) }
@@ -47,6 +47,12 @@ extension LRU {
     guard !settings.keepsTimes else { return }
     slab.addTimes(at: now)
     settings.keepsTimes = true
+  }
+
+  /// Whether there is an entry that time alone can make leave.
+  @inlinable @inline(__always)
+  var canExpire: Bool {
+    settings.keepsTimes && slab.count > 0 && (earliestExpiry < .never || settings.ageLimit != nil)
   }
 
   /// Whether an entry is past its expiry or the age limit.

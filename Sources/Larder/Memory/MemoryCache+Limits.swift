@@ -22,7 +22,7 @@ extension MemoryCache {
   }
 
   /// Changes the limits for all stripes and removes what no longer fits.
-  private func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
+  func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
     let new = limits.withLock { limits in
       limits = change(limits)
@@ -34,6 +34,7 @@ extension MemoryCache {
       lru.enforceLimits(at: now, into: &removals)
       index += 1
     }
+    planSweepIfNeeded()
   }
 }
 

@@ -33,20 +33,29 @@ extension MemoryCache {
   @inlinable
   var now: PackedTime { PackedTime(configuration.clock.now()) }
 
-  /// Tells the listener what left. Called without the lock; the values are released on return.
+  /// Whether anybody is to be told of what leaves.
   @inlinable @inline(__always)
-  func finish(_ removals: consuming Removals<Key, Value>) {
-    if let listener = configuration.removalListener, removals.first != nil {
-      tell(listener, of: removals)
-    }
+  var isHeard: Bool {
+    configuration.removalListener != nil || observers.isObserved.load(ordering: .relaxed)
   }
 
-  /// Calls the listener; out of line, since most caches have none.
+  /// Tells who listens what left. Called without the lock; the values are released on return.
+  @inlinable @inline(__always)
+  func finish(_ removals: consuming Removals<Key, Value>) {
+    if removals.first != nil, isHeard { tell(of: removals) }
+  }
+
+  /// Tells who listens; out of line, since of most caches nobody is told.
   @inlinable @inline(never)
-  func tell(
-    _ listener: @Sendable (Key, Value, RemovalCause) -> Void, of removals: Removals<Key, Value>
-  ) {
-    removals.forEach { listener($0.key, $0.value, $0.cause) }
+  func tell(of removals: Removals<Key, Value>) {
+    removals.forEach { tell($0.key, $0.value, $0.cause) }
+  }
+
+  /// Tells the listener of a value that left, and then the sequences.
+  @usableFromInline
+  func tell(_ key: Key, _ value: Value, _ cause: RemovalCause) {
+    configuration.removalListener?(key, value, cause)
+    if observers.isObserved.load(ordering: .relaxed) { observers.tell(key, value, cause) }
   }
 
   #if LARDER_INVARIANTS

@@ -32,16 +32,23 @@ extension MemoryCache {
   @inlinable
   @discardableResult
   public func removeAll() -> Int {
+    removeAll(.explicit)
+  }
+
+  /// Removes every value for a reason other than the caller's wish.
+  @inlinable
+  @discardableResult
+  func removeAll(_ cause: RemovalCause) -> Int {
     var removed = 0
     for index in 0...stripeMask {
       let old = stripes[index].withLock { lru in
         let old = lru
-        lru = LRU(old.settingsWhenEmptied)
+        lru = LRU(old.settingsWhenEmptied(cause))
         return old
       }
       removed += old.slab.count
-      guard let listener = configuration.removalListener else { continue }
-      old.slab.forEach { listener($0.key, $0.value, .explicit) }
+      guard isHeard else { continue }
+      old.slab.forEach { tell($0.key, $0.value, cause) }
     }
     return removed
   }

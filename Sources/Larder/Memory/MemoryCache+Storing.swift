@@ -45,6 +45,7 @@ extension MemoryCache {
     precondition(cost >= 0, "a cost must not be negative")
     let hash = key.hashValue
     var removals = Removals<Key, Value>()
+    var canExpire = false
     let outcome = withStripe(hash) { lru in
       guard isCurrent() else {
         lru.settings.counters.countRejection(.declined)
@@ -54,9 +55,11 @@ extension MemoryCache {
       let outcome = lru.store(
         value, forKey: key, tag: Self.tag(hash), cost: cost, deadline: deadline, at: now,
         into: &removals)
+      canExpire = lru.canExpire
       check(lru)
       return outcome
     }
+    if canExpire { planSweep() }
     finish(removals)
     return outcome
   }

@@ -23,11 +23,21 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
   public let configuration: Configuration
   let limits: Mutex<MemoryLimits>
+  /// The sequences of removals.
+  @usableFromInline
+  let observers = RemovalObservers<Key, Value>()
+  /// Whether a sweep of expired values is planned.
+  @usableFromInline
+  let isSweepPlanned = Atomic<Bool>(false)
 
-  /// Creates an empty cache. Traps on a negative limit, and on stripes other than 1, 2, 4, 8, 16.
+  /// Creates an empty cache. Traps on a negative limit, on stripes other than 1, 2, 4, 8, 16, and
+  /// on an interval between sweeps that is not positive.
   public init(_ configuration: Configuration = Configuration()) {
     let count = configuration.stripes
     precondition([1, 2, 4, 8, 16].contains(count), "stripes must be 1, 2, 4, 8 or 16")
+    precondition(
+      configuration.sweepInterval ?? .seconds(1) > .zero,
+      "sweepInterval must be positive; nil sweeps never")
     let limits = configuration.limits
     self.configuration = configuration
     self.limits = Mutex(limits)

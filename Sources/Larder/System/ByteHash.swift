@@ -11,6 +11,9 @@ enum ByteHash {
   static let maximumCount = 128
 
   /// A key for each word, and two each for the length and for folding.
+  ///
+  /// 16 for the eight pairs of words of the longest string, two for its length, two for folding.
+  /// Drawn on first use, by whichever thread comes first; the runtime makes the others wait.
   private static let keys: [UInt64] = {
     var random = SystemRandomNumberGenerator()
     return (0..<20).map { _ in random.next() }
@@ -18,16 +21,21 @@ enum ByteHash {
 
   /// Returns the hash of some bytes.
   @inline(__always)
+  /// - Complexity: O(bytes); for up to 128 of them one multiplication per 16.
   static func hash(_ elements: Span<UInt8>) -> Int {
     let bytes = unsafe elements.bytes
     let count = bytes.byteCount
     guard count <= maximumCount else { return sipHash(bytes) }
     let keys = keys.span
     var sum = Sum(high: 0, low: 0)
+    // The length takes part, so that a string and the same string with zeros behind it differ.
     sum.add(UInt64(count) &+ keys[16], keys[17])
     if count >= 16 {
       var offset = 0
       var index = 0
+      // The last 16 bytes are taken from the end and may overlap the pair before them: no tail is
+      // copied and no branch taken per byte. Two strings of one length overlap at the same place,
+      // so that they still differ in a word that is multiplied.
       while offset &+ 16 < count {
         sum.add(word(bytes, offset) &+ keys[index], word(bytes, offset &+ 8) &+ keys[index &+ 1])
         offset &+= 16
@@ -83,6 +91,8 @@ extension ByteHash {
 
     @inline(__always)
     func folded(_ a: UInt64, _ b: UInt64) -> Int {
+      // The memory tier chooses a stripe by the low bits and keeps the high ones in its table, so
+      // that both halves of the product have to reach all 64.
       let product = (low ^ a).multipliedFullWidth(by: high ^ b)
       return Int(truncatingIfNeeded: product.high ^ product.low)
     }

@@ -2,10 +2,14 @@ import Synchronization
 
 /// Whether work that has not begun is still wanted.
 final class CancellationFlag: Sendable {
+  // Relaxed is enough: the flag guards no other memory, and work that just missed it is allowed to
+  // run.
   private let flag = Atomic<Bool>(false)
 
+  /// Whether `set()` was called, by any thread.
   var isSet: Bool { flag.load(ordering: .relaxed) }
 
+  /// Says that the work is no longer wanted. It cannot be taken back.
   func set() {
     flag.store(true, ordering: .relaxed)
   }

@@ -2,6 +2,10 @@
 /// cgroup v2, `memory.max`, and of v1, `memory.limit_in_bytes`.
 enum CgroupMemory {
   /// The smallest limit in bytes on the way up from the process's group, nil where there is none.
+  ///
+  /// Read anew each time, from up to one file per level of the hierarchy: a limit may be changed
+  /// while the process runs, so the caller decides when to ask. A cgroup namespace can show a path
+  /// that does not exist below the mount; then only the levels that do are asked.
   static var limit: UInt64? {
     guard let groups = SystemEnvironment.text(ofFile: "/proc/self/cgroup") else { return nil }
     return groups.split(separator: "\n").compactMap(limit(ofGroup:)).min()
@@ -18,6 +22,8 @@ enum CgroupMemory {
     return smallest("/sys/fs/cgroup/memory", String(fields[2]), "memory.limit_in_bytes")
   }
 
+  /// The smallest limit of a group and all above it: each of them bounds the process, and the
+  /// innermost often says `max`.
   private static func smallest(_ root: String, _ group: String, _ file: String) -> UInt64? {
     var components = group.split(separator: "/")
     var smallest: UInt64?
@@ -32,6 +38,8 @@ enum CgroupMemory {
   /// The number in a file; nil for `max`, which is no limit.
   private static func number(inFile path: String) -> UInt64? {
     guard let text = SystemEnvironment.text(ofFile: path) else { return nil }
+    // v1 says a number near 2⁶³ where v2 says `max`; the caller's comparison with the machine's
+    // memory makes no difference between them.
     return UInt64(text.prefix { $0.isASCII && $0.isNumber })
   }
 }

@@ -8,10 +8,15 @@
 ///
 /// The lock that a process holds on the directory, if any, belongs to this descriptor.
 final class DirectoryHandle: Sendable {
+  /// Shared by all operations. It is never read through: an offset of its own comes with
+  /// `reopen()`.
   let descriptor: FileDescriptor
+  /// Which directory it is, whatever its path leads to by now.
   let identity: FileIdentity
   /// The owner when the directory was opened.
   let owner: UInt32
+  /// The group when the directory was opened. Both decide whose files are trusted, and are not
+  /// asked for again: whoever may change the owner of a directory may as well replace it.
   let group: UInt32
 
   init(_ descriptor: consuming FileDescriptor) throws(Errno) {
@@ -26,10 +31,14 @@ final class DirectoryHandle: Sendable {
   // A value of linux/fcntl.h, which Glibc's module hides. See: man 2 linkat, AT_EMPTY_PATH.
   private static let emptyPath: Int32 = 0x1000
 
+  // As long as the object lives the number is open and cannot mean another file.
   private var raw: Int32 { descriptor.rawValue }
   var faults: FaultInjector? { descriptor.faults }
 
   /// Opens a directory by path. Corresponds to `open`.
+  ///
+  /// Follows links, since the path is the caller's own word. Everything below the directory is
+  /// opened without following any.
   static func open(path: String, faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
     let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
       (mode) throws(Errno) in
@@ -54,12 +63,18 @@ func retryingWithoutNoAtime(
   do throws(Errno) {
     return try open(first)
   } catch .notPermitted {
+    // O_NOATIME is for the owner and for CAP_FOWNER. Asking first and falling back costs the others
+    // one failed call; asking who owns the file would cost everybody one.
     return try open(second)
   }
 }
 
 extension DirectoryHandle {
   /// Opens a file for reading. Corresponds to `openat`.
+  ///
+  /// Never blocks: a FIFO in the file's place is opened at once (O_NONBLOCK), and the caller sees
+  /// from its status that it is no regular file. A symbolic link fails with ELOOP, a socket with
+  /// ENXIO.
   func openForReading(_ name: FileName) throws(Errno) -> FileDescriptor {
     try retryingWithoutNoAtime(.read, .readMovingAtime) { (mode) throws(Errno) in
       try open(name, mode, permissions: 0)
@@ -67,6 +82,8 @@ extension DirectoryHandle {
   }
 
   /// Opens the directory itself a second time, with an offset of its own.
+  ///
+  /// `dup` would share the offset, so that two walks at once would each see a part of the names.
   func reopen() throws(Errno) -> FileDescriptor {
     try retryingWithoutNoAtime(.directory, .directoryMovingAtime) { (mode) throws(Errno) in
       try open(FileName("."), mode, permissions: 0)
@@ -74,11 +91,16 @@ extension DirectoryHandle {
   }
 
   /// Makes a file that must not exist. Corresponds to `openat(O_CREAT|O_EXCL)`.
+  ///
+  /// - Throws: `.fileExists` when anything has the name, be it a link to nothing.
   func create(_ name: FileName, permissions: UInt32) throws(Errno) -> FileDescriptor {
     try open(name, .create, permissions: permissions)
   }
 
   /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
+  ///
+  /// The system takes the file back when it is closed, also after a crash. See: man 2 open,
+  /// O_TMPFILE, for the filesystems that know it.
   func createUnnamed(permissions: UInt32) throws(Errno) -> FileDescriptor {
     try open(FileName("."), .createUnnamed, permissions: permissions)
   }
@@ -93,6 +115,8 @@ extension DirectoryHandle {
   }
 
   /// Tells what the system knows of a name, without following a link. Corresponds to `fstatat`.
+  ///
+  /// - Throws: `.noSuchFile`; on NFS also `.staleHandle`, when another client removed the file.
   func status(of name: FileName) throws(Errno) -> FileStatus {
     var buffer = stat()
     _ = try system(.fstatat, faults) {
@@ -123,6 +147,9 @@ extension DirectoryHandle {
   }
 
   /// Makes a directory below this one. Corresponds to `mkdirat`.
+  ///
+  /// - Throws: `.fileExists` when anything has the name, which is no failure for a caller that lost
+  ///   a race.
   func makeDirectory(_ name: String, permissions: UInt32) throws(Errno) {
     _ = try system(.mkdirat, faults) {
       unsafe name.withCString { unsafe mkdirat(raw, $0, mode_t(permissions)) }
@@ -130,6 +157,11 @@ extension DirectoryHandle {
   }
 
   /// Removes a file's name. Corresponds to `unlinkat`.
+  ///
+  /// Goes by name, for POSIX has no removal by descriptor. Who judged a file and means that one
+  /// compares inode and change time first, and bears what happens between the two calls.
+  ///
+  /// - Throws: `.isDirectory` (on Linux EISDIR) for a directory, which is foreign and stays.
   func unlink(_ name: FileName) throws(Errno) {
     _ = try system(.unlinkat, faults) {
       unsafe name.withCString { unsafe unlinkat(raw, $0, 0) }
@@ -137,6 +169,9 @@ extension DirectoryHandle {
   }
 
   /// Gives a file another name, taking the place of what had it. Corresponds to `renameat`.
+  ///
+  /// One step for every reader: each sees the old file or the new one. An open descriptor of the
+  /// old file stays readable. See: man 2 rename.
   func rename(_ old: FileName, to new: FileName) throws(Errno) {
     _ = try system(.renameat, faults) {
       unsafe old.withCString { old in
@@ -146,6 +181,8 @@ extension DirectoryHandle {
   }
 
   /// Gives a file another name that must be free. Corresponds to `renameat2(RENAME_NOREPLACE)`.
+  ///
+  /// - Throws: `.fileExists`; `.invalidArgument` from a filesystem that does not know the flag.
   func renameExclusively(_ old: FileName, to new: FileName) throws(Errno) {
     _ = try system(.renameat, faults) {
       unsafe old.withCString { old in
@@ -165,6 +202,8 @@ extension DirectoryHandle {
         unsafe name.withCString { unsafe linkat(descriptor, "", raw, $0, Self.emptyPath) }
       }
     } catch .noSuchFile {
+      // ENOENT is what a caller without CAP_DAC_READ_SEARCH gets before Linux 6.10. The way through
+      // /proc needs no privilege, and gives the same ENOENT when the directory itself is gone.
       _ = try system(.linkat, faults) {
         unsafe name.withCString {
           unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", raw, $0, AT_SYMLINK_FOLLOW)
@@ -174,6 +213,8 @@ extension DirectoryHandle {
   }
 
   /// Tells how many bytes the caller may still write. Corresponds to `fstatvfs`.
+  ///
+  /// `f_bavail` leaves out what is reserved for root, since that is what the next write can have.
   func freeByteCount() throws(Errno) -> UInt64 {
     var buffer = statvfs()
     _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
@@ -195,6 +236,9 @@ extension DirectoryHandle {
   ///
   /// Corresponds to reading the link `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath`
   /// of the path that it was opened by.
+  ///
+  /// Taken from the descriptor and not from the path, which could lead elsewhere by now. A path
+  /// that is not UTF-8 comes out changed; such a directory works and is only never made again.
   func resolvedPath(openedAs path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     do throws(Errno) {

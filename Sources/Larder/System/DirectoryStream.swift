@@ -6,10 +6,14 @@
 
 /// The names in a directory, in the system's order.
 @safe struct DirectoryStream: ~Copyable {
+  // `DIR *`. One thread uses a stream at a time, which `~Copyable` sees to: readdir is not safe
+  // otherwise. See: man 3 readdir.
   private let stream: OpaquePointer
   private let faults: FaultInjector?
 
   /// Starts at the first name. Takes the descriptor over. Corresponds to `fdopendir`.
+  ///
+  /// - Throws: `.notDirectory`; the descriptor is closed then.
   init(_ descriptor: consuming FileDescriptor) throws(Errno) {
     faults = descriptor.faults
     let raw = descriptor.release()
@@ -22,16 +26,22 @@
   }
 
   deinit {
+    // Closes the descriptor as well, which is why it was released to the stream.
     unsafe closedir(stream)
   }
 
   /// A name in the directory, or that there is one which is longer than the cache's can be.
+  ///
+  /// The latter is foreign by its length alone, and is counted without being copied.
   enum Found {
     case name(FileName)
     case longName
   }
 
   /// The next name other than `.` and `..`, nil at the end. Corresponds to `readdir`.
+  ///
+  /// Names that are made or removed during the walk may come or not; every other name comes once,
+  /// if the filesystem keeps POSIX's word.
   func next() throws(Errno) -> Found? {
     while let name = try nextName() {
       guard let name = name else { return .longName }
@@ -45,6 +55,8 @@
     while let errno = faults?.strike(.readdir) {
       if errno != .interrupted { throw errno }
     }
+    // readdir leaves errno alone at the end of the directory, so an older error must not be taken
+    // for one.
     errno = 0
     guard let entry = unsafe readdir(stream) else {
       // Null without an error is the end. See: man 3 readdir.
@@ -53,6 +65,8 @@
       return .none
     }
     let name =
+      // The name is longer than the field's declared type on some filesystems: it is read by
+      // address and not as a tuple.
       unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
     return .some(unsafe FileName(copying: name.assumingMemoryBound(to: CChar.self)))
   }

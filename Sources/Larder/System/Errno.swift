@@ -14,6 +14,8 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
     self.rawValue = rawValue
   }
 
+  // Only those that some decision goes by. Each has the name of what happened; the number and the
+  // system's sentence are shown to people.
   static let permissionDenied = Errno(rawValue: EACCES)
   static let notPermitted = Errno(rawValue: EPERM)
   static let noSuchFile = Errno(rawValue: ENOENT)
@@ -48,6 +50,8 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   static let crossDevice = Errno(rawValue: EXDEV)
 
   /// The number of the call that just failed in this thread.
+  ///
+  /// Valid until the next call in this thread, so it is read first thing after a failure.
   static var current: Errno { Errno(rawValue: errno) }
 }
 

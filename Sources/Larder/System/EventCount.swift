@@ -17,6 +17,8 @@ struct EventCount: ~Copyable, Sendable {
     fileprivate let count: UInt32
   }
 
+  // It may come round after 2³² signals. A waiter that slept through exactly that many would wait
+  // for one more, or for its timeout.
   private let count = Atomic<UInt32>(0)
   private let waiterCount = Atomic<Int>(0)
   private let parking = ParkingSpot()
@@ -24,19 +26,28 @@ struct EventCount: ~Copyable, Sendable {
   init() {}
 
   /// Takes a ticket; look afterwards.
+  ///
+  /// The order matters: a change after the ticket ends the wait, a change before it is seen by the
+  /// look.
   func ticket() -> Ticket {
     Ticket(count: count.load(ordering: .sequentiallyConsistent))
   }
 
   /// Wakes all who wait with a ticket taken before.
+  ///
+  /// Call it after the change and outside of the lock that guards it, so that who wakes can take
+  /// it.
   func signal() {
     count.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    // A waiter announces itself before it compares, so one that is not seen here sees the new count.
+    // A waiter announces itself before it compares, so one that is not seen here sees the new
+    // count.
     if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
   }
 
   /// Waits until a signal after the ticket, at most for `timeout`. May also return for no reason.
   func wait(_ ticket: Ticket, timeout: Duration? = nil) {
+    // Before the comparison below and sequentially consistent with it: either this waiter sees the
+    // new count, or the signaller sees this waiter. Anything weaker lets both miss each other.
     waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
     parking.wait(timeout: timeout) {
       count.load(ordering: .sequentiallyConsistent) == ticket.count
@@ -64,6 +75,8 @@ private struct ParkingSpot: ~Copyable, Sendable {
     unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
+    // By default a timed wait goes by the time of day, and setting the clock would stretch or cut
+    // it. See: man 3 pthread_condattr_setclock.
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
     unsafe pthread_condattr_destroy(&attributes)
@@ -80,6 +93,8 @@ private struct ParkingSpot: ~Copyable, Sendable {
     unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
   }
 
+  /// Takes the mutex although it guards nothing of its own: a waiter between its comparison and its
+  /// sleep holds it, and would sleep through a broadcast made without.
   func wakeAll() {
     let objects = unsafe self.objects
     unsafe pthread_mutex_lock(&objects.pointee.mutex)
@@ -87,6 +102,8 @@ private struct ParkingSpot: ~Copyable, Sendable {
     unsafe pthread_mutex_unlock(&objects.pointee.mutex)
   }
 
+  /// Sleeps while a condition holds, which is asked under the mutex and must not take a lock that a
+  /// signaller holds.
   func wait(timeout: Duration?, while mustWait: () -> Bool) {
     let objects = unsafe self.objects
     unsafe pthread_mutex_lock(&objects.pointee.mutex)

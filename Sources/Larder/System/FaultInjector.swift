@@ -15,6 +15,7 @@ package final class FaultInjector: Sendable {
     case before(@Sendable () -> Void)
   }
 
+  // Ranges as keys and not one number, so that "from the n-th on" is one entry.
   private struct State {
     var counts: [SystemCall: Int] = [:]
     var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
@@ -27,6 +28,9 @@ package final class FaultInjector: Sendable {
   package init() {}
 
   /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all after it.
+  ///
+  /// A second plan of the same call and range replaces the first; of two that overlap, either may
+  /// win.
   package func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
     state.withLock { state in
       let first = state.counts[call, default: 0] + n
@@ -40,6 +44,9 @@ package final class FaultInjector: Sendable {
   }
 
   /// The number of calls of a kind so far.
+  ///
+  /// Counts what was attempted: a call that a fault prevented counts, and so does each repetition
+  /// after EINTR.
   package func count(of call: SystemCall) -> Int {
     state.withLock { $0.counts[call, default: 0] }
   }
@@ -76,6 +83,8 @@ package final class FaultInjector: Sendable {
     }
   }
 
+  /// The closure of a fault is returned and not called here: it may wait for another thread that
+  /// makes a call of its own, which needs this lock.
   private func next(_ call: SystemCall) -> Fault? {
     state.withLock { state in
       let n = state.counts[call, default: 0] + 1

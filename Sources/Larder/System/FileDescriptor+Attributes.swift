@@ -2,14 +2,18 @@ extension FileDescriptor {
   /// The longest attribute that is read; a longer one counts as damaged.
   static let maximumAttributeByteCount = 4096
 
-  /// Reads an extended attribute and lends its bytes; nil where there is none, where the file system
-  /// has none, or where it is longer than `maximumAttributeByteCount` (then `isTooLong` is set).
+  /// Reads an extended attribute and lends its bytes; nil where there is none, or where the file
+  /// system has none.
+  ///
+  /// - Throws: `.rangeTooSmall` for one that is longer than `maximumAttributeByteCount`.
   ///
   /// Corresponds to `fgetxattr`.
   func withAttribute<Result>(
     _ name: AttributeName, _ body: (Span<UInt8>) -> Result
   ) throws(Errno) -> Result? {
     var outcome: Swift.Result<Result?, Errno> = .success(nil)
+    // On the stack: a read of an entry asks for two attributes, and neither should cost an
+    // allocation.
     unsafe withUnsafeTemporaryAllocation(
       byteCount: Self.maximumAttributeByteCount, alignment: 16
     ) { buffer in
@@ -29,11 +33,19 @@ extension FileDescriptor {
     do {
       return try outcome.get()
     } catch .noData, .notSupported {
+      // ENODATA: no such attribute. EOPNOTSUPP: a filesystem without any, such as vfat or an old
+      // tmpfs. To a reader the two are the same. See: man 2 getxattr.
       return nil
     }
   }
 
   /// Sets an extended attribute. Corresponds to `fsetxattr`.
+  ///
+  /// Works through a descriptor that is only open for reading, as long as the caller may write to
+  /// the file. See: man 2 setxattr.
+  ///
+  /// - Throws: `.notSupported` where the filesystem has none; `.argumentListTooLong`, `.noSpace` or
+  ///   `.quotaExceeded` when the value does not fit, which is not to say that the disk is full.
   func setAttribute(_ name: AttributeName, to value: [UInt8]) throws(Errno) {
     _ = try system(.fsetxattr, faults) {
       unsafe name.withCString { name in
@@ -63,6 +75,8 @@ enum AttributeName: Sendable {
   case data
 
   fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    // Static strings end with a zero that their count does not include. See:
+    // StaticString.utf8Start.
     let text: StaticString = self == .entry ? "user.larder" : "user.larder.data"
     return unsafe body(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
   }

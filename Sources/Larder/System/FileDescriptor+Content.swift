@@ -8,6 +8,8 @@ extension FileDescriptor {
   /// Reads up to `byteCount` bytes from the present offset, fewer only at the end of the file.
   ///
   /// The array is filled by the system and never zeroed first. Corresponds to `read`.
+  ///
+  /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
@@ -17,6 +19,7 @@ extension FileDescriptor {
             into: UnsafeMutableRawBufferPointer(
               rebasing:
                 UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+          // The file was cut short since its length was asked for. The caller compares the counts.
           if count == 0 { break }
           filled += count
         }
@@ -29,6 +32,8 @@ extension FileDescriptor {
   }
 
   /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  ///
+  /// May come short of the length for any reason, as `read` may; only 0 means the end.
   func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
     var outcome: Result<Int, Errno> = .success(0)
     unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -61,12 +66,15 @@ extension FileDescriptor {
     return filled
   }
 
+  // The fault is asked for outside of `system`, since it can also shorten the call.
   private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
     return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
   }
 
   /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
+  ///
+  /// After a failure some of the bytes may have been written: the caller cuts the file back.
   func write(_ bytes: Span<UInt8>) throws(Errno) {
     var written = 0
     while written < bytes.count {

@@ -6,7 +6,9 @@
 
 /// How a file is locked among processes that ask.
 enum FileLock: Sendable {
+  /// Any number of holders, while nobody has it exclusively.
   case shared
+  /// One holder and nobody else.
   case exclusive
 
   fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }
@@ -17,6 +19,9 @@ extension FileDescriptor {
   ///
   /// The lock belongs to the open file: it ends when the last descriptor for it is closed. A failed
   /// change from shared to exclusive loses the shared one. Corresponds to `flock(LOCK_NB)`.
+  ///
+  /// A forked child shares its parent's open file, so that the lock ends only when both have closed
+  /// it. See: man 2 flock.
   func tryLock(_ lock: FileLock) throws(Errno) -> Bool {
     do throws(Errno) {
       _ = try system(.flock, faults) { flock(rawValue, lock.operation | LOCK_NB) }

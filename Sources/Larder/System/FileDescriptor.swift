@@ -8,6 +8,7 @@
 struct FileDescriptor: ~Copyable, Sendable {
   let rawValue: Int32
   let faults: FaultInjector?
+  // Not in the initialiser of lent descriptors alone: `release()` ends the ownership too.
   private var isOwned = true
 
   init(rawValue: Int32, faults: FaultInjector?) {
@@ -23,10 +24,13 @@ struct FileDescriptor: ~Copyable, Sendable {
 
   deinit {
     // The outcome is of no use: on Linux the descriptor is gone either way. See: man 2 close.
+    // Not repeated on EINTR: the number may be another file's by then.
     if isOwned { _ = close(rawValue) }
   }
 
   /// Hands the descriptor to the caller, who closes it.
+  ///
+  /// For what takes a descriptor over, such as `fdopendir`.
   consuming func release() -> Int32 {
     isOwned = false
     return rawValue
@@ -42,6 +46,12 @@ extension FileDescriptor {
   }
 
   /// Sets the two stamps; nil leaves one as it is. Corresponds to `futimens`.
+  ///
+  /// Moves the change time as well, to the system's own clock: that is how everybody who judged the
+  /// file notices. A filesystem clamps what it cannot hold and says nothing. See: man 2 utimensat.
+  ///
+  /// - Throws: `.notPermitted` when the caller is neither the owner nor privileged, since setting a
+  ///   given time is the owner's right even where others may write.
   func setTimes(access: Timestamp?, modification: Timestamp?) throws(Errno) {
     let times = [
       access?.timespec ?? Timestamp.omitted, modification?.timespec ?? Timestamp.omitted,
@@ -50,6 +60,7 @@ extension FileDescriptor {
   }
 
   /// Sets the permissions whatever the umask says. Corresponds to `fchmod`.
+  // Counted as `fcntl`, like the calls below it that no test fails one by one.
   func setPermissions(_ mode: UInt32) throws(Errno) {
     _ = try system(.fcntl, faults) { fchmod(rawValue, mode_t(mode)) }
   }
@@ -60,16 +71,23 @@ extension FileDescriptor {
   }
 
   /// Writes the data, not the metadata, to the disk. Corresponds to `fdatasync`.
+  ///
+  /// The file's length counts as data; the stamps and the attributes do not have to. What is
+  /// published without them after a power cut is a miss, never a wrong value.
   func synchronizeData() throws(Errno) {
     _ = try system(.fdatasync, faults) { fdatasync(rawValue) }
   }
 
   /// Writes data and metadata to the disk. Corresponds to `fsync`.
+  ///
+  /// Of a directory, this is what makes a new name, a rename or a removal outlast a power cut.
   func synchronize() throws(Errno) {
     _ = try system(.fsync, faults) { fsync(rawValue) }
   }
 
   /// Sets the length. Corresponds to `ftruncate`.
+  ///
+  /// Leaves the offset where it is, which may then lie beyond the end.
   func truncate(to byteCount: Int) throws(Errno) {
     _ = try system(.ftruncate, faults) { ftruncate(rawValue, off_t(byteCount)) }
   }

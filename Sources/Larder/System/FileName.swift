@@ -2,9 +2,13 @@
 /// it without a `String` being built.
 struct FileName: Sendable {
   /// The most bytes a name may have.
+  ///
+  /// The longest that the cache itself makes is an entry's with an extension: 32 + 1 + 20. What is
+  /// longer in a directory is foreign by that alone.
   static let maximumCount = 63
 
   private(set) var count: Int
+  // One byte more than a name may have: the last is always zero, whatever was appended.
   private var storage: InlineArray<64, UInt8>
 
   /// Creates an empty name.
@@ -60,6 +64,8 @@ struct FileName: Sendable {
   }
 
   /// Copies a C string, or returns nil when it is longer than a name of the cache can be.
+  ///
+  /// - Complexity: O(count); stops after 64 bytes however long the string is.
   init?(copying pointer: UnsafePointer<CChar>) {
     self.init()
     var index = 0

@@ -13,22 +13,33 @@ struct FileIdentity: Sendable, Hashable {
 
 /// What the system knows of a file. Corresponds to C's `struct stat`.
 struct FileStatus: Sendable {
+  /// Unique at one moment only: ext4 gives a removed file's inode number to the next file made. Who
+  /// means the same file later compares the change time too.
   let identity: FileIdentity
   let mode: UInt32
   let owner: UInt32
   let group: UInt32
   /// The number of names; 0 for a file that was removed and is still open.
   let linkCount: UInt64
+  /// The length, which a sparse file can have without taking any room: up to 2⁶³ − 1.
   let byteCount: UInt64
+  /// What the filesystem set aside for it. `st_blocks` counts units of 512 bytes, whatever
+  /// `st_blksize` says.
   let allocatedByteCount: UInt64
+  /// When the file was last used. For an entry, the place in the order of eviction.
   let lastAccess: Timestamp
+  /// When the content was last written. For an entry, its expiry; see `Timestamp.asExpiry`.
   let modification: Timestamp
+  /// When anything of the inode was last changed, by the system's clock. Nobody can set it, so that
+  /// it tells one state of a file from every other.
   let change: Timestamp
 
   var inode: UInt64 { identity.inode }
   var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
   var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
   var isSymbolicLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
+  // The bits as chmod has them, for Glibc's and Musl's modules differ in the types of S_IWGRP and
+  // the like.
   var isWritableByGroup: Bool { mode & 0o020 != 0 }
   var isWritableByOthers: Bool { mode & 0o002 != 0 }
   var permissions: UInt32 { mode & 0o7777 }
@@ -39,6 +50,7 @@ struct FileStatus: Sendable {
     owner = UInt32(status.st_uid)
     group = UInt32(status.st_gid)
     linkCount = UInt64(status.st_nlink)
+    // Signed in C; a negative one would come from a broken filesystem.
     byteCount = UInt64(max(0, status.st_size))
     allocatedByteCount = UInt64(max(0, status.st_blocks)) * 512
     lastAccess = Timestamp(status.st_atim)
@@ -55,6 +67,8 @@ extension Timestamp {
   /// The stamp as `futimens` takes it.
   var timespec: timespec {
     var time = Self.emptyTimespec
+    // `time_t` has 64 bits on every platform that Swift supports on Linux; the clamp costs nothing
+    // and traps nowhere.
     time.tv_sec = .init(clamping: seconds)
     time.tv_nsec = .init(nanoseconds)
     return time

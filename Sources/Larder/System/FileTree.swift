@@ -25,6 +25,7 @@ package enum FileTree {
       let handle = try DirectoryHandle.open(path: path, faults: nil)
       let stream = try DirectoryStream(handle.reopen())
       while let found = try stream.next() {
+        // Hidden files and directories are left out: they are rarely what somebody wants shown.
         guard case .name(let name) = found, name[0] != UInt8(ascii: ".") else { continue }
         let status = try handle.status(of: name)
         if status.isDirectory { directories.append("\(path)/\(name.text)") }

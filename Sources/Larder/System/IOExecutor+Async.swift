@@ -1,11 +1,14 @@
 extension IOExecutor {
   /// Runs blocking work on one of the threads while the task waits.
   ///
-  /// - Throws: What the work throws; `.cancelled` when the task was cancelled before the work began.
-  ///   Work that has begun is not disturbed.
+  /// - Throws: What the work throws; `.cancelled` when the task was cancelled before the work
+  ///   began. Work that has begun is not disturbed.
   func run<Result: Sendable>(
     _ operation: String, _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
+    // The continuation is resumed by the job alone, on its turn. Resuming it at once on
+    // cancellation would need a lock around who is first, to save a wait that is no longer than the
+    // queue.
     let isCancelled = CancellationFlag()
     let outcome: Swift.Result<Result, CacheError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

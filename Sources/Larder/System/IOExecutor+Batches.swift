@@ -6,6 +6,7 @@ extension IOExecutor {
   func map<Element: Sendable, Output: Sendable>(
     _ elements: [Element], _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
   ) async -> [Result<Output, CacheError>] {
+    // One job per thread and not one per element, so that a batch of small reads is not mostly hops.
     let pieceCount = max(1, min(threadLimit, elements.count))
     let pieces = (0..<pieceCount).map { piece in
       elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount
@@ -35,6 +36,7 @@ extension IOExecutor {
         }
       }
     } catch {
+      // Only cancellation gets here: a piece that did not start has no outcome of its own.
       return elements.map { _ in .failure(error) }
     }
   }

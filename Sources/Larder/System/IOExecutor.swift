@@ -3,14 +3,16 @@ import Synchronization
 /// A few threads of the project's own for work that touches the disk.
 ///
 /// File work blocks, and Swift's cooperative pool must not. Threads start when there is work for
-/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start in
-/// the order of their submission; those with a delay start when it is over.
+/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start
+/// in the order of their submission; those with a delay start when it is over.
 final class IOExecutor: Sendable {
   fileprivate struct Job {
     let due: MonotonicTime
     let run: @Sendable () -> Void
   }
 
+  /// Everything that the threads share. `ready` is a queue in an array: taken from `firstReady` on,
+  /// and emptied when the two ends meet.
   fileprivate struct State {
     var ready: [@Sendable () -> Void] = []
     var firstReady = 0
@@ -27,9 +29,12 @@ final class IOExecutor: Sendable {
     case end
   }
 
+  // Long enough to outlast a pause between bursts.
   private static let idleTime = Duration.seconds(5)
 
   /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
+  // Upkeep waits for locks and disks and not for each other, so that four are enough for any number
+  // of caches.
   static let upkeep = IOExecutor(threadLimit: 4)
 
   /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
@@ -46,6 +51,8 @@ final class IOExecutor: Sendable {
   }
 
   /// Runs a job on one of the threads; on the caller's own when no thread can be started.
+  ///
+  /// Never blocks for the work itself, unless no thread can be had.
   func submit(_ job: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in
       state.ready.append(job)
@@ -55,6 +62,10 @@ final class IOExecutor: Sendable {
   }
 
   /// Runs a job on one of the threads when a delay is over.
+  ///
+  /// As long as any delayed job waits, threads that ran out of work wait with it and do not end.
+  ///
+  /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
   func submit(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
     let entry = Job(due: MonotonicTime.now.advanced(by: delay), run: job)
     let needsThread = state.withLock { state in
@@ -65,6 +76,9 @@ final class IOExecutor: Sendable {
     wake(needsThread)
   }
 
+  /// Whether a thread is there that would run a job with a delay.
+  var hasThreads: Bool { state.withLock { $0.threadCount > 0 } }
+
   private func wake(_ needsThread: Bool) {
     changed.signal()
     guard needsThread else { return }
@@ -72,13 +86,16 @@ final class IOExecutor: Sendable {
       try startThread { self.work(mayWait: true) }
     } catch {
       // No thread to be had: what is ready now is done here, late rather than never.
+      state.withLock { $0.threadCount -= 1 }
       work(mayWait: false)
     }
   }
 
+  /// What a thread does: run what is ready, else wait, else end.
   private func work(mayWait: Bool) {
     var idleSince: MonotonicTime?
     while true {
+      // Before the look at the queue, so that a job added after the look ends the wait.
       let ticket = changed.ticket()
       switch nextStep(mayWait: mayWait, idleSince: idleSince) {
       case .run(let job):
@@ -93,21 +110,22 @@ final class IOExecutor: Sendable {
     }
   }
 
+  /// What a thread does next; idle, it ends after a while.
   private func nextStep(mayWait: Bool, idleSince: MonotonicTime?) -> Step {
     let now = MonotonicTime.now
     let isIdleOut = idleSince.map { now.duration(since: $0) >= Self.idleTime } ?? false
     return state.withLock { state in
       if let job = state.takeJob(at: now) { return .run(job) }
+      guard mayWait else { return .end }
       // One thread stays for the jobs with a delay.
       let isNeeded = !state.delayed.isEmpty && state.idleCount == 0
-      guard mayWait, !isIdleOut || isNeeded else {
+      if isIdleOut && !isNeeded {
         state.threadCount -= 1
         return .end
       }
       state.idleCount += 1
-      let untilNext = state.delayed.last?.due.duration(since: now)
-      return .wait(
-        isIdleOut ? untilNext ?? Self.idleTime : min(Self.idleTime, untilNext ?? Self.idleTime))
+      let untilNext = state.delayed.last?.due.duration(since: now) ?? Self.idleTime
+      return .wait(isIdleOut ? untilNext : min(Self.idleTime, untilNext))
     }
   }
 }
@@ -115,6 +133,7 @@ final class IOExecutor: Sendable {
 extension IOExecutor.State {
   /// The next job that may start, if any.
   fileprivate mutating func takeJob(at now: MonotonicTime) -> (@Sendable () -> Void)? {
+    // What is due goes before what is ready: it has waited for longer.
     if let job = delayed.last, job.due <= now {
       delayed.removeLast()
       return job.run
@@ -123,6 +142,7 @@ extension IOExecutor.State {
     let job = ready[firstReady]
     firstReady += 1
     if firstReady == ready.count {
+      // A burst of submissions must not keep its memory for ever.
       ready.removeAll(keepingCapacity: ready.count < 1024)
       firstReady = 0
     }
@@ -131,6 +151,8 @@ extension IOExecutor.State {
 
   /// Whether the caller must start another thread for what it has added.
   fileprivate mutating func claimThread(within limit: Int) -> Bool {
+    // Counted by jobs and not by wake-ups: an idle thread that was signalled is still counted as
+    // idle until it has taken its job, and so is the job.
     guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return false }
     guard threadCount < limit else { return false }
     threadCount += 1

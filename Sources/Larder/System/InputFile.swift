@@ -18,6 +18,7 @@ package struct InputFile: ~Copyable {
   /// Opens a file, following links; a directory is refused at once. Corresponds to `open`.
   package init(_ path: Path) throws(Errno) {
     let descriptor = try path.open(flags: O_RDONLY)
+    // open succeeds on a directory and only the read would fail, after an output was begun.
     if try descriptor.status().isDirectory { throw .isDirectory }
     self.init(descriptor)
   }
@@ -29,6 +30,9 @@ package struct InputFile: ~Copyable {
   }
 
   /// Reads everything that is left.
+  ///
+  /// - Complexity: O(bytes), all of which are held. A key has no limit; a value of a size that
+  ///   matters is read in pieces by `read(into:)`.
   package func readToEnd() throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)

@@ -16,6 +16,8 @@ enum LargeMemory {
   private static let pageSize = 2 << 20
 
   /// Whether memory of that size is mapped and not taken from the heap.
+  ///
+  /// Both ends of a piece of memory decide by its size, so that nothing has to be kept about it.
   private static func isMapped(_ byteCount: Int) -> Bool { byteCount >= 2 * pageSize }
 
   /// Allocates memory, to be given back with `deallocate(_:byteCount:)`.
@@ -24,12 +26,15 @@ enum LargeMemory {
     guard isMapped(byteCount) else {
       return .allocate(byteCount: byteCount, alignment: alignment)
     }
+    // One huge page more than needed, so that an aligned start is among them wherever the mapping
+    // lies.
     let start = unsafe map(byteCount + pageSize)
     // Only whole aligned pages can be huge: what lies before the first goes back.
     let excess = (pageSize - Int(bitPattern: start) % pageSize) % pageSize
     let memory = unsafe start + excess
     if excess > 0 { unsafe munmap(start, excess) }
     if excess < pageSize { unsafe munmap(memory + rounded(byteCount), pageSize - excess) }
+    // The outcome is ignored: where huge pages are turned off, ordinary ones do.
     unsafe madvise(memory, byteCount, MADV_HUGEPAGE)
     return unsafe memory
   }

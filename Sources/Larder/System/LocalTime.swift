@@ -17,6 +17,7 @@ package struct LocalTime: Sendable, Hashable {
 
   /// Converts by the time zone of the process. Corresponds to `localtime_r`.
   package init(_ time: Timestamp) {
+    // Stays all zero for a year that `int` cannot hold: 1 January, midnight, rather than a trap.
     var fields = unsafe tm()
     var seconds = time_t(clamping: time.seconds)
     _ = unsafe localtime_r(&seconds, &fields)

@@ -2,6 +2,7 @@ import Synchronization
 
 /// A clock that stands still until it is moved, for tests and fixtures.
 public final class ManualClock: Sendable {
+  // In a class of its own, so that the closure of the clock does not hold the clock itself.
   private let time: Time
 
   /// Creates a clock that stands at a time.

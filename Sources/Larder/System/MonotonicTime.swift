@@ -7,8 +7,11 @@
 /// A point on the clock that only goes forward, for measuring and waiting; it says nothing of the
 /// time of day. Corresponds to `clock_gettime(CLOCK_MONOTONIC)`.
 package struct MonotonicTime: Sendable, Comparable {
+  /// Since some moment before the process began, such as the system's start. Time spent suspended
+  /// does not count.
   package let nanoseconds: Int64
 
+  /// Needs no privilege and cannot fail with this clock. See: man 2 clock_gettime.
   package static var now: MonotonicTime {
     var time = CTimespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -21,6 +24,8 @@ package struct MonotonicTime: Sendable, Comparable {
 
   /// The point a duration later; very long durations count as a century.
   package func advanced(by duration: Duration) -> MonotonicTime {
+    // 3.2 × 10¹⁸ ns, which leaves the sum within Int64 for a system that has run for less than 190
+    // years.
     let century: Int64 = 100 * 365 * 86_400
     let (seconds, attoseconds) = duration.components
     let capped = min(max(seconds, 0), century) * 1_000_000_000
@@ -32,6 +37,7 @@ package struct MonotonicTime: Sendable, Comparable {
     .nanoseconds(nanoseconds - start.nanoseconds)
   }
 
+  /// The point as `pthread_cond_timedwait` takes it.
   var timespec: CTimespec {
     var time = CTimespec()
     time.tv_sec = .init(nanoseconds / 1_000_000_000)
@@ -40,4 +46,5 @@ package struct MonotonicTime: Sendable, Comparable {
   }
 }
 
+// The property above hides the C type inside of the struct.
 typealias CTimespec = timespec

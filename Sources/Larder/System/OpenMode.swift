@@ -11,6 +11,7 @@ enum OpenMode: Sendable {
   /// Reading, moving the atime as the mount says: what is left where O_NOATIME is refused.
   case readMovingAtime
   /// Writing a file that must not exist yet.
+  // Readable too: a stamp by hand and a test read back what was written.
   case create
   /// Writing a file without a name, in a directory. See: man 2 open, O_TMPFILE.
   case createUnnamed
@@ -19,6 +20,8 @@ enum OpenMode: Sendable {
   /// A directory, moving its atime.
   case directoryMovingAtime
 
+  /// O_CLOEXEC in every mode: a program that the host starts must not hold the directory's lock.
+  /// O_NOFOLLOW except for directories, whose paths are the caller's own word.
   var flags: Int32 {
     let common = O_CLOEXEC | O_NOFOLLOW
     return switch self {
@@ -32,6 +35,9 @@ enum OpenMode: Sendable {
   }
 
   // Values of asm-generic/fcntl.h, which Glibc's module lacks.
+  // The same on x86-64 and arm64. See: man 2 open, O_NOATIME.
   private static let noAtime: Int32 = 0o1000000
+  // O_TMPFILE contains O_DIRECTORY, so that a kernel without it fails with EISDIR instead of making
+  // a file.
   private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
 }

@@ -20,6 +20,8 @@ package struct OutputFile: ~Copyable {
     self.replacement = replacement
   }
 
+  // Not finished: the target was never touched, and the temporary goes. A process that is killed
+  // leaves it.
   deinit {
     guard let replacement else { return }
     _ = unsafe replacement.temporary.withCString { unsafe unlink($0) }
@@ -30,6 +32,7 @@ package struct OutputFile: ~Copyable {
 
   /// Starts a file that takes the place of what has the path when it is finished.
   package init(_ path: Path) throws(Errno) {
+    // Asked without following links first: a link to nothing is taken, though there is no file.
     guard try path.isTaken() else {
       self = try Self.replacing(path, permissions: nil)
       return
@@ -37,6 +40,7 @@ package struct OutputFile: ~Copyable {
     do throws(Errno) {
       let status = try path.status()
       if status.isDirectory { throw .isDirectory }
+      // Through links to the file itself: a link that leads to the target stays a link.
       if status.isRegular {
         self = try Self.replacing(try path.resolved(), permissions: status.permissions)
         return
@@ -55,6 +59,7 @@ package struct OutputFile: ~Copyable {
     let descriptor = try temporary.open(
       flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o666)
     let file = OutputFile(descriptor, (temporary, target))
+    // The file that is replaced keeps its mode; a new one has what the umask leaves of 0666.
     if let permissions { try file.descriptor.setPermissions(permissions) }
     return file
   }
@@ -66,6 +71,8 @@ package struct OutputFile: ~Copyable {
 
   /// Gives the file its name; nothing to do for what was written in place. Corresponds to
   /// `rename`.
+  ///
+  /// Not synced: whoever pipes or copies a value syncs it himself if it matters.
   package mutating func finish() throws(Errno) {
     guard let replacement else { return }
     _ = try system(.renameat, nil) {

@@ -21,6 +21,7 @@ package struct Path: Sendable, Hashable {
 
   /// Lends the path as C takes it.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    // Built for each call: paths are for what happens once, entries go by `FileName`.
     let terminated = (bytes + [0]).map { CChar(bitPattern: $0) }
     return unsafe terminated.withUnsafeBufferPointer { buffer in
       // The array is never empty, so the base address exists.
@@ -29,6 +30,8 @@ package struct Path: Sendable, Hashable {
   }
 
   /// The path of the directory that a file of this path lies in.
+  ///
+  /// By the text alone, as `dirname` does; nothing is resolved.
   var parent: Path {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return Path(".") }
     return slash == 0 ? Path("/") : Path(Array(bytes[..<slash]))

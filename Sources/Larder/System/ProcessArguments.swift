@@ -26,6 +26,7 @@ package enum ProcessArguments {
   ///
   /// Source: System V ABI, process initialization. Holds until the environment is changed.
   private static var belowEnvironment: [[UInt8]] {
+    // One below the environment is the null that ends the arguments.
     var slot = unsafe environ - 2
     var arguments: [[UInt8]] = []
     while let start = unsafe slot.pointee, arguments.count < Int(bitPattern: start) {

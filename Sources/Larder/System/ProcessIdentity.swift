@@ -9,9 +9,14 @@ import Synchronization
 /// Who this process is, as files and locks see it.
 package enum ProcessIdentity {
   /// The process's number. Corresponds to `getpid`.
+  ///
+  /// Asked anew each time, which is one system call: a forked child must not write under its
+  /// parent's name.
   package static var pid: Int32 { getpid() }
 
   /// The user whose rights count. Corresponds to `geteuid`.
+  ///
+  /// The effective one, which is who the kernel makes files for.
   static var user: UInt32 { geteuid() }
 
   /// The group whose rights count. Corresponds to `getegid`.
@@ -28,6 +33,8 @@ package enum ProcessIdentity {
 
   private static let forks = Atomic<UInt32>(0)
 
+  // Registered once per process and never taken back. Only fork runs it: a raw clone or vfork
+  // followed by exec does not, and needs no protection. See: man 3 pthread_atfork.
   private static let forkHook: Int32 = pthread_atfork(nil, nil) {
     ProcessIdentity.forks.wrappingAdd(1, ordering: .relaxed)
   }

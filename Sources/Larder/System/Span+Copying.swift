@@ -1,5 +1,7 @@
 extension Array where Element == UInt8 {
   /// Copies lent bytes.
+  ///
+  /// The one place where lent bytes begin to be owned.
   init(copying bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }

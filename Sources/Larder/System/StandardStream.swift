@@ -12,6 +12,8 @@ package enum StandardStream: Int32, Sendable {
   case error = 2
 
   /// Writes all of a text. Corresponds to `write`.
+  ///
+  /// Unbuffered: what returned has left the process, in the order of the calls.
   package func write(_ text: String) throws(Errno) {
     try FileDescriptor(lending: rawValue).write(text.utf8.span)
   }
@@ -23,6 +25,8 @@ package enum StandardStream: Int32, Sendable {
   /// `ioctl(TIOCGWINSZ)`.
   package var columnCount: Int? {
     var size = winsize()
+    // A serial line or a terminal in a pipe can report 0 columns, which means that it does not
+    // know.
     guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }

@@ -10,6 +10,7 @@ extension String {
   /// Corresponds to `memcmp`.
   @inline(__always)
   func hasSameBytes(as other: String) -> Bool {
+    // Native strings lend their bytes; there are no bridged ones on Linux.
     let (a, b) = (utf8.span, other.utf8.span)
     guard a.count == b.count else { return false }
     return unsafe a.withUnsafeBytes { a in

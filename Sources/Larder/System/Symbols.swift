@@ -2,6 +2,8 @@
 // it; nothing else in the project declares a C symbol.
 
 /// See: man 2 fsetxattr (sys/xattr.h).
+///
+/// Returns 0, or -1 with errno. With flags 0 it makes or replaces.
 @_extern(c, "fsetxattr")
 func c_fsetxattr(
   _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeRawPointer?, _ size: Int,
@@ -9,16 +11,22 @@ func c_fsetxattr(
 ) -> Int32
 
 /// See: man 2 fgetxattr (sys/xattr.h).
+///
+/// Returns the length, or -1 with errno: ERANGE for a buffer that is too short.
 @_extern(c, "fgetxattr")
 func c_fgetxattr(
   _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
 ) -> Int
 
 /// See: man 2 fremovexattr (sys/xattr.h).
+///
+/// Returns 0, or -1 with errno: ENODATA where there is none.
 @_extern(c, "fremovexattr")
 func c_fremovexattr(_ descriptor: Int32, _ name: UnsafePointer<CChar>) -> Int32
 
 /// See: man 2 renameat2 (stdio.h).
+///
+/// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE (linux/fs.h).
 @_extern(c, "renameat2")
 func c_renameat2(
   _ oldDirectory: Int32, _ oldName: UnsafePointer<CChar>, _ newDirectory: Int32,
@@ -35,3 +43,7 @@ func c_copy_file_range(
   _ input: Int32, _ inputOffset: UnsafeMutablePointer<Int64>?, _ output: Int32,
   _ outputOffset: UnsafeMutablePointer<Int64>?, _ size: Int, _ flags: UInt32
 ) -> Int
+
+/// See: man 2 eventfd (sys/eventfd.h).
+@_extern(c, "eventfd")
+func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32

@@ -1,6 +1,7 @@
 /// The system calls that a test can make fail, by the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
   case copyFileRange = "copy_file_range"
+  case eventfd
   case fcntl
   case fdatasync
   case fgetxattr
@@ -17,6 +18,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case mkdirat
   case open
   case openat
+  case poll
   case read
   case readdir
   case renameat
@@ -26,13 +28,14 @@ package enum SystemCall: String, Sendable, CaseIterable {
 
 /// Makes a system call and makes it again whenever a signal interrupted it.
 ///
-/// Every call of the project goes through here, so that the loop around EINTR stands once and a test
-/// can put a failure in the place of any call.
+/// Every call of the project goes through here, so that the loop around EINTR stands once and a
+/// test can put a failure in the place of any call.
 @inline(__always)
 func system<Result: FixedWidthInteger & SignedInteger>(
   _ call: SystemCall, _ faults: FaultInjector?, _ body: () -> Result
 ) throws(Errno) -> Result {
   while true {
+    // Nil outside of tests, so that production pays one comparison a call.
     if let errno = faults?.strike(call) {
       if errno == .interrupted { continue }
       throw errno

@@ -7,6 +7,9 @@
 /// What the machine and the environment say.
 package enum SystemEnvironment {
   /// The value of an environment variable, nil when it is not set. Corresponds to `getenv`.
+  ///
+  /// Bytes that are not UTF-8 come out as U+FFFD. A thread of the host that changes the environment
+  /// at the same time is the host's mistake. See: man 3 getenv.
   package static func variable(_ name: String) -> String? {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
@@ -26,6 +29,9 @@ package enum SystemEnvironment {
 
   /// The bytes of memory this process may use: the machine's, or fewer if its cgroup or one above
   /// it says so.
+  ///
+  /// Read at each call, from a handful of small files: for the making of a configuration, not for a
+  /// hot path.
   static var memoryLimit: Int {
     let physical = physicalMemory
     return Int(clamping: min(physical, CgroupMemory.limit ?? physical))
@@ -35,6 +41,9 @@ package enum SystemEnvironment {
   static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
 
   /// The first bytes of a small text file such as those under `/proc`, nil when it cannot be read.
+  ///
+  /// 64 KiB in full: what lies under `/proc` and `/sys` is shorter, and a longer file is cut, not
+  /// refused.
   static func text(ofFile path: String) -> String? {
     let raw = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
     guard raw >= 0 else { return nil }

@@ -5,7 +5,11 @@
 #endif
 
 /// Starts a detached thread that runs a closure. Corresponds to `pthread_create`.
+///
+/// - Throws: `EAGAIN` when the process or the system has no more threads. See: man 3
+///   pthread_create, which returns its error in place of setting errno.
 func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+  // Retained here and released by the thread, or below if there will be none.
   let box = unsafe Unmanaged.passRetained(ThreadBody(body))
   var attributes = pthread_attr_t()
   unsafe pthread_attr_init(&attributes)
@@ -26,6 +30,20 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   if result != 0 {
     unsafe box.release()
     throw Errno(rawValue: result)
+  }
+}
+
+/// Which thread this is, among those that live. Corresponds to `pthread_self`.
+struct ThreadIdentity: Sendable, Hashable {
+  private let number: UInt
+
+  /// The caller's.
+  static var current: ThreadIdentity {
+    #if canImport(Glibc)
+      ThreadIdentity(number: UInt(pthread_self()))
+    #else
+      ThreadIdentity(number: UInt(bitPattern: pthread_self()))
+    #endif
   }
 }
 

@@ -12,6 +12,8 @@ public struct Timestamp: Sendable, Hashable {
   /// Creates a point in time; nanoseconds outside of one second carry over.
   @inlinable
   public init(seconds: Int64, nanoseconds: Int64 = 0) {
+    // Swift's remainder has the sign of the dividend; a stamp's nanoseconds count forward from its
+    // second.
     let billion: Int64 = 1_000_000_000
     var carry = nanoseconds / billion
     var rest = nanoseconds % billion
@@ -30,6 +32,7 @@ public struct Timestamp: Sendable, Hashable {
 
 extension Timestamp: Comparable {
   @inlinable
+  /// Orders by time.
   public static func < (a: Timestamp, b: Timestamp) -> Bool {
     (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
   }
@@ -54,6 +57,8 @@ extension Timestamp {
   public func duration(since start: Timestamp) -> Duration {
     let (whole, overflow) = seconds.subtractingReportingOverflow(start.seconds)
     let fraction = Int64(nanoseconds) - Int64(start.nanoseconds)
+    // Half of the range: a duration of that many seconds still fits into its 128 bits of
+    // attoseconds.
     let end: Int64 = seconds < start.seconds ? .min / 2 : .max / 2
     return .seconds(overflow ? end : whole) + .nanoseconds(fraction)
   }

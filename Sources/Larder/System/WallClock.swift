@@ -10,6 +10,8 @@
 /// is that of the wall clock and never a monotonic one.
 public struct WallClock: Sendable {
   @usableFromInline let read: @Sendable () -> Timestamp
+  // Closures cannot be compared. A copy of a clock keeps the identity, so that two caches can be
+  // told to have the same one.
   private let identity = Identity()
 
   private final class Identity: Sendable {}
@@ -20,6 +22,9 @@ public struct WallClock: Sendable {
   }
 
   /// Whether two values are copies of one clock.
+  ///
+  /// Two clocks made from one function are two: caches of one directory must be given the same
+  /// value.
   func isSame(as other: WallClock) -> Bool { identity === other.identity }
 
   /// The present time.

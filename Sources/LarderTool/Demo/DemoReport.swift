@@ -20,8 +20,8 @@ struct DemoReport: Sendable {
       row("directory", figures.directory.escapedForDemo),
       row(
         "values",
-        "\(figures.stores.count) \(figures.origin.escapedForDemo), \(size(figures.stores.byteCount))"
-      ),
+        "\(figures.stores.count) \(figures.origin.escapedForDemo), "
+          + size(figures.stores.byteCount)),
     ]
     if figures.leftovers > 0 {
       lines.append(row("before", "removed \(figures.leftovers) entries of an earlier demo"))

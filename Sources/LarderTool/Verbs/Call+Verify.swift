@@ -23,9 +23,11 @@ extension Call {
 }
 
 extension Verification {
-  /// Damage that remains comes before other versions of the format.
+  /// Damage that remains comes before what could not be read, and that before other versions of the
+  /// format.
   var exitCode: ExitCode {
     if damaged.count > removal.removed { return .finding }
+    if !unreadable.isEmpty { return .inputOutput }
     return otherVersions.isEmpty ? .fine : .notACache
   }
 
@@ -34,6 +36,7 @@ extension Verification {
     let report: [(String, JSONValue)] = [
       ("checked", JSONValue(checkedCount)), ("unverifiable", JSONValue(unverifiableCount)),
       ("damaged", .array(damaged.map(JSONValue.string))),
+      ("unreadable", .array(unreadable.map(JSONValue.string))),
       ("other_versions", .array(otherVersions.map(JSONValue.string))),
     ]
     guard repairs else {
@@ -46,6 +49,7 @@ extension Verification {
   func text(repairs: Bool) -> String {
     var text = ""
     for name in damaged { text += "damaged        \(name)\n" }
+    for name in unreadable { text += "unreadable     \(name)\n" }
     for name in otherVersions { text += "other version  \(name)\n" }
     text += "checked \(checkedCount) entries: \(checkedCount - damaged.count) sound"
     text += ", \(damaged.count) damaged"

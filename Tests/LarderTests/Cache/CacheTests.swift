@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -46,6 +47,24 @@ struct `A cache with two tiers` {
     try cache.flush()
     #expect(
       try cache.disk.entry(forKey: "key")?.expiry == clock.now.adding(seconds: 86_400))
+  }
+
+  @Test(arguments: [DiskCache.KeyRecording.always, .never])
+  func `what is stamped by hand leaves the memory tier`(recording: DiskCache.KeyRecording) throws {
+    let cache = try open {
+      $0.disk.recordKeys = recording
+      // An edit expires the file, and a sweep could be quicker than the stamp.
+      $0.disk.sizeLimit = nil
+    }
+    try cache.store("old", forKey: "key")
+    let path = cache.disk.path(forKey: "key")
+    try Data("new".utf8).write(to: URL(fileURLWithPath: path), options: [])
+    let name = try #require(path.split(separator: "/").last.map(String.init))
+    guard case .stamped = try cache.disk.stamp(name, expiration: .days(1)) else {
+      Issue.record("not stamped: \(name)")
+      return
+    }
+    #expect(try cache.value(forKey: "key") == "new")
   }
 
   @Test func `what is changed through the disk tier leaves the memory tier`() throws {

@@ -110,6 +110,43 @@ struct `Damaged and odd files` {
     #expect(try cache.removeAll().removed == 2)
   }
 
+  @Test(arguments: [(SystemCall.openat, Errno.permissionDenied), (.read, .ioError)])
+  func `what cannot be read is not damaged, and a repair leaves it`(
+    call: SystemCall, errno: Errno
+  ) throws {
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    // The first open is the walk's own, of the directory.
+    let n = call == .openat ? 2 : 1
+    scene.faults.plan(.errno(errno), for: call, at: n, onwards: true)
+    let verification = try cache.verify(repairs: true)
+    #expect(verification.unreadable == [scene.name("k").text])
+    #expect(verification.damaged.isEmpty && verification.removal == BulkRemoval())
+    scene.faults.reset()
+    #expect(try cache.value(forKey: "k") == [1, 2, 3])
+    #expect(try cache.verify().unreadable.isEmpty)
+  }
+
+  @Test func `a repair leaves what was stored since it looked`() throws {
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    try scene.damage("k", to: [3, 2, 1])
+    let scene = scene
+    let isLooking: @Sendable () -> Void = {
+      do {
+        try FileManager.default.removeItem(atPath: scene.file("k"))
+        try scene.plant([9], named: scene.name("k").text)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(isLooking), for: .read, at: 2)
+    let verification = try cache.verify(repairs: true)
+    #expect(verification.damaged == [scene.name("k").text])
+    #expect(verification.removal == BulkRemoval())
+    #expect(try cache.value(forKey: "k") == [9])
+  }
+
   @Test func `many readers of one damaged file count it once`() throws {
     let cache = try scene.open()
     try cache.store([1, 2, 3], forKey: "k")

@@ -12,8 +12,14 @@ struct `The evictor` {
     scene = try DiskScene()
   }
 
-  private func filled(_ count: Int) throws -> DiskCache {
-    let cache = try scene.open { $0.sizeLimit = 1000 }
+  private func filled(
+    _ count: Int, patience: Duration = .seconds(60), measure: DiskCache.SizeMeasure = .bytes
+  ) throws -> DiskCache {
+    let cache = try scene.open {
+      $0.sizeLimit = measure == .bytes ? 1000 : 40_960
+      $0.sizeMeasure = measure
+      $0.electionPatience = patience
+    }
     _ = try cache.count()
     for number in 0..<count {
       scene.clock.advance(by: .seconds(1))
@@ -58,8 +64,11 @@ struct `The evictor` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `a store that would pass 1.1 times the limit waits for the evictor`() throws {
-    let cache = try filled(10)
+  @Test(arguments: [DiskCache.SizeMeasure.bytes, .allocatedBytes])
+  func `a store that would pass 1.1 times the limit waits for the evictor`(
+    measure: DiskCache.SizeMeasure
+  ) throws {
+    let cache = try filled(10, measure: measure)
     let gate = Gate()
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
@@ -96,6 +105,59 @@ struct `The evictor` {
     gate.open()
     try cache.flush()
     #expect(try cache.value(forKey: "\(other)") == [UInt8](repeating: 1, count: 100))
+    try scene.expectConsistent(cache)
+  }
+
+  /// Takes the right to evict, as another process does.
+  private func takeTag() throws -> FileDescriptor {
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    let tag = try handle.openForReading(DirectoryMaking.tagName)
+    #expect(try tag.tryLock(.exclusive))
+    return tag
+  }
+
+  @Test func `while another process evicts, this one waits its turn`() throws {
+    let cache = try filled(10)
+    let tag = try takeTag()
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    #expect(try cache.count() == 5)
+    #expect(try scene.names.count == 11)
+    #expect(try cache.value(forKey: "10")?.count == 100)
+    try tag.unlock()
+    try cache.flush()
+    #expect(try scene.names.count == 5)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `who holds the tag for ever holds nobody up for ever`() throws {
+    let cache = try filled(10, patience: .milliseconds(1))
+    let tag = try takeTag()
+    try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
+    try cache.flush()
+    #expect(try scene.names.count == 5)
+    try cache.close()
+    try tag.unlock()
+  }
+
+  @Test func `what stays because it changed is neither removed nor failed`() throws {
+    let cache = try filled(5)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    var plan = TrimPlan(now: scene.clock.now, protected: nil)
+    plan.maximumCount = 0
+    let eviction = cache.engine.withState { [plan] in $0.evict(plan) }
+    cache.engine.runEvictor()
+    gate.waitUntilReached()
+    let held = cache.engine.withState { $0.busy }
+    let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
+    try scene.touch(scene.name("\(others[0])"), access: scene.clock.now, modification: nil)
+    try cache.store([9], forKey: "\(others[1])")
+    gate.open()
+    let result = cache.engine.wait(for: eviction)
+    #expect(result.removed == 3 && result.failed == 0 && result.byteCount == 300)
+    // The value that was stored anew was evicted before, and its name alone stays.
+    #expect(cache.statistics.removals[.evicted] == 4)
+    #expect(try cache.count() == 2)
     try scene.expectConsistent(cache)
   }
 

@@ -49,6 +49,33 @@ struct `Expiry on disk` {
     #expect(try cache.value(forKey: "k") == [1])
   }
 
+  @Test func `a read is told no later expiry than the disk will have`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .seconds(10_000))
+    let stored = try expiry("k")
+    // Too soon for a stamp: the expiry stays what it was.
+    scene.clock.advance(by: .seconds(60))
+    #expect(try cache.read(forKey: "k")?.expiry == stored)
+    scene.clock.advance(by: .seconds(1))
+    let promised = scene.clock.now.adding(seconds: 10_000)
+    #expect(try cache.read(forKey: "k")?.expiry == promised)
+    scene.clock.advance(by: .seconds(1))
+    #expect(try cache.read(forKey: "k", extending: ExpirationExtending.none)?.expiry == promised)
+    try cache.flush()
+    #expect(try expiry("k") == promised)
+  }
+
+  @Test func `a sweep spares what a pending extension keeps alive`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .seconds(1000))
+    _ = try cache.count()
+    scene.clock.advance(by: .seconds(900))
+    _ = try cache.value(forKey: "k")
+    scene.clock.advance(by: .seconds(200))
+    #expect(try cache.removeExpired().removed == 0)
+    #expect(try cache.value(forKey: "k") == [1])
+  }
+
   @Test func `a pending extension is dropped when somebody has changed the expiry`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k", expiration: .seconds(1000))
@@ -72,6 +99,17 @@ struct `Expiry on disk` {
     let later = scene.clock.now.adding(seconds: 604_800)
     try scene.touch(scene.name("k"), access: nil, modification: later)
     #expect(try cache.read(forKey: "k")?.expiry == later)
+  }
+
+  @Test func `an entry that was expired by hand is swept without another scan`() throws {
+    let cache = try scene.open()
+    for key in ["k", "other"] { try cache.store([1], forKey: key) }
+    #expect(try cache.count() == 2)
+    try scene.touch(scene.name("k"), access: nil, modification: scene.clock.now)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try cache.removeExpired().removed == 1)
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
   }
 
   private static let fixed: [Expiration] = [.date(Timestamp(seconds: 1_800_001_000)), .never]

@@ -116,6 +116,17 @@ struct `Limits` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a value whose blocks exceed the limit is too large for it`() throws {
+    let cache = try scene.open {
+      $0.sizeLimit = 100
+      $0.sizeMeasure = .allocatedBytes
+    }
+    #expect(try cache.store(value(50), forKey: "k") == .rejected(.tooLarge))
+    #expect(try cache.store(forKey: "k") { try $0.write(value(50)) } == .rejected(.tooLarge))
+    #expect(try cache.totalAllocatedSize() == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `allocated bytes are limited when that is the measure`() throws {
     let cache = try scene.open {
       $0.sizeLimit = 65_536

@@ -72,6 +72,47 @@ struct `Removals` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `what others store while all is removed stays`() throws {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    // The walk has met them all; the first is past its check and goes.
+    let held = cache.engine.withState { $0.busy }
+    let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
+    let kept = "\(others[0])"
+    try FileManager.default.removeItem(atPath: scene.file(kept))
+    try scene.plant([7, 7], named: scene.name(kept).text)
+    gate.open()
+    let result = try progress.wait()
+    #expect(result.removed == 4 && result.failed == 0)
+    #expect(try cache.value(forKey: kept) == [7, 7])
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a stamp of our own does not save an entry from a removal of all`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    scene.clock.advance(by: .seconds(100))
+    _ = try cache.value(forKey: "k")
+    let (stamping, walking) = (Gate(), Gate())
+    scene.faults.plan(.before { stamping.pass() }, for: .futimens, at: 1)
+    Thread.detachNewThread { cache.engine.drainStamps() }
+    stamping.waitUntilReached()
+    scene.faults.plan(.before { walking.pass() }, for: .readdir, at: 5)
+    let progress = try cache.removeAllInBackground()
+    // The walk has met the file, and its removal waits for the stamp.
+    walking.waitUntilReached()
+    walking.open()
+    stamping.open()
+    #expect(try progress.wait().removed == 1)
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `what is stored while all is removed stays`() throws {
     let cache = try scene.open()
     for number in 0..<600 { try cache.store([1], forKey: "\(number)") }

@@ -101,6 +101,50 @@ struct `The scan` {
     try scene.expectConsistent(cache)
   }
 
+  private func finish(_ cache: DiskCache) {
+    cache.engine.startScanIfNeeded()
+    cache.engine.wait { $0.statistics.scan == .running ? nil : () }
+  }
+
+  @Test(arguments: [Errno.ioError, .permissionDenied])
+  func `a name that cannot be looked at for a moment is not missed`(errno: Errno) throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(errno), for: .fstatat, at: 7)
+    finish(cache)
+    #expect(try cache.count() == 20)
+    #expect(cache.statistics.upkeepFailures.isEmpty)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `names that cannot be looked at are counted and the others are not lost`() throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(.ioError), for: .fstatat, at: 15, onwards: true)
+    finish(cache)
+    #expect(cache.statistics.scan == .finished)
+    #expect(cache.statistics.upkeepFailures == [.ioError: 6])
+    #expect(cache.engine.withState { $0.index.count } == 14)
+    scene.faults.reset()
+    for number in 0..<20 { #expect(try cache.value(forKey: "\(number)") == [1]) }
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a directory that may not be looked into is an error`() throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(.permissionDenied), for: .fstatat, at: 1, onwards: true)
+    finish(cache)
+    #expect(cache.statistics.scan == .failed(.permissionDenied))
+  }
+
+  @Test func `a removal of all goes on past a name that cannot be looked at`() throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(.ioError), for: .fstatat, at: 1, onwards: true)
+    let none = try cache.removeAll()
+    #expect(none.removed == 0 && none.failed == 20)
+    scene.faults.reset()
+    #expect(try cache.count() == 20)
+    #expect(try cache.removeAll().removed == 20)
+  }
+
   @Test func `one that always fails is not tried for ever`() throws {
     let cache = try scene.open { $0.sizeLimit = 1 << 20 }
     scene.faults.plan(.errno(.ioError), for: .readdir, at: 1, onwards: true)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Larder
 
-/// What ordinary commands on one file do to a cache that has the directory open, and to one that opens
-/// it afterwards.
+/// What ordinary commands on one file do to a cache that has the directory open, and to one that
+/// opens it afterwards.
 struct `An ordinary command on a file` {
   let live: LiveDirectory
 

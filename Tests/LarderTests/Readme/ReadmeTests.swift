@@ -31,12 +31,14 @@ struct `The README` {
   }
 
   @Test func `shows an example that does what it says`() async throws {
+    let start = ContinuousClock.now
     let (hit, page, tier) = try await readmeExample(
       in: directory.path + "/pages", bytes: [1, 2], url: "a", other: "b"
     ) { Array($0.utf8) }
     #expect(hit == [1, 2])
     #expect(page == Array("b".utf8))
-    #expect(tier == .memory)
+    // On a machine so busy that a minute has passed, the value is asked of the disk again.
+    #expect(tier == .memory || ContinuousClock.now - start > .seconds(50))
     #expect(try directory.names == ["pages"])
   }
 

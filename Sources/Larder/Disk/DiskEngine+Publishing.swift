@@ -1,0 +1,107 @@
+extension DiskEngine {
+  /// Publishes a sealed file in its turn among the changes of its name.
+  func publish(
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
+  ) throws(CacheError) -> StoreOutcome {
+    let name = request.subject.name
+    acquire(name)
+    defer { release(name) }
+    if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
+    let claim = try claim(request)
+    defer { withExtendedLifetime(claim) {} }
+    if case .taken = claim { return rejected(.alreadyPresent) }
+    guard let status = try publish(&file, request, claim) else {
+      return rejected(.alreadyPresent)
+    }
+    let entry = IndexedEntry(
+      name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
+      keyTag: request.subject.key.tag)
+    withState { $0.noteStored(entry) }
+    request.onPublish?(
+      Published(
+        byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
+    tellObservers(request.subject.key, except: request.origin)
+    return .stored
+  }
+
+  private func publish(
+    _ file: inout StagedFile, _ request: StoreRequest, _ claim: Claim
+  ) throws(CacheError) -> FileStatus? {
+    let name = request.subject.name.fileName
+    var isExclusive = false
+    if case .vacant = claim { isExclusive = true }
+    do throws(Errno) {
+      return try writer.publish(&file, as: name, isExclusive: isExclusive)
+    } catch {
+      if file.isPublished { withdraw(name, of: request) }
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
+    }
+  }
+
+  /// Takes a value back that became visible before its store failed; the caller is told that it is
+  /// not there.
+  private func withdraw(_ name: FileName, of request: StoreRequest) {
+    do throws(Errno) {
+      try location.handle.unlink(name)
+      withState { $0.noteRemoved(request.subject.name) }
+    } catch {
+      noteUpkeepFailure(error)
+    }
+  }
+
+  /// What stands in the way of a store.
+  private enum Claim: Sendable {
+    /// Whatever has the name is replaced.
+    case replacing
+    /// Nothing has the name, and the store must find it so.
+    case vacant
+    /// What has the name holds no value and is replaced. It is locked, where that can be, so that of
+    /// all who store only where there is no value, one replaces it.
+    case valueless(LockedFile?)
+    /// There is a value, or another process is just replacing what held none.
+    case taken
+  }
+
+  private func claim(_ request: StoreRequest) throws(CacheError) -> Claim {
+    guard request.isExclusive else { return .replacing }
+    let name = request.subject.name.fileName
+    while true {
+      if try holdsValue(request.subject) { return .taken }
+      do throws(Errno) {
+        let occupant = try location.handle.openForReading(name)
+        let identity = try occupant.status().identity
+        guard try occupant.tryLock(.exclusive) else { return .taken }
+        // Who had the lock before may have replaced it: then this looks at what there is now.
+        if try location.handle.status(of: name).identity == identity {
+          return .valueless(LockedFile(occupant))
+        }
+      } catch .noSuchFile {
+        return .vacant
+      } catch {
+        // It cannot be opened, or cannot be locked as on some network file systems.
+        return isOccupied(name) ? .valueless(nil) : .vacant
+      }
+    }
+  }
+
+  private func isOccupied(_ name: FileName) -> Bool {
+    do throws(Errno) {
+      _ = try location.handle.status(of: name)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Whether a value is there that a read would return; its content is checked unless it was.
+  private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
+    guard let inspection = try inspect(subject) else { return false }
+    let status = inspection.status
+    let isVerified = withState { state in
+      guard let known = state.index.entry(named: subject.name) else { return false }
+      return known.isVerified && known.inode == status.inode && known.changeTime == status.change
+    }
+    if isVerified || !reader.checksContent { return true }
+    return try finding(for: subject.name).isServed
+  }
+}

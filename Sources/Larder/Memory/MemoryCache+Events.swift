@@ -1,0 +1,19 @@
+extension MemoryCache {
+  /// The values that leave from now on and why, for one task; ask again for another task.
+  ///
+  /// ```swift
+  /// for await removal in cache.removals(bufferingNewest: 100) {
+  ///   print(removal.key, removal.cause, removal.missedCount)
+  /// }
+  /// ```
+  ///
+  /// A task that falls behind by more than the buffer misses the oldest; the events count them. Every
+  /// sequence hears of every value, and the removal listener too. The cost falls on removals: a
+  /// lock for each of them while there is a sequence, nothing while there is none.
+  ///
+  /// - Parameter limit: The most values that wait for the task, at least 1; they stay in memory.
+  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<Key, Value> {
+    precondition(limit > 0, "a buffer must have room for at least one removal")
+    return observers.add(bufferingNewest: limit)
+  }
+}

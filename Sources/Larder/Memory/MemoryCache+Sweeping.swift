@@ -1,0 +1,33 @@
+public import Synchronization
+
+extension MemoryCache {
+  /// Sees to it that a sweep is planned. Called without the lock, after what can expire was stored.
+  @inlinable @inline(__always)
+  func planSweep() {
+    if !isSweepPlanned.load(ordering: .relaxed) { startSweeping() }
+  }
+
+  /// Plans a sweep unless another thread has, or none is wanted.
+  @usableFromInline
+  func startSweeping() {
+    guard let interval = configuration.sweepInterval else { return }
+    guard !isSweepPlanned.exchange(true, ordering: .relaxed) else { return }
+    IOExecutor.upkeep.submit(after: interval) { [weak self] in self?.sweep() }
+  }
+
+  /// Removes what has expired, and plans the next sweep if anything is left that can.
+  func sweep() {
+    // First the plan is taken back, then the entries are looked at. A store adds its entry first and
+    // looks at the plan then. Whichever of the two comes first under the lock, the other sees it.
+    isSweepPlanned.store(false, ordering: .relaxed)
+    removeExpired()
+    planSweepIfNeeded()
+  }
+
+  /// Plans a sweep if any stripe has something that can expire.
+  func planSweepIfNeeded() {
+    for index in 0...stripeMask where stripes[index].withLock({ $0.canExpire }) {
+      return planSweep()
+    }
+  }
+}

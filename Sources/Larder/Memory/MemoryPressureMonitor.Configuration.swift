@@ -1,0 +1,54 @@
+extension MemoryPressureMonitor {
+  /// When memory counts as short, and what follows.
+  public struct Configuration: Sendable {
+    /// Whose memory is watched. The default is `.automatic`.
+    public var scope = Scope.automatic
+    /// How long tasks must have waited for memory within a ``window`` for a signal. The default is
+    /// 150 ms.
+    public var threshold = Duration.milliseconds(150)
+    /// The time in which the waits are added up, and in which the kernel gives at most one signal:
+    /// 2, 4, 6, 8 or 10 s. The default is 2 s.
+    ///
+    /// The kernel takes others only from processes with CAP_SYS_RESOURCE.
+    public var window = Duration.seconds(2)
+    /// The share that is given up at the first signal, above 0 and below 1. The default is 0.5.
+    public var share = 0.5
+    /// A signal that follows another within this time costs everything; one that comes later, a
+    /// share of what is left. The default is 10 s.
+    public var escalationTime = Duration.seconds(10)
+    /// How long no signal must come until the limits are restored. The default is 60 s.
+    public var recoveryTime = Duration.seconds(60)
+    /// Told of each step after the caches have taken it, on the monitor's thread. The default is nil.
+    public var stepListener: (@Sendable (MemoryPressureStep) -> Void)?
+
+    /// Creates the default settings.
+    public init() {}
+  }
+
+  /// Whose memory is watched.
+  public enum Scope: Sendable, Hashable {
+    /// The process's own cgroup, where it has one that may be watched, else the machine. The waits of
+    /// a group are those of its tasks, whether its own limit or the machine's causes them.
+    case automatic
+    /// The machine.
+    case machine
+  }
+}
+
+extension MemoryPressureMonitor.Configuration {
+  /// Traps on settings that make no sense, with a sentence.
+  func checkPreconditions() {
+    precondition(
+      [2, 4, 6, 8, 10].contains { window == .seconds($0) }, "window must be 2, 4, 6, 8 or 10 s")
+    precondition(
+      threshold >= .microseconds(1) && threshold <= window,
+      "threshold must lie between 1 µs and the window")
+    precondition(share > 0 && share < 1, "share must be above 0 and below 1")
+    precondition(escalationTime >= .zero, "escalationTime must not be negative")
+    precondition(recoveryTime > .zero, "recoveryTime must be positive")
+  }
+
+  var ladder: MemoryPressureLadder {
+    MemoryPressureLadder(share: share, escalation: escalationTime, recovery: recoveryTime)
+  }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import Larder
+
+struct `A cache error` {
+  @Test func `a code that is also an error number's name stays a code`() {
+    let errors = [
+      CacheError(.invalidArgument, operation: "open", path: "/"),
+      CacheError(.permissionDenied, operation: "open", path: "/"),
+      CacheError(.noSpace, operation: "open", path: "/"),
+    ]
+    #expect(errors.map(\.code) == [.invalidArgument, .permissionDenied, .noSpace])
+    #expect(errors.allSatisfy { $0.errno == nil })
+  }
+
+  @Test func `an error number keeps its number beside its code`() {
+    let error = CacheError(errno: .notPermitted, operation: "store", path: "/k")
+    #expect(error.code == .permissionDenied && error.errno == .notPermitted)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Holds an engine at its end; one at a time, since ends have few threads for the process.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct `Opening again` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// Uses a value, so that its stamp is pending, and drops the cache without closing it.
+  private func drop(_ mode: DiskCache.Mode, at gate: Gate) throws {
+    let cache = try scene.open { $0.mode = mode }
+    try cache.store([1], forKey: "k")
+    scene.clock.advance(by: .seconds(100))
+    #expect(try cache.value(forKey: "k") == [1])
+    scene.faults.plan(.before { gate.pass() }, for: .futimens, at: 1)
+  }
+
+  @Test(arguments: [DiskCache.Mode.exclusive, .shared])
+  func `a cache that was dropped is waited for until its end is on disk`(
+    mode: DiskCache.Mode
+  ) throws {
+    let gate = Gate()
+    try drop(mode, at: gate)
+    gate.waitUntilReached()
+    let done = DispatchSemaphore(value: 0)
+    let opened = Counter()
+    Thread.detachNewThread { [scene] in
+      do {
+        let cache = try scene.open { $0.mode = mode }
+        if try scene.status(scene.name("k")).lastAccess == scene.clock.now { opened.add() }
+        try cache.close()
+      } catch {
+        Issue.record(error)
+      }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    gate.open()
+    done.wait()
+    #expect(opened.value == 1)
+  }
+
+  @Test func `an exclusive cache can be dropped and opened over and over`() throws {
+    for round in 0..<50 {
+      let cache = try scene.open { $0.mode = .exclusive }
+      try cache.store([UInt8(round)], forKey: "k")
+      #expect(try cache.value(forKey: "k") == [UInt8(round)])
+    }
+  }
+
+  @Test func `objects detach rightly after their directory was replaced`() throws {
+    let (first, second) = (try scene.open(), try scene.open())
+    let aside = scene.directory.path + "/aside"
+    try FileManager.default.moveItem(atPath: scene.path, toPath: aside)
+    try scene.makeDirectory()
+    first.engine.followReplacement(isUrgent: true)
+    try first.close()
+    let third = try scene.open()
+    #expect(third.engine === second.engine)
+    try second.close()
+    try third.store([1], forKey: "k")
+    try third.close()
+    for path in [scene.path, aside] {
+      let handle = try DirectoryHandle.open(path: path, faults: nil)
+      #expect(try handle.descriptor.tryLock(.exclusive), "\(path)")
+    }
+    #expect(try scene.open { $0.mode = .exclusive }.value(forKey: "k") == [1])
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// Two engines on one directory, as two processes have them.
+@Suite(.timeLimit(.minutes(1)))
+struct `Storing where there is no value` {
+  private final class Neighbour: Sendable {
+    let engine: DiskEngine
+    let request: DiskEngine.StoreRequest
+    private let outcomes = Mutex<[StoreOutcome]>([])
+
+    init(of cache: DiskCache) throws {
+      var configuration = cache.configuration
+      configuration.faults = nil
+      engine = DiskEngine(
+        try DirectoryLocation.open(cache.directory, configuration), configuration)
+      var request = try cache.request("k", nil, [])
+      request.isExclusive = true
+      self.request = request
+    }
+
+    var all: [StoreOutcome] { outcomes.withLock { $0 } }
+
+    func store() {
+      do {
+        let outcome = try engine.store([2].span, request)
+        outcomes.withLock { $0.append(outcome) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  enum Occupant: CaseIterable, Sendable {
+    case nothing, expired, damaged, link
+  }
+
+  private func prepare(_ occupant: Occupant, _ scene: DiskScene, _ cache: DiskCache) throws {
+    switch occupant {
+    case .nothing: break
+    case .expired: try scene.plant([0], named: scene.name("k").text, expiry: scene.clock.now)
+    case .damaged:
+      try cache.store([1, 2, 3], forKey: "k")
+      try scene.damage("k", to: [3, 2, 1])
+    case .link:
+      try FileManager.default.createSymbolicLink(
+        atPath: scene.file("k"), withDestinationPath: "/nowhere")
+    }
+  }
+
+  @Test(arguments: [Occupant.nothing, .expired, .damaged], [SystemCall.renameat, .linkat, .flock])
+  func `of two processes that try at once, one stores`(
+    occupant: Occupant, call: SystemCall
+  ) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try prepare(occupant, scene, cache)
+    let neighbour = try Neighbour(of: cache)
+    // The neighbour's whole store falls between two steps of ours, wherever they are.
+    for n in 1...3 { scene.faults.plan(.before { neighbour.store() }, for: call, at: n) }
+    let outcome = try cache.storeIfAbsent([1], forKey: "k")
+    let stored = ([outcome] + neighbour.all).count { $0 == .stored }
+    #expect(stored == 1)
+    scene.faults.reset()
+    #expect(try cache.value(forKey: "k") == (outcome == .stored ? [1] : [2]))
+  }
+
+  @Test(arguments: Occupant.allCases)
+  func `what holds no value is in nobody's way`(occupant: Occupant) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try prepare(occupant, scene, cache)
+    #expect(try cache.storeIfAbsent([1], forKey: "k") == .stored)
+    #expect(try cache.storeIfAbsent([2], forKey: "k") == .rejected(.alreadyPresent))
+    #expect(try cache.value(forKey: "k") == [1])
+    try scene.expectConsistent(cache)
+  }
+}

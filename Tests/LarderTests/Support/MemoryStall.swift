@@ -1,0 +1,57 @@
+import Glibc
+
+@testable import Larder
+
+/// Makes this process really wait for memory, in a small way: pages of a file that it uses are taken
+/// from it and read again, which the kernel counts as a wait for memory (a refault).
+///
+/// Needs no limit and no privileges, and takes 16 MiB at the most.
+final class MemoryStall {
+  private static let byteCount = 16 << 20
+  /// MADV_PAGEOUT of asm-generic/mman-common.h, which Glibc's module lacks.
+  private static let pageOut: Int32 = 21
+
+  private let directory: TemporaryDirectory
+  private let address: UInt
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    let path = "\(directory.path)/pages"
+    let content = [UInt8](repeating: 7, count: Self.byteCount)
+    let descriptor = try Path(path).open(flags: O_RDWR | O_CREAT, permissions: 0o600)
+    try descriptor.write(content.span)
+    // Dirty pages are not taken away.
+    try descriptor.synchronize()
+    let mapped = unsafe mmap(
+      nil, Self.byteCount, PROT_READ, MAP_SHARED, descriptor.rawValue, 0)
+    guard unsafe mapped != MAP_FAILED, let mapped = unsafe mapped else { throw Errno.current }
+    address = UInt(bitPattern: mapped)
+    // Without reading ahead each page is waited for.
+    unsafe madvise(mapped, Self.byteCount, MADV_RANDOM)
+  }
+
+  deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), Self.byteCount) }
+
+  /// Takes the pages away and uses them again, twice, so that they count as used.
+  func stall() {
+    guard let pages = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
+    unsafe madvise(pages, Self.byteCount, Self.pageOut)
+    var sum = 0
+    for _ in 0..<2 {
+      for offset in stride(from: 0, to: Self.byteCount, by: 4_096) {
+        sum &+= Int(unsafe pages.load(fromByteOffset: offset, as: UInt8.self))
+      }
+    }
+    precondition(sum != 0, "the pages hold sevens")
+  }
+
+  /// How long tasks of the machine have waited for memory since it started; nil where the kernel
+  /// does not tell.
+  static var total: Duration? {
+    guard let text = SystemEnvironment.text(ofFile: PressureFile.machine),
+      let field = text.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("total=") }
+      )
+    else { return nil }
+    return Int64(field.dropFirst(6)).map { .microseconds($0) }
+  }
+}
