@@ -7,6 +7,7 @@ let usage = """
     digest   MD5 and XXH64
     index    the index of the directory: time per operation and bytes per entry
     memory   the memory tier beside a locked dictionary and a list of node objects
+    stress   many processes and threads on one directory, with an oracle in each value
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -22,10 +23,11 @@ do {
   case "digest": DigestBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "index": IndexBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
-  fail(ReplayBenchmark.usage, 2)
+  fail(arguments.first == "stress" ? StressBenchmark.usage : ReplayBenchmark.usage, 2)
 } catch {
   fail("LarderBench: \(error)", 4)
 }

@@ -17,6 +17,11 @@ enum BenchmarkThreads {
     for thread in others { pthread_join(thread, nil) }
   }
 
+  /// Runs a function on a thread that nobody waits for.
+  static func startDetached(_ body: @escaping @Sendable () -> Void) {
+    pthread_detach(start(body))
+  }
+
   private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t {
     var thread = pthread_t()
     let part = unsafe Unmanaged.passRetained(Part(body))

@@ -1,0 +1,102 @@
+import Glibc
+import Larder
+
+/// Many processes and threads on one directory, with an oracle in each value.
+enum StressBenchmark {
+  static let usage = """
+    usage: LarderBench stress [--processes N] [--threads N] [--seconds S] [--limit SIZE]
+                              [--directory DIR] [--json]
+
+      --limit SIZE      the disk tier's limit, which the working set passes four times: bytes, or
+                        with K, M, G; the default is 16M
+      --directory DIR   a directory that stays; the default is one that is removed at the end
+      --role ROLE       writer, clearer, reader: works until it is killed; checker: judges what
+                        they left and exits 1 if anything is wrong
+    """
+
+  /// Runs with the arguments that follow its name. Exits 1 when anything is wrong.
+  static func run(arguments: [String]) throws {
+    let options = try StressOptions(arguments)
+    let directory = options.directory ?? temporaryDirectory()
+    switch options.role {
+    case .worker, .writer, .clearer, .reader: try StressProcess.run(options, in: directory)
+    case .checker:
+      let counts = StressCounts(speaksAtOnce: true)
+      try StressProcess.check(directory, limit: options.limit, counts)
+      if StressReport(options, counts.all).violationCount > 0 { exit(1) }
+    case .judge: try judge(options, directory)
+    }
+  }
+
+  private static func judge(_ options: StressOptions, _ directory: String) throws {
+    let counts = StressCounts(speaksAtOnce: true)
+    let children = try (0..<options.processes).map {
+      try StressChild(options.childArguments($0 + 1, in: directory))
+    }
+    for child in children { child.expect("ready") }
+    let start = MonotonicTime.now
+    for child in children { child.tell("go") }
+    let watch = StressWatch(directory)
+    for child in children { child.expect("rest") }
+    let seconds = MonotonicTime.now.duration(since: start) / .seconds(1)
+    counts.add(watch.end())
+    let rest = StressWalk(directory)
+    counts.add(["bytes_flushed": rest.byteCount, "entries_flushed": rest.files.count])
+    for child in children { child.tell("report") }
+    for child in children { collect(child, rest, options, counts) }
+    judgeTotals(rest, options, counts)
+    try StressProcess.check(directory, limit: options.limit, counts)
+    let report = StressReport(options, counts.all, seconds: seconds)
+    print(options.isJSON ? report.json : report.table)
+    if options.directory == nil { try removeDirectory(directory) }
+    if report.violationCount > 0 { exit(1) }
+  }
+
+  /// Adds what a child counted, and compares its index with the directory.
+  private static func collect(
+    _ child: StressChild, _ rest: StressWalk, _ options: StressOptions, _ counts: StressCounts
+  ) {
+    var numbers: [String: Int] = [:]
+    while let line = child.readLine(), line != "end" {
+      let words = line.split(separator: " ")
+      if words.count == 2, let value = Int(words[1]) { numbers[String(words[0])] = value }
+    }
+    if !child.wait() { counts.violation("errors", "a process failed") }
+    let bytes = numbers.removeValue(forKey: "index_bytes") ?? 0
+    let entries = numbers.removeValue(forKey: "index_entries") ?? 0
+    counts.add(numbers)
+    let difference = abs(bytes - rest.byteCount)
+    counts.add(["index_difference": difference])
+    // Alone, a process knows all; of what neighbours did it hears later.
+    guard options.processes == 1, difference > 0 || entries != rest.files.count else { return }
+    counts.violation(
+      "totals_wrong",
+      "the index has \(entries) entries of \(bytes) bytes, the directory \(rest.files.count) of"
+        + " \(rest.byteCount)")
+  }
+
+  private static func judgeTotals(
+    _ rest: StressWalk, _ options: StressOptions, _ counts: StressCounts
+  ) {
+    if rest.byteCount > options.limit {
+      counts.violation("over_limit", "\(rest.byteCount) bytes at rest of \(options.limit)")
+    }
+    let peak = counts.all["bytes_peak", default: 0]
+    if peak > options.limit + options.limit / 10 {
+      counts.violation("burst_over_limit", "\(peak) bytes of \(options.limit)")
+    }
+  }
+
+  private static func temporaryDirectory() -> String {
+    let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    return "\(parent)/larder-stress-\(getpid())"
+  }
+
+  private static func removeDirectory(_ directory: String) throws {
+    let disk = try DiskCache(directory: directory)
+    try disk.removeAll()
+    try disk.close()
+    _ = unsafe unlink(directory + "/CACHEDIR.TAG")
+    _ = unsafe rmdir(directory)
+  }
+}

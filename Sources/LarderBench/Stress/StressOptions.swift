@@ -1,0 +1,66 @@
+/// What the caller asked of a stress run.
+struct StressOptions {
+  /// What a process does.
+  enum Role: String {
+    /// Starts the workers, watches the directory and judges.
+    case judge
+    /// Does what the threads of a run do, until its time is over, and reports.
+    case worker
+    /// The same until it is killed; says at once what it finds wrong.
+    case writer
+    /// A writer that also removes everything now and again.
+    case clearer
+    /// Reads and checks until it is killed.
+    case reader
+    /// Opens the directory after the others are gone and judges what they left.
+    case checker
+  }
+
+  var role = Role.judge
+  var processes = 1
+  var threads = 4
+  var seconds = 10
+  var limit = 16 << 20
+  var directory: String?
+  var number = 0
+  var isJSON = false
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--json": isJSON = true
+      case "--processes": processes = try Self.size(rest.popFirst())
+      case "--threads": threads = try Self.size(rest.popFirst())
+      case "--seconds": seconds = try Self.size(rest.popFirst())
+      case "--limit": limit = try Self.size(rest.popFirst())
+      case "--number": number = try Self.size(rest.popFirst())
+      case "--directory": directory = rest.popFirst()
+      case "--role":
+        guard let role = rest.popFirst().flatMap(Role.init) else { throw UsageError() }
+        self.role = role
+      default: throw UsageError()
+      }
+    }
+    guard processes > 0, threads > 0, limit >= 1 << 16 else { throw UsageError() }
+    if role != .judge && directory == nil { throw UsageError() }
+  }
+
+  /// The arguments that make the n-th child of a judge.
+  func childArguments(_ number: Int, in directory: String) -> [String] {
+    [
+      "stress", "--role", "worker", "--threads", "\(threads)", "--seconds", "\(seconds)",
+      "--limit", "\(limit)", "--number", "\(number)", "--directory", directory,
+    ]
+  }
+
+  private static func size(_ text: String?) throws -> Int {
+    guard let text, let last = text.last else { throw UsageError() }
+    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
+    let shift = shifts[last] ?? 0
+    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
+      throw UsageError()
+    }
+    return number << shift
+  }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import Larder
+
+/// What a cache's directory holds, read without the cache.
+struct StressWalk {
+  struct File {
+    let name: String
+    let byteCount: Int
+    let expiry: Timestamp
+    fileprivate let inode: UInt
+  }
+
+  private(set) var files: [File] = []
+  private(set) var temporaryCount = 0
+  let directory: String
+
+  var byteCount: Int { files.reduce(0) { $0 + $1.byteCount } }
+
+  init(_ directory: String) {
+    self.directory = directory
+    guard let stream = unsafe opendir(directory) else { return }
+    defer { unsafe closedir(stream) }
+    let raw = unsafe dirfd(stream)
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name.hasPrefix(".larder-") { temporaryCount += 1 }
+      guard Self.isEntry(name), let file = Self.file(name, in: raw) else { continue }
+      files.append(file)
+    }
+  }
+
+  private static func file(_ name: String, in directory: Int32) -> File? {
+    var status = stat()
+    guard unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    let time = status.st_mtim
+    return File(
+      name: name, byteCount: Int(status.st_size),
+      expiry: Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)),
+      inode: UInt(status.st_ino))
+  }
+
+  /// The bytes of the files that were all there at one moment, the walk's end: what was met and is
+  /// still there. While others store and remove, the walk itself counts what never was together.
+  func standingByteCount() -> Int {
+    let raw = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard raw >= 0 else { return 0 }
+    defer { close(raw) }
+    return files.reduce(0) { total, file in
+      let isThere = Self.file(file.name, in: raw)?.inode == file.inode
+      return isThere ? total + file.byteCount : total
+    }
+  }
+
+  private static func isEntry(_ name: String) -> Bool {
+    name.utf8.count == 32 && name.utf8.allSatisfy { $0 > 47 && $0 < 58 || $0 > 96 && $0 < 103 }
+  }
+
+  /// A file's bytes; nil when it has gone.
+  func content(of file: File) -> [UInt8]? {
+    let raw = unsafe open("\(directory)/\(file.name)", O_RDONLY | O_CLOEXEC)
+    guard raw >= 0 else { return nil }
+    defer { close(raw) }
+    var bytes = [UInt8](repeating: 0, count: file.byteCount + 1)
+    var count = 0
+    while count < bytes.count {
+      let room = bytes.count - count
+      let moved = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe read(raw, buffer.baseAddress?.advanced(by: count), room)
+      }
+      guard moved > 0 else { break }
+      count += moved
+    }
+    return Array(bytes[..<count])
+  }
+}
