@@ -82,7 +82,7 @@ extension Cache {
     isWanted: (@Sendable () -> Bool)?
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkWritable("store")
-    let bytes = try encoded(value)
+    let bytes = try encoded(value, for: key)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
@@ -98,15 +98,24 @@ extension Cache {
   }
 
   /// Runs before the name is held and before anything of the old value is touched.
-  private func encoded(_ value: Value) throws(CacheError) -> [UInt8] {
+  /// The bytes of a value; where there are none, the older value goes, as with any store that fails.
+  private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
+    let failure: String
     do {
       return try coder.encode(value)
     } catch {
-      throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+      failure = "\(error)"
     }
+    var remains = false
+    do throws(CacheError) {
+      try disk.remove(forKey: key)
+    } catch {
+      remains = true
+    }
+    throw CacheError(
+      .callerFailed, operation: "encode", oldValueRemains: remains, underlying: failure)
   }
 
-  /// Puts a value into the memory tier, if it is still the latest by then.
   private func keep(
     _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool

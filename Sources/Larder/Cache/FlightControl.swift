@@ -119,7 +119,10 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Takes note that everything was removed.
   func supersedeAll() {
-    state.withLock { $0.table.supersedeAll() }
+    state.withLock { state in
+      state.table.supersedeAll()
+      state.failures = FailureTable()
+    }
   }
 
   /// What all loads came to.

@@ -100,8 +100,10 @@ final class DirectoryLocation: Sendable {
     _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
     let status = try handle.descriptor.status()
-    if status.owner != ProcessIdentity.user && status.owner != 0 { return true }
     if status.isWritableByOthers { return true }
+    // Those who share with a group trust its members, one of whom made the directory.
+    if configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group) { return false }
+    if status.owner != ProcessIdentity.user && status.owner != 0 { return true }
     return status.isWritableByGroup && !configuration.sharesWithGroup
       && status.group != ProcessIdentity.group
   }

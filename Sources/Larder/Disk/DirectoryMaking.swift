@@ -30,8 +30,8 @@ enum DirectoryMaking {
     } catch .noSuchFile {
       guard let parent = parentPath(of: path) else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
-      try makeOne(path, permissions: permissions, configuration)
-      return true
+      // Once more from the start: another opener may have made it meanwhile.
+      return try makeDirectories(path, permissions: permissions, configuration)
     }
   }
 

@@ -35,8 +35,8 @@ public struct DirectorySurvey: Sendable, Hashable {
 
   private mutating func add(_ entry: IndexedEntry, now: Timestamp) {
     entryCount += 1
-    byteCount += Int(entry.byteCount)
-    allocatedByteCount += Int(entry.allocatedByteCount)
+    byteCount.addSaturating(entry.byteCount)
+    allocatedByteCount.addSaturating(entry.allocatedByteCount)
     oldestAccess = min(oldestAccess ?? entry.lastAccess, entry.lastAccess)
     newestAccess = max(newestAccess ?? entry.lastAccess, entry.lastAccess)
     if entry.expiry.hasCome(at: now) {

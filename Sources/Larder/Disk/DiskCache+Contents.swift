@@ -4,7 +4,7 @@ extension DiskCache {
   ///
   /// - Complexity: O(1) after the first scan.
   public func totalSize() throws(CacheError) -> Int {
-    try scanned("totalSize") { Int($0.index.byteCount) }
+    try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
   }
 
   /// The bytes that the file system set aside for all values. Waits for the first scan.
@@ -13,7 +13,7 @@ extension DiskCache {
   ///
   /// - Complexity: O(1) after the first scan.
   public func totalAllocatedSize() throws(CacheError) -> Int {
-    try scanned("totalAllocatedSize") { Int($0.index.allocatedByteCount) }
+    try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
   }
 
   /// The number of entries. Waits for the first scan.

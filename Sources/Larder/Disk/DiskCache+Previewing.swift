@@ -58,6 +58,6 @@ extension DiskCache {
 extension BulkRemoval {
   fileprivate mutating func add(_ victim: Victim) {
     removed += 1
-    byteCount += Int(victim.byteCount)
+    byteCount.addSaturating(victim.byteCount)
   }
 }

@@ -21,6 +21,7 @@ extension DiskEngine {
         progress.add(passOver(piece.unreadable))
         if piece.isLast { break }
       }
+      if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.

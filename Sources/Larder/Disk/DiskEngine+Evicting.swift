@@ -66,11 +66,22 @@ extension DiskEngine {
         eviction.add(removeFiles(of: victims))
         changed.signal()
       }
+      synchronizeRemovals()
       eviction.finish()
       changed.signal()
     }
     // Who waits for the evictor to rest looks again now that it does.
     changed.signal()
+  }
+
+  /// Sees that what was removed stays removed after a power cut, where that is promised.
+  private func synchronizeRemovals() {
+    guard configuration.durability == .durable else { return }
+    do throws(Errno) {
+      try location.handle.descriptor.synchronize()
+    } catch {
+      noteUpkeepFailure(error)
+    }
   }
 
   private func nextEviction() -> Eviction? {

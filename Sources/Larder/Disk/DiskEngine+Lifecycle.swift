@@ -24,14 +24,18 @@ extension DiskEngine {
   func revalidate(
     isUrgent: Bool, mayMake: Bool, _ operation: String
   ) throws(CacheError) -> Bool {
+    var isReplaced = false
     do throws(Errno) {
-      guard try location.revalidate(isUrgent: isUrgent, mayMake: mayMake) else { return false }
+      isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake)
     } catch {
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
-    directoryChanged()
+    if isReplaced { directoryChanged() }
+    guard withState({ $0.mustLock }) else { return false }
+    // Asked again at each call until it is had: nothing is written without the lock.
     try lockDirectory()
-    return true
+    withState { $0.mustLock = false }
+    return isReplaced
   }
 
   /// After a store failed: whether the directory was gone and is there again, so that another try

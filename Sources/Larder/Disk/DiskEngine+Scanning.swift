@@ -187,6 +187,7 @@ extension EngineState {
   }
 
   mutating func forgetDirectory() {
+    mustLock = true
     index.removeAll()
     pending = [:]
     doomed = [:]

@@ -16,7 +16,7 @@ extension DiskEngine {
         stored: min(status.lastAccess, use.now), now: use.now, lifetime: lifetime)
     let (access, promised) = withState { state in
       state.statistics.hits += 1
-      state.statistics.bytesRead += Int(status.byteCount)
+      state.statistics.bytesRead.addSaturating(status.byteCount)
       let access = state.issueAccess(at: use.now)
       // A file that was chosen to go since it was opened stays out of the index.
       guard let generation = use.generation, generations.isCurrent(generation),

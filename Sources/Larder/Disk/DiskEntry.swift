@@ -77,6 +77,6 @@ public struct BulkRemoval: Sendable, Hashable {
   mutating func add(_ other: BulkRemoval) {
     removed += other.removed
     failed += other.failed
-    byteCount += other.byteCount
+    byteCount.addSaturating(UInt64(other.byteCount))
   }
 }

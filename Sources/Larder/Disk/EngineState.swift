@@ -43,6 +43,8 @@ struct EngineState: Sendable {
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
   /// Whether the last object was closed; scans stop at their next piece then.
+  /// Whether another directory was found at the path whose lock has not been taken.
+  var mustLock = false
   var isShutDown = false
   /// Whether nothing more is written and the directory's lock is given up.
   var hasEnded = false
@@ -84,7 +86,7 @@ extension EngineState {
       statistics.removals[.replaced, default: 0] += 1
     }
     statistics.stores += 1
-    statistics.bytesWritten += Int(entry.byteCount)
+    statistics.bytesWritten.addSaturating(entry.byteCount)
   }
 
   /// Takes note that a name is gone.

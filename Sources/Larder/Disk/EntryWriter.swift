@@ -103,14 +103,22 @@ final class EntryWriter: Sendable {
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) -> Bool {
     do throws(Errno) {
-      if !seal.extendedData.isEmpty {
-        // First, because the entry's attribute holds a hash over it.
-        try file.descriptor.setAttribute(.data, to: seal.extendedData)
-      }
+      // First, because the entry's attribute holds a hash over it.
+      if !seal.extendedData.isEmpty { try setData(of: file, seal.extendedData) }
       try setEntryAttribute(of: file, seal)
       return true
     } catch .notSupported {
       return false
+    }
+  }
+
+  /// Sets the caller's attribute. That it does not fit beside the inode says nothing of the disk: it
+  /// is reported as too long, so that nobody evicts for it. See: man 2 setxattr, ENOSPC.
+  private func setData(of file: borrowing StagedFile, _ data: [UInt8]) throws(Errno) {
+    do throws(Errno) {
+      try file.descriptor.setAttribute(.data, to: data)
+    } catch .noSpace, .quotaExceeded {
+      throw .argumentListTooLong
     }
   }
 

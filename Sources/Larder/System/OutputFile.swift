@@ -55,7 +55,9 @@ package struct OutputFile: ~Copyable {
   private static func replacing(
     _ target: Path, permissions: UInt32?
   ) throws(Errno) -> OutputFile {
-    let temporary = target.parent.appending(".larder-output-\(ProcessIdentity.pid)")
+    // The random part keeps clear of what a killed process of the same number left behind.
+    let unique = "\(ProcessIdentity.pid)-\(UInt32.random(in: .min ... .max))"
+    let temporary = target.parent.appending(".larder-output-\(unique)")
     let descriptor = try temporary.open(
       flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o666)
     let file = OutputFile(descriptor, (temporary, target))

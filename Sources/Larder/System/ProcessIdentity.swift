@@ -22,6 +22,14 @@ package enum ProcessIdentity {
   /// The group whose rights count. Corresponds to `getegid`.
   static var group: UInt32 { getegid() }
 
+  /// Whether the process has a group's rights. Corresponds to `getegid` and `getgroups`.
+  static func isMember(of group: UInt32) -> Bool {
+    if group == self.group { return true }
+    var groups = [gid_t](repeating: 0, count: 65_536)
+    let count = unsafe getgroups(Int32(groups.count), &groups)
+    return count > 0 && groups[..<Int(count)].contains(group)
+  }
+
   /// How many forks lie between the program's start and this process.
   ///
   /// A cache remembers the number at opening; another one now means that this is a forked child,

@@ -33,17 +33,6 @@ func c_renameat2(
   _ newName: UnsafePointer<CChar>, _ flags: UInt32
 ) -> Int32
 
-/// See: man 2 fstatfs (sys/statfs.h); the buffer is a `struct statfs` of 120 bytes.
-@_extern(c, "fstatfs")
-func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
-
-/// See: man 2 copy_file_range (unistd.h).
-@_extern(c, "copy_file_range")
-func c_copy_file_range(
-  _ input: Int32, _ inputOffset: UnsafeMutablePointer<Int64>?, _ output: Int32,
-  _ outputOffset: UnsafeMutablePointer<Int64>?, _ size: Int, _ flags: UInt32
-) -> Int
-
 /// See: man 2 eventfd (sys/eventfd.h).
 @_extern(c, "eventfd")
 func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32

@@ -96,6 +96,21 @@ struct `A cache with two tiers` {
     #expect(cache.statistics.disk.misses == [.undecodable: 1])
   }
 
+  @Test func `a value that cannot be encoded removes the older one`() throws {
+    struct Failure: Error {}
+    let coder = Coder<String>(
+      encode: { value in
+        if value == "bad" { throw Failure() }
+        return Array(value.utf8)
+      }, decode: { String(decoding: $0, as: UTF8.self) })
+    let cache = try Cache(directory: directory.path + "/encoded", coder: coder)
+    try cache.store("good", forKey: "key")
+    let error = #expect(throws: CacheError.self) { try cache.store("bad", forKey: "key") }
+    #expect(error?.code == .callerFailed)
+    #expect(error?.oldValueRemains == false)
+    #expect(try cache.value(forKey: "key") == nil)
+  }
+
   @Test func `a rejected store removes the older value from both tiers`() throws {
     let cache = try open { $0.disk.sizeLimit = 10 }
     try cache.store("small", forKey: "key")

@@ -87,6 +87,15 @@ struct `Loading with options` {
     #expect(try await cache.value(forKey: "key", options: options) { "loaded" } == "loaded")
   }
 
+  @Test func `removing everything ends all failures`() async throws {
+    let options = LoadOptions(failureLifetime: .seconds(5))
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
+    }
+    _ = try await cache.removeAll()
+    #expect(try await cache.value(forKey: "key", options: options) { "loaded" } == "loaded")
+  }
+
   @Test func `failures are bounded in number`() {
     var table = FailureTable()
     let start = Timestamp(seconds: 0)

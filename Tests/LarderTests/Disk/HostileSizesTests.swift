@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What people plant or race for, and what must come of it.
+struct HostileSizesTests {
+  @Test func `totals of files that claim to be enormous stop at the most there is`() {
+    var total = 0
+    total.addSaturating(.max)
+    total.addSaturating(1)
+    #expect(total == .max)
+    var removal = BulkRemoval()
+    removal.byteCount = .max
+    removal.add(removal)
+    #expect(removal.byteCount == .max)
+  }
+
+  @Test func `a planted sparse file traps nobody, however often it is read`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    let name = scene.name("key").text
+    try scene.plant([1], named: name)
+    guard unsafe truncate("\(scene.path)/\(name)", off_t.max) == 0 || truncateHuge(scene, name) else {
+      return
+    }
+    try scene.touch(
+      scene.name("key"), access: scene.clock.now,
+      modification: scene.clock.now.adding(seconds: 60))
+    for _ in 0..<3 {
+      _ = try cache.withFile(forKey: "key") { $0.byteCount }
+    }
+    #expect(try cache.totalSize() >= 0)
+    #expect(try cache.survey().byteCount >= 0)
+  }
+
+  private func truncateHuge(_ scene: DiskScene, _ name: String) -> Bool {
+    // ext4 takes up to 16 TiB in one file.
+    unsafe truncate("\(scene.path)/\(name)", 1 << 43) == 0
+  }
+
+  @Test func `many openers of a path that is missing all get in`() async throws {
+    let directory = try TemporaryDirectory()
+    for round in 0..<20 {
+      let path = "\(directory.path)/\(round)/a/b/cache"
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 {
+          group.addTask { try DiskCache(directory: path).close() }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test func `extended data that does not fit is no full disk`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    for number in 0..<10 { try cache.store([1], forKey: "\(number)") }
+    #expect(try cache.count() == 10)
+    scene.faults.plan(.errno(.noSpace), for: .fsetxattr)
+    let error = #expect(throws: CacheError.self) {
+      try cache.store([1], forKey: "new", extendedData: [1, 2, 3])
+    }
+    #expect(error?.code == .extendedDataUnsupported)
+    #expect(try cache.count() == 10)
+  }
+
+  @Test func `durable removals of many are synced`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.durability = .durable }
+    try cache.store([1], forKey: "a")
+    try cache.store([1], forKey: "b")
+    _ = try cache.count()
+    var before = scene.faults.count(of: .fsync)
+    try cache.trim(toCount: 1)
+    #expect(scene.faults.count(of: .fsync) > before)
+    before = scene.faults.count(of: .fsync)
+    try cache.removeAll()
+    #expect(scene.faults.count(of: .fsync) > before)
+  }
+}
