@@ -21,9 +21,8 @@ struct HostileSizesTests {
     let cache = try scene.open()
     let name = scene.name("key").text
     try scene.plant([1], named: name)
-    guard unsafe truncate("\(scene.path)/\(name)", off_t.max) == 0 || truncateHuge(scene, name) else {
-      return
-    }
+    let file = "\(scene.path)/\(name)"
+    guard unsafe truncate(file, off_t.max) == 0 || truncateHuge(scene, name) else { return }
     try scene.touch(
       scene.name("key"), access: scene.clock.now,
       modification: scene.clock.now.adding(seconds: 60))
