@@ -23,7 +23,9 @@ enum StressBenchmark {
     case .checker:
       let counts = StressCounts(speaksAtOnce: true)
       try StressProcess.check(directory, limit: options.limit, counts)
-      if StressReport(options, counts.all).violationCount > 0 { exit(1) }
+      let report = StressReport(options, counts.all)
+      print(options.isJSON ? report.json : report.table)
+      if report.violationCount > 0 { exit(1) }
     case .judge: try judge(options, directory)
     }
   }
