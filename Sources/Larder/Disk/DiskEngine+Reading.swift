@@ -42,6 +42,9 @@ extension DiskEngine {
     staleness: Duration = .zero
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
+    // Before the file is opened: between that and the look below, the evictor could remove both the
+    // file and its mark, and what had been evicted would be found once more.
+    if withState({ $0.hidesFile(named: subject.name) }) { return miss(.absent) }
     followReplacement()
     let generation = generations.snapshot(of: subject.name)
     switch try reader.open(subject.name.fileName, in: location.handle) {

@@ -19,9 +19,11 @@ extension DiskEngine {
       state.statistics.bytesRead.addSaturating(status.byteCount)
       let access = state.issueAccess(at: use.now)
       // A file that was chosen to go since it was opened stays out of the index.
-      guard let generation = use.generation, generations.isCurrent(generation),
-        !state.hidesFile(named: name)
-      else { return (access, expiry) }
+      // Names share counters: where another's change moved this one's, the index tells whether the
+      // file is still the entry's.
+      let isCurrent = use.generation.map(generations.isCurrent) ?? false
+      let isKnown = state.index.entry(named: name)?.inode == status.inode
+      guard isCurrent || isKnown, !state.hidesFile(named: name) else { return (access, expiry) }
       state.changedSinceScan?.insert(name)
       if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
