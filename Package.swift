@@ -32,6 +32,9 @@ let package = Package(
       name: "LarderFoundationTests", dependencies: ["LarderFoundation"], swiftSettings: house),
     .testTarget(
       name: "LarderToolTests", dependencies: ["Larder", "LarderTool"], swiftSettings: house),
+
+    .executableTarget(
+      name: "RedisLoader", dependencies: ["Larder"], path: "Tests/Examples/RedisLoader"),
   ],
   swiftLanguageModes: [.v6]
 )
