@@ -95,6 +95,9 @@ extension DiskCache {
     /// How long after its last store a process without events looks for what others stored.
     package var rescanDelay = Duration.seconds(30)
 
+    /// What tests say that the directory is on; nil to ask the system.
+    package var fileSystem: FileSystemKind?
+
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
 

@@ -13,7 +13,11 @@ extension DiskEngine {
   }
 
   /// How long another process is left alone after an election that it won.
-  static let electionPause = Duration.milliseconds(20)
+  ///
+  /// On a network file system machines that do not see each other's locks are kept out of step.
+  var electionPause: Duration {
+    .milliseconds(fileSystem.isNetwork ? Int.random(in: 20...100) : 20)
+  }
 
   /// Asks for the tag. The lock ends when the last reference to it goes.
   func elect() -> Election {
@@ -37,10 +41,11 @@ extension DiskEngine {
     // What knows of its neighbours by scans alone would not see the room that they make.
     guard hasEvents else { return .won(nil) }
     let now = MonotonicTime.now
+    let pause = electionPause / 4
     let (isTermOwn, isPause, isImpatient) = withState { state in
       (
         state.term != nil,
-        state.lastLostElection.map { now.duration(since: $0) < Self.electionPause / 4 } ?? false,
+        state.lastLostElection.map { now.duration(since: $0) < pause } ?? false,
         state.lostElection.map { now.duration(since: $0) > configuration.electionPatience } ?? false
       )
     }
@@ -97,7 +102,7 @@ extension DiskEngine {
       return true
     }
     guard mustPlan else { return }
-    let delay = isUrgent ? Self.electionPause : .seconds(1)
+    let delay = isUrgent ? electionPause : .seconds(1)
     IOExecutor.upkeep.submit(after: delay) { [weak self] in
       guard let self else { return }
       self.withState { $0.isLimitCheckPlanned = false }

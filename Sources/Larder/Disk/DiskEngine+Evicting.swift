@@ -28,8 +28,9 @@ extension EngineState {
 }
 
 extension DiskEngine {
-  /// Victims that are removed between two looks at what else there is to do.
-  private static let batchSize = 64
+  /// Victims that are removed between two looks at what else there is to do. Fewer where evictors on
+  /// several machines may be at it at once, and each unlink is a round trip.
+  private var batchSize: Int { fileSystem.isNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
   func runEvictor() {
@@ -53,13 +54,13 @@ extension DiskEngine {
     // Who was elected to choose the victims is still in its term.
     if withState({ $0.term }) == nil, case .lost = enterTerm() {
       if hasPatience {
-        return IOExecutor.upkeep.submit(after: Self.electionPause) { self.evict(since: start) }
+        return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
       }
       noteUpkeepFailure(.wouldBlock)
     }
     while let eviction = nextEviction() {
       while true {
-        let victims = eviction.take(Self.batchSize)
+        let victims = eviction.take(batchSize)
         if victims.isEmpty { break }
         eviction.add(removeFiles(of: victims))
         changed.signal()

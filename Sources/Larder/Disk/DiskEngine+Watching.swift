@@ -19,8 +19,7 @@ extension DiskEngine {
       let watcher = try Watcher(self)
       try watcher.start()
       // What another machine does brings no event; what neighbours here do still does.
-      let isLocal = try !location.handle.descriptor.isOnNetwork()
-      watching.isComplete.store(isLocal, ordering: .releasing)
+      watching.isComplete.store(!fileSystem.isNetwork, ordering: .releasing)
       return .watching(watcher)
     } catch {
       // No instances, watches or threads left: scans do what events would have done.

@@ -49,6 +49,8 @@ struct EngineState: Sendable {
   var areSweepsPlanned = false
   /// Trims that wait for the scan, to remove themselves what has expired.
   var trimsWaiting = 0
+  /// What the file server's clock says, on a network file system.
+  var serverClock = ServerClock()
   /// The stamp that was issued last, so that two uses within one tick of the clock stay in order.
   var lastAccess = Timestamp(seconds: .min)
   /// When the free space was last looked up.
@@ -143,6 +145,8 @@ extension EngineState {
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     guard let victim = doomed.removeValue(forKey: name) else { return }
+    // A scan may have met the file before it went.
+    changedSinceScan?.insert(name)
     doomedTotals.subtract(
       byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }

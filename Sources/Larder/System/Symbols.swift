@@ -39,7 +39,6 @@ func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
 
 /// See: man 2 fstatfs (sys/vfs.h).
 ///
-/// The buffer stands for a `struct statfs`, whose first word is the type on every platform with 64
-/// bits; it has 120 bytes there.
+/// Fills a `struct statfs`, whose first word is the file system's number on every 64-bit platform.
 @_extern(c, "fstatfs")
 func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
