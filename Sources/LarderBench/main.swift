@@ -8,6 +8,8 @@ let usage = """
     index    the index of the directory: time per operation and bytes per entry
     memory   the memory tier beside a locked dictionary and a list of node objects
     stress   many processes and threads on one directory, with an oracle in each value
+    power    writes up to a power cut, and judges what it left
+    drive    does what a script tells it, line by line
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -24,10 +26,17 @@ do {
   case "index": IndexBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
-  fail(arguments.first == "stress" ? StressBenchmark.usage : ReplayBenchmark.usage, 2)
+  switch arguments.first {
+  case "stress": fail(StressBenchmark.usage, 2)
+  case "power": fail(PowerBenchmark.usage, 2)
+  case "drive": fail(DriveBenchmark.usage, 2)
+  default: fail(ReplayBenchmark.usage, 2)
+  }
 } catch {
   fail("LarderBench: \(error)", 4)
 }
