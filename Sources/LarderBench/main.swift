@@ -13,6 +13,8 @@ let usage = """
     open     from nothing to the first value
     repeat   one operation so many times, for tools that count
     stress   many processes and threads on one directory, with an oracle in each value
+    power    writes up to a power cut, and judges what it left
+    drive    does what a script tells it, line by line
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -34,6 +36,8 @@ do {
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
@@ -41,6 +45,8 @@ do {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
   case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
+  case "power": fail(PowerBenchmark.usage, 2)
+  case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)
   }
 } catch {
