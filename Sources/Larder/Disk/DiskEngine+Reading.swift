@@ -171,9 +171,12 @@ extension DiskEngine {
 
   /// Forgets an entry whose file others have removed, unless it was stored again since a snapshot.
   private func forget(_ name: EntryName, _ generation: EntryGenerations.Snapshot) {
-    withState { state in
-      if generations.isCurrent(generation) { state.index.remove(name) }
+    let isNews = withState { state in
+      guard generations.isCurrent(generation), state.index.remove(name) != nil else { return false }
+      outdateReaders(of: name)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Counts a miss.
