@@ -8,6 +8,8 @@ let usage = """
     index    the index of the directory: time per operation and bytes per entry
     memory   the memory tier beside a locked dictionary and a list of node objects
     stress   many processes and threads on one directory, with an oracle in each value
+    front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    pressure  a cache under real memory pressure, as it gives memory up and grows again
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -24,10 +26,16 @@ do {
   case "index": IndexBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
-  fail(arguments.first == "stress" ? StressBenchmark.usage : ReplayBenchmark.usage, 2)
+  let usages = [
+    "stress": StressBenchmark.usage, "front-stress": FrontStressBenchmark.usage,
+    "pressure": PressureBenchmark.usage,
+  ]
+  fail(arguments.first.flatMap { usages[$0] } ?? ReplayBenchmark.usage, 2)
 } catch {
   fail("LarderBench: \(error)", 4)
 }
