@@ -21,7 +21,10 @@ extension DiskEngine {
       withdrawCleared(request.subject)
       return .stored
     }
-    let cause = withState { $0.noteStored(entry) }
+    let cause = withState { [now, isNetwork = fileSystem.isNetwork] state in
+      if isNetwork { state.serverClock.learn(status.change, at: now) }
+      return state.noteStored(entry)
+    }
     if let cause { tellOfRemoval(name, key: request.subject.key, cause) }
     request.onPublish?(
       Published(

@@ -84,7 +84,8 @@ extension DiskEngine {
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
+      to: status, pending: recall.pendingExpiry,
+      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
     {
       if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
@@ -115,6 +116,12 @@ extension DiskEngine {
       descriptor: descriptor, status: status, bytes: bytes,
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// The time by which a file's expiry is judged.
+  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
+    guard fileSystem.isNetwork else { return now }
+    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 
   /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.

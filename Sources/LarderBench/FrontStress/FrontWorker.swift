@@ -47,7 +47,8 @@ struct FrontWorker {
     case 70..<92: try store(key, kind)
     default:
       tally["removals", default: 0] += 1
-      _ = try change(key, .removal) { _ in try subject.cache.remove(forKey: FrontSubject.name(key)) }
+      _ = try change(key, .removal) { _ in try subject.cache.remove(forKey: FrontSubject.name(key))
+      }
     }
   }
 
