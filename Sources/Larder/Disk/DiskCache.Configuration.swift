@@ -14,7 +14,8 @@ extension DiskCache {
     /// The default is 1 GiB.
     ///
     /// When a store makes the total pass it, entries go until the total is at most `trimTarget` of
-    /// it. A value that is larger than the limit is rejected.
+    /// it. A value that is larger than the limit is rejected, and a file that is larger is a miss
+    /// with the reason `oversized`.
     public var sizeLimit: Int? = 1 << 30
     /// The most entries, nil for no limit. The default is nil.
     public var countLimit: Int?
@@ -155,6 +156,12 @@ extension DiskCache {
 
   /// What survives a power cut.
   public enum Durability: Sendable, Hashable {
+    // There is no third level that starts writing back before a file gets its name and does not wait
+    // (posix_fadvise DONTNEED, sync_file_range). Measured on ext4 and XFS with files of 8 to 16 KiB,
+    // it saves the new values of the seconds before a cut, which otherwise come back empty and are
+    // misses: 500 of 500. It makes a store take half to twice as long again, and writes to disk what
+    // is often replaced or evicted before it would have to be.
+
     /// Recent stores, overwrites and removals may be undone; what is served is never wrong.
     case relaxed
     /// What returned is on the disk: `fdatasync` before and `fsync` of the directory after.
@@ -198,6 +205,13 @@ extension DiskCache.Configuration {
   /// Whether anything has to be evicted, ever, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
+  }
+
+  /// The longest file that can have been stored under the limit; nil for any. Who only reads keeps no
+  /// limit, and blocks can be fewer than bytes where files are compressed.
+  var longestEntry: UInt64? {
+    guard !mode.isReadOnly, sizeMeasure == .bytes else { return nil }
+    return sizeLimit.map(UInt64.init)
   }
 
   /// The extension as names have it, or the error that it is none.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension DiskEngine {
   /// Takes the lock that the mode asks for; it ends with the directory's descriptor.
   func lockDirectory() throws(CacheError) {
@@ -39,7 +41,9 @@ extension DiskEngine {
   ) throws(CacheError) -> Bool {
     var isReplaced = false
     do throws(Errno) {
-      isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake)
+      // While the path is known to lead elsewhere, every call looks whether there is a directory.
+      let isAstray = watching.isAstray.load(ordering: .relaxed)
+      isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
     } catch {
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
@@ -108,6 +112,7 @@ extension DiskEngine {
   private func end() {
     unlockDirectory()
     withState { $0.hasEnded = true }
+    removals.finish()
     changed.signal()
   }
 
