@@ -94,7 +94,10 @@ extension Cache {
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
       ) { true }
     }
-    return try disk.engine.store(bytes.span, request)
+    let decided = request
+    return try disk.engine.countingErrors { () throws(CacheError) in
+      try disk.engine.store(bytes.span, decided)
+    }
   }
 
   /// Runs before the name is held and before anything of the old value is touched.

@@ -84,7 +84,7 @@ public final class DiskCache: Sendable {
   /// well.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
-    try engine.flush()
+    try engine.countingErrors { () throws(CacheError) in try engine.flush() }
   }
 
   /// Throws if the cache was closed or the process forked since it was opened.

@@ -99,6 +99,7 @@ extension DiskEngine {
   private func end() {
     unlockDirectory()
     withState { $0.hasEnded = true }
+    removals.finish()
     changed.signal()
   }
 
