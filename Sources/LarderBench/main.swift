@@ -13,6 +13,8 @@ let usage = """
     open     from nothing to the first value
     repeat   one operation so many times, for tools that count
     stress   many processes and threads on one directory, with an oracle in each value
+    front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    pressure a cache under real memory pressure, as it gives memory up and grows again
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -34,12 +36,16 @@ do {
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
   switch arguments.first {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
+  case "front-stress": fail(FrontStressBenchmark.usage, 2)
+  case "pressure": fail(PressureBenchmark.usage, 2)
   case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)
   }
