@@ -34,6 +34,8 @@ extension DiskEngine {
       state.storedSinceClear = nil
       state.restampedSinceClear = [:]
     }
+    // What neighbours stored meanwhile was met by the walk or not.
+    if withState({ $0.hasMissedNews }) { startRescan() }
     progress.finish()
     changed.signal()
   }
@@ -89,6 +91,8 @@ extension EngineState {
     clearCount += 1
     restampedSinceClear = [:]
     index.removeAll()
+    // The slots are given anew; what is stored from now on a scan need not look for.
+    ongoingScan?.met = SlotMarks(count: 0)
     pending = [:]
     return true
   }
