@@ -37,9 +37,9 @@ extension DiskEngine {
   }
 
   /// Finds, checks and reads an entry, and counts it as used.
-  func read(
+  func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration = .zero
+    staleness: Duration
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
     // Before the file is opened: between that and the look below, the evictor could remove both the
@@ -84,7 +84,8 @@ extension DiskEngine {
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
+      to: status, pending: recall.pendingExpiry,
+      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
     {
       if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
@@ -117,6 +118,12 @@ extension DiskEngine {
       generation: use.generation)
   }
 
+  /// The time by which a file's expiry is judged.
+  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
+    guard fileSystem.isNetwork else { return now }
+    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
+  }
+
   /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.
   private func content(
     of descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
@@ -127,14 +134,20 @@ extension DiskEngine {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
-    guard status.byteCount <= Self.largestValue else { throw .noMemory }
+    guard mayHold(status.byteCount) else { throw .noMemory }
     bytes = try descriptor.read(upTo: Int(status.byteCount))
     guard bytes.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(bytes.span, testimony) : true
   }
 
-  /// The longest value that is read into memory; a longer one can be read through its descriptor.
-  private static let largestValue = min(SystemEnvironment.physicalMemory, UInt64(Int.max))
+  /// Whether a value of a length is read into memory; a longer one can be read through its
+  /// descriptor.
+  ///
+  /// Half of what the process may use is the most: whoever decodes a value has it twice. Short ones
+  /// are not worth the question, which takes some small files.
+  private func mayHold(_ byteCount: UInt64) -> Bool {
+    byteCount <= 4 << 20 || byteCount <= UInt64(SystemEnvironment.memoryLimit / 2)
+  }
 
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
     withState { state in
@@ -158,9 +171,12 @@ extension DiskEngine {
 
   /// Forgets an entry whose file others have removed, unless it was stored again since a snapshot.
   private func forget(_ name: EntryName, _ generation: EntryGenerations.Snapshot) {
-    withState { state in
-      if generations.isCurrent(generation) { state.index.remove(name) }
+    let isNews = withState { state in
+      guard generations.isCurrent(generation), state.index.remove(name) != nil else { return false }
+      outdateReaders(of: name)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Counts a miss.
@@ -178,9 +194,8 @@ extension DiskEngine {
   private func miss(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
-    // While somebody changes the name, the next reader may judge what is there then.
-    if reason == .damaged, !isReadOnly, let generation = use.generation {
-      removeInBackground(name, status, cause: .corrupt, unlessChangedSince: generation)
+    if reason == .damaged && !isReadOnly {
+      removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
     }
     return miss(reason)
   }
