@@ -63,10 +63,13 @@ extension Call {
   }
 
   /// The path of the directory as the library takes it.
-  private func directoryPath() throws(Failure) -> String {
+  func directoryPath() throws(Failure) -> String { try text(of: arguments.directory) }
+
+  /// The path of a directory as the library takes it.
+  func text(of directory: [UInt8]) throws(Failure) -> String {
     // The library takes text. A replaced byte would name another directory.
-    guard let path = String(validating: arguments.directory, as: UTF8.self) else {
-      let name = arguments.directory.quotedForDisplay
+    guard let path = String(validating: directory, as: UTF8.self) else {
+      let name = directory.quotedForDisplay
       throw .usage("DIR \(name) is not UTF-8; rename it, or reach it through a link")
     }
     return path

@@ -65,6 +65,8 @@ extension Cache {
   /// error says `oldValueRemains`.
   ///
   /// - Parameters:
+  ///   - value: What to keep.
+  ///   - key: What it is found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
   /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
@@ -166,6 +168,10 @@ extension Cache {
   }
 
   /// Starts to remove every value; when this returns, everything older is gone for this process.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What cannot be
+  ///   removed afterwards is told by the progress.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try disk.removeAllInBackground()
   }
@@ -174,6 +180,7 @@ extension Cache {
   ///
   /// - Returns: What left the disk.
   /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()
@@ -183,6 +190,9 @@ extension Cache {
   /// Which tier would answer a read now; nil for none. Does not count as a use.
   ///
   /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  /// - Complexity: O(1); for a value on disk, opens the file and does not read its content.
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
@@ -193,6 +203,7 @@ extension Cache {
   /// Whether a read would find a value. Does not count as a use.
   ///
   /// - Complexity: O(1); opens the file, and does not read its content.
+  /// - Throws: `CacheError`, as `tier(forKey:)` does.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try tier(forKey: key) != nil
   }

@@ -23,6 +23,7 @@ extension DiskCache {
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
   ///   is found later, and thrown by `RemovalProgress.wait()`.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()
@@ -33,6 +34,7 @@ extension DiskCache {
   /// Waits for the first scan, and for the files to be gone.
   ///
   /// - Complexity: O(k log n) for k removed ones.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
@@ -44,6 +46,9 @@ extension DiskCache {
   ///
   /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
   /// meantime stays and counts as failed or as gone. A negative number traps.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
@@ -56,6 +61,9 @@ extension DiskCache {
   }
 
   /// Removes expired entries, then the least recently used, until there are at most this many.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
@@ -68,6 +76,9 @@ extension DiskCache {
   }
 
   /// Removes expired entries and those whose last access is longer ago than an age.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")

@@ -74,6 +74,9 @@ public final class DiskCache: Sendable {
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
+  ///
+  /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
     // The first who closes does it; the others return before it is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
@@ -89,6 +92,9 @@ public final class DiskCache: Sendable {
   ///
   /// Nothing to do for a cache that only reads. Where the directory is durable, it is synced as
   /// well.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what writing met.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
     try engine.flush()

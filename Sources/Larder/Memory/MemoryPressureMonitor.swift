@@ -67,6 +67,8 @@ public final class MemoryPressureMonitor: Sendable {
 
 extension MemoryPressureMonitor {
   /// Lets a cache take the steps from the next one on. It is not kept alive; once more is no change.
+  ///
+  /// - Complexity: O(n) for n caches that are attached.
   public func attach(_ cache: some MemoryPressureResponding) {
     watch?.state.withLock {
       $0.responders[ObjectIdentifier(cache)] = MemoryPressureWatch.Responder(object: cache)
@@ -74,6 +76,8 @@ extension MemoryPressureMonitor {
   }
 
   /// Lets a cache take no more steps, after one that restores its limits if they may be lowered.
+  ///
+  /// - Complexity: O(n) for n caches that are attached.
   public func detach(_ cache: some MemoryPressureResponding) {
     let mayBeLowered = watch?.state.withLock { state in
       let old = state.responders.removeValue(forKey: ObjectIdentifier(cache))
