@@ -15,6 +15,8 @@ let usage = """
     stress   many processes and threads on one directory, with an oracle in each value
     power    writes up to a power cut, and judges what it left
     drive    does what a script tells it, line by line
+    front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    pressure a cache under real memory pressure, as it gives memory up and grows again
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -38,12 +40,16 @@ do {
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
   switch arguments.first {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
+  case "front-stress": fail(FrontStressBenchmark.usage, 2)
+  case "pressure": fail(PressureBenchmark.usage, 2)
   case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
   case "power": fail(PowerBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)

@@ -100,11 +100,15 @@ extension Cache {
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
       ) { true }
     }
-    return try disk.engine.store(bytes.span, request)
+    let decided = request
+    return try disk.engine.countingErrors { () throws(CacheError) in
+      try disk.engine.store(bytes.span, decided)
+    }
   }
 
   /// Runs before the name is held and before anything of the old value is touched.
-  /// The bytes of a value; where there are none, the older value goes, as with any store that fails.
+  /// The bytes of a value; where there are none, the older value goes, as with any store that
+  /// fails.
   private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
     let failure: String
     do {
@@ -169,8 +173,8 @@ extension Cache {
 
   /// Starts to remove every value; when this returns, everything older is gone for this process.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What cannot be
-  ///   removed afterwards is told by the progress.
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What
+  ///   cannot be removed afterwards is told by the progress.
   /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try disk.removeAllInBackground()

@@ -35,7 +35,8 @@ extension DiskCache {
       expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as a
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
+  /// a
   /// use.
   ///
   /// The content is checked before the closure runs, the first time that this process meets the
@@ -63,7 +64,9 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    return try engine.inspect(subject(key)) != nil
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject(key)) != nil
+    }
   }
 }
 

@@ -63,7 +63,8 @@ public final class DiskCache: Sendable {
   /// The directory's absolute path, links resolved at opening.
   public var directory: String { engine.location.path }
 
-  /// The settings of the directory's first opener. They are in force, but for those that each object
+  /// The settings of the directory's first opener. They are in force, but for those that each
+  /// object
   /// has for itself: expiration, extending, the file extension, `shouldStore` and its threads.
   public var configuration: Configuration { engine.configuration }
 
@@ -97,7 +98,7 @@ public final class DiskCache: Sendable {
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
-    try engine.flush()
+    try engine.countingErrors { () throws(CacheError) in try engine.flush() }
   }
 
   /// Throws if the cache was closed or the process forked since it was opened.
@@ -109,7 +110,8 @@ public final class DiskCache: Sendable {
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
   }
 
-  /// Whether a value in memory may be served now: always, unless this object is strict and it cannot
+  /// Whether a value in memory may be served now: always, unless this object is strict and it
+  /// cannot
   /// be known what others have done.
   ///
   /// - Complexity: One comparison; for a strict object one system call when nothing has happened.

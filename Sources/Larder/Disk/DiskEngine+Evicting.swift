@@ -114,7 +114,10 @@ extension DiskEngine {
 
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
+    let start = MonotonicTime.now
     for victim in victims { result.add(changing(victim.name) { removeFile(of: victim) }) }
+    let time = MonotonicTime.now.duration(since: start)
+    withState { $0.statistics.evictionTime += time }
     return result
   }
 
@@ -130,6 +133,7 @@ extension DiskEngine {
       switch unlinking {
       case .removed, .absent:
         withState { $0.cancelRemoval(of: name) }
+        tellOfRemoval(name, doomed.cause)
         result.removed = 1
         result.byteCount = Int(victim.byteCount)
       case .changed(let status):

@@ -108,6 +108,7 @@ extension DiskEngine {
   private func end() {
     unlockDirectory()
     withState { $0.hasEnded = true }
+    removals.finish()
     changed.signal()
   }
 

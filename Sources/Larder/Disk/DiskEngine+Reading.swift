@@ -37,9 +37,9 @@ extension DiskEngine {
   }
 
   /// Finds, checks and reads an entry, and counts it as used.
-  func read(
+  func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration = .zero
+    staleness: Duration
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
     // Before the file is opened: between that and the look below, the evictor could remove both the

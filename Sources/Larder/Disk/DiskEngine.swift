@@ -16,6 +16,8 @@ final class DiskEngine: Sendable {
   let observers = EngineObservers()
   /// The events of the directory, from when they are first needed.
   let watching = Watching()
+  /// The sequences that hear of what leaves the directory.
+  let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
   let reader: EntryReader
   private let forkCount = ProcessIdentity.forkCount

@@ -33,6 +33,8 @@ struct EngineState: Sendable {
   var isLimitCheckPlanned = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
+  /// The removals of everything that have begun.
+  var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.
   var restampedSinceClear: [EntryName: FileStatus] = [:]
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
@@ -91,7 +93,11 @@ extension EngineState {
   ///
   /// Called while the name is held, after the rename: from here on a scan that met the older file
   /// is wrong.
-  mutating func noteStored(_ entry: IndexedEntry) {
+  ///
+  /// - Returns: Why the entry that had the name left, if one is known to have had it.
+  mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
+    // A victim was counted when it was chosen; its file is gone now.
+    var cause = doomed[entry.name]?.cause
     cancelRemoval(of: entry.name)
     pending[entry.name] = nil
     storedSinceClear?.insert(entry.name)
@@ -100,9 +106,11 @@ extension EngineState {
     rescans.storeCount += 1
     if index.upsert(entry, order: .mostRecent) {
       statistics.removals[.replaced, default: 0] += 1
+      cause = .replaced
     }
     statistics.stores += 1
     statistics.bytesWritten.addSaturating(entry.byteCount)
+    return cause
   }
 
   /// Takes note that a name is gone.
@@ -145,6 +153,8 @@ extension EngineState {
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     guard let victim = doomed.removeValue(forKey: name) else { return }
+    // A scan may have met the file before it went.
+    changedSinceScan?.insert(name)
     doomedTotals.subtract(
       byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }

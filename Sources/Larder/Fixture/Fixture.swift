@@ -9,7 +9,8 @@
 /// // … test what it does when everything has expired.
 /// ```
 ///
-/// A test works on a copy in the temporary directory, so that whatever it stores, extends or evicts,
+/// A test works on a copy in the temporary directory, so that whatever it stores, extends or
+/// evicts,
 /// the repository stays byte for byte what it was. The one exception is recording: with
 /// `LARDER_RECORD` set to anything but `0` in the environment, what a test loads and the fixture
 /// lacks is recorded in it.

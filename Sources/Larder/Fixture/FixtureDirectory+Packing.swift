@@ -1,5 +1,6 @@
 extension FixtureDirectory {
-  /// Takes the entries of a cache directory into the fixture, expired ones included, and their lines
+  /// Takes the entries of a cache directory into the fixture, expired ones included, and their
+  /// lines
   /// into the manifest. The fixture's own directory can be the one: then the manifest is brought up
   /// to what the files are.
   ///

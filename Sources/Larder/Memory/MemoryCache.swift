@@ -25,7 +25,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   let limits: Mutex<MemoryLimits>
   /// The sequences of removals.
   @usableFromInline
-  let observers = RemovalObservers<Key, Value>()
+  let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
   /// Whether a sweep of expired values is planned.
   @usableFromInline
   let isSweepPlanned = Atomic<Bool>(false)

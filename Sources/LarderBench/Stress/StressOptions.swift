@@ -37,11 +37,11 @@ struct StressOptions {
     while let argument = rest.popFirst() {
       switch argument {
       case "--json": isJSON = true
-      case "--processes": processes = try Self.size(rest.popFirst())
-      case "--threads": threads = try Self.size(rest.popFirst())
-      case "--seconds": seconds = try Self.size(rest.popFirst())
-      case "--limit": limit = try Self.size(rest.popFirst())
-      case "--number": number = try Self.size(rest.popFirst())
+      case "--processes": processes = try ByteSize.parse(rest.popFirst())
+      case "--threads": threads = try ByteSize.parse(rest.popFirst())
+      case "--seconds": seconds = try ByteSize.parse(rest.popFirst())
+      case "--limit": limit = try ByteSize.parse(rest.popFirst())
+      case "--number": number = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
       case "--other": other = rest.popFirst()
       case "--shift": shift = try Self.size(rest.popFirst())
@@ -77,15 +77,5 @@ struct StressOptions {
     let shift = Int64(shift)
     if shift == 0 { return .system }
     return WallClock { WallClock.system.now().adding(seconds: shift) }
-  }
-
-  private static func size(_ text: String?) throws -> Int {
-    guard let text, let last = text.last else { throw UsageError() }
-    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
-    let shift = shifts[last] ?? 0
-    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
-      throw UsageError()
-    }
-    return number << shift
   }
 }
