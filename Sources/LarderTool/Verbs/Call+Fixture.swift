@@ -3,8 +3,10 @@ import Larder
 extension Call {
   /// Packs, unpacks or checks a fixture.
   func fixture() throws(Failure) -> ExitCode {
-    let directory = try directoryPath()
-    let target = try arguments[.file].first.map { (path) throws(Failure) in try text(of: path) }
+    let directory = try Self.path(of: arguments.directory)
+    let target = try arguments[.otherDirectory].first.map { (path) throws(Failure) in
+      try Self.path(of: path)
+    }
     switch FixtureAction(arguments) {
     case .pack:
       let count = try onCache { () throws(CacheError) in

@@ -9,7 +9,7 @@ extension Verb {
         role: .action, arity: .one, placeholder: "ACTION", help: "One of pack, unpack, check"),
       .directory,
       Operand(
-        role: .file, arity: .optional, placeholder: "TO",
+        role: .otherDirectory, arity: .optional, placeholder: "TO",
         help: "The directory to pack or unpack into (default: DIR itself)"),
     ],
     rules: [.fixtureAction, .checkHasNoTarget],
@@ -30,6 +30,9 @@ enum FixtureAction: String, CaseIterable {
   case unpack
   case check
 
+  /// The words, with spaces between them.
+  static var names: String { allCases.map(\.rawValue).joined(separator: " ") }
+
   /// The action that the arguments name.
   init?(_ arguments: Arguments) {
     self.init(rawValue: String(decoding: arguments[.action].first ?? [], as: UTF8.self))
@@ -44,6 +47,6 @@ extension Rule {
 
   /// A check has nothing to write to.
   static let checkHasNoTarget = Rule("check takes one directory") {
-    FixtureAction($0) != .check || $0[.file].isEmpty
+    FixtureAction($0) != .check || $0[.otherDirectory].isEmpty
   }
 }
