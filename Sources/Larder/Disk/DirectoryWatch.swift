@@ -32,8 +32,9 @@ package struct DirectoryWatch: ~Copyable {
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
   package init(_ cache: DiskCache) throws(CacheError) {
     try cache.checkUsable("watch")
-    handle = cache.engine.location.handle
+    // First what can fail: a value that cannot be copied must not be left half made.
     queue = try Self.queue(cache)
+    handle = cache.engine.location.handle
   }
 
   private static func queue(_ cache: DiskCache) throws(CacheError) -> EventQueue {

@@ -10,7 +10,7 @@ struct `An article` {
     // The README's first block has a test of its own, which runs it too.
     for block in try blocks + Articles.blocks(at: "README.md", in: "swift").dropFirst() {
       let shown = block.lines.map(Articles.squeezed).filter {
-        !$0.isEmpty && $0 != "import Larder" && $0 != "@main"
+        !$0.isEmpty && $0 != "import Larder"
       }
       #expect(compiled.firstRange(of: shown) != nil, "\(block)")
     }
@@ -48,6 +48,13 @@ struct `An article` {
     let source = try Readme.text(of: "Sources/Larder/Disk/DiskCache.Configuration.swift")
     for match in source.matches(of: #/precondition\(.*"(?<name>\w+) is (?<rule>[^"]+)"\)/#) {
       #expect(text.contains("`\(match.name)`") || text.contains("`\(match.name) is \(match.rule)`"))
+    }
+  }
+
+  @Test func `is linked from the first page`() throws {
+    let page = try Readme.text(of: "Sources/Larder/Larder.docc/Larder.md")
+    for article in try Articles.names where article != "Larder.md" {
+      #expect(page.contains("<doc:\(article.dropLast(3))>"), "\(article)")
     }
   }
 }

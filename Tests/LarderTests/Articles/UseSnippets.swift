@@ -89,16 +89,38 @@ func openFixture() throws -> Cache<String> {
   return cache
 }
 
-// @main cannot stand here; the rest of the program is what the README shows.
-struct Hello {
-  static func main() throws {
-    let cache = try Cache(named: "hello", coder: .string)
-    if let greeting = try cache.value(forKey: "greeting") {
-      print("found \(greeting)")
-    } else {
-      try cache.store("hello", forKey: "greeting", expiration: .days(1))
-      print("loaded")
-    }
-    try cache.close()
+func sayHello() throws {
+  let cache = try Cache(named: "hello", coder: .string)
+  if let greeting = try cache.value(forKey: "greeting") {
+    print("found \(greeting)")
+  } else {
+    try cache.store("hello", forKey: "greeting", expiration: .days(1))
+    print("stored")
   }
+  try cache.close()
+}
+
+func observe(_ cache: Cache<String>) {
+  let now = cache.statistics
+  let hits = now.memory.hits + now.disk.hits
+  let misses = now.disk.missCount
+  print("\(hits) hits, \(misses) misses, \(now.loads.time / max(1, now.loads.started)) a load")
+}
+
+func listen(_ cache: Cache<String>, log: @escaping @Sendable (String) -> Void) {
+  Task {
+    for await removal in cache.removals(bufferingNewest: 1_000) {
+      log("\(removal.name) \(removal.cause), \(removal.missedCount) not seen")
+    }
+  }
+}
+
+func watchMemory(
+  _ cache: Cache<String>, log: @escaping @Sendable (String) -> Void
+) -> MemoryPressureMonitor {
+  var configuration = MemoryPressureMonitor.Configuration()
+  configuration.stepListener = { step in log("memory: \(step)") }
+  let monitor = MemoryPressureMonitor(configuration)
+  monitor.attach(cache)
+  return monitor
 }
