@@ -44,7 +44,7 @@ struct StressOptions {
       case "--number": number = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
       case "--other": other = rest.popFirst()
-      case "--shift": shift = try Self.size(rest.popFirst())
+      case "--shift": shift = try ByteSize.parse(rest.popFirst())
       case "--role":
         guard let role = rest.popFirst().flatMap(Role.init) else { throw UsageError() }
         self.role = role
