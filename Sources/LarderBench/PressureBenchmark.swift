@@ -42,10 +42,10 @@ enum PressureBenchmark {
       return print("skipped: \(monitor.status.source)")
     }
     monitor.attach(cache)
+    let before = waited()
     say("watching \(monitor.status.source), the cache has \(cache.totalCost >> 20) MiB")
     let stall = try ReadAgain(
       byteCount: options.byteCount, directory: options.directory, pagesOut: options.pagesOut)
-    let before = waited()
     let end = start.advanced(by: .seconds(options.seconds))
     while MonotonicTime.now < end && cache.count > 0 { stall.run() }
     let time = waited() - before

@@ -32,8 +32,12 @@ package struct DirectoryWatch: ~Copyable {
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
   package init(_ cache: DiskCache) throws(CacheError) {
     try cache.checkUsable("watch")
-    queue = try Self.queue(cache)
-    handle = cache.engine.location.handle
+    self.init(try Self.queue(cache), cache.engine.location.handle)
+  }
+
+  private init(_ queue: consuming EventQueue, _ handle: DirectoryHandle) {
+    self.queue = queue
+    self.handle = handle
   }
 
   private static func queue(_ cache: DiskCache) throws(CacheError) -> EventQueue {

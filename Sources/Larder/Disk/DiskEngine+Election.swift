@@ -41,10 +41,11 @@ extension DiskEngine {
     // What knows of its neighbours by scans alone would not see the room that they make.
     guard hasEvents else { return .won(nil) }
     let now = MonotonicTime.now
+    let pause = electionPause / 4
     let (isTermOwn, isPause, isImpatient) = withState { state in
       (
         state.term != nil,
-        state.lastLostElection.map { now.duration(since: $0) < electionPause / 4 } ?? false,
+        state.lastLostElection.map { now.duration(since: $0) < pause } ?? false,
         state.lostElection.map { now.duration(since: $0) > configuration.electionPatience } ?? false
       )
     }

@@ -153,6 +153,8 @@ extension EngineState {
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     guard let victim = doomed.removeValue(forKey: name) else { return }
+    // A scan may have met the file before it went.
+    changedSinceScan?.insert(name)
     doomedTotals.subtract(
       byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }

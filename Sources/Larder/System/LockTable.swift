@@ -11,7 +11,9 @@ enum LockTable {
   /// A line is `1: FLOCK  ADVISORY  WRITE 708 08:01:786446 0 EOF`: the device in hexadecimal, the
   /// inode in decimal digits. One that waits for its lock has `->` after the number.
   static func holders(of file: FileIdentity, in text: String) -> [Int] {
-    let lines = text.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+    let lines = text.split(separator: "\n").map {
+      $0.split(separator: " ", omittingEmptySubsequences: true)
+    }
     let locks: [(process: Int, isSameDevice: Bool)] = lines.compactMap { words in
       guard words.count >= 6, words[1] == "FLOCK", let process = Int(words[4]), process > 0 else {
         return nil
