@@ -12,6 +12,8 @@ let usage = """
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
     repeat   one operation so many times, for tools that count
+    shell    a cache that does what its input says, for scripts that change things around it
+    calls    system calls of misses and of modes that only read, for a tracer to count
     stress   many processes and threads on one directory, with an oracle in each value
     power    writes up to a power cut, and judges what it left
     drive    does what a script tells it, line by line
@@ -37,6 +39,8 @@ do {
   case "evict": try EvictBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "shell": try ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
@@ -48,6 +52,8 @@ do {
   switch arguments.first {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
+  case "calls": fail(CallsBenchmark.usage, 2)
+  case "shell": fail(ShellBenchmark.usage, 2)
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)

@@ -110,6 +110,16 @@ final class DirectoryLocation: Sendable {
 }
 
 extension DirectoryLocation {
+  /// Whether the path leads to the directory that is held.
+  var isAtPath: Bool {
+    guard let parent, let name else { return true }
+    do throws(Errno) {
+      return try parent.statusFollowingLinks(of: name).identity == handle.identity
+    } catch {
+      return false
+    }
+  }
+
   /// Makes sure, at most once a second unless asked to, that the path still leads to the directory
   /// that is held; opens the one that it leads to if not, and makes it if it may.
   ///

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension DiskEngine {
   /// Names that are looked at between two takings of the engine's lock.
   private static let pieceCount = 64
@@ -6,7 +8,7 @@ extension DiskEngine {
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
   func act(on news: DirectoryNews, since start: Timestamp) {
-    if news.concernsDirectory { followReplacement(isUrgent: true) }
+    if news.concernsDirectory { actOnMove() }
     if news.isIncomplete { actOnLoss() }
     var looks: [Look] = []
     for (name, isGone) in news.names {
@@ -20,6 +22,15 @@ extension DiskEngine {
     // Who waits for neighbours to make room looks again.
     changed.signal()
     checkLimitsLater()
+  }
+
+  /// After the directory itself was moved or removed. What takes its path later brings no event of
+  /// its own, so that each call looks for it until it is there.
+  private func actOnMove() {
+    watching.isAstray.store(true, ordering: .relaxed)
+    followReplacement(isUrgent: true)
+    if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
+    tellObserversOfReplacement()
   }
 
   /// After events were lost: what is in memory may be old, and the index wrong in any entry.

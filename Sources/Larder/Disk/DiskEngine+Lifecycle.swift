@@ -1,3 +1,5 @@
+import Synchronization
+
 extension DiskEngine {
   /// Takes the lock that the mode asks for; it ends with the directory's descriptor.
   func lockDirectory() throws(CacheError) {
@@ -38,11 +40,17 @@ extension DiskEngine {
     isUrgent: Bool, mayMake: Bool, _ operation: String
   ) throws(CacheError) -> Bool {
     var isReplaced = false
+    // While the path is known to lead elsewhere, every call looks whether there is a directory.
+    let isAstray = watching.isAstray.load(ordering: .relaxed)
     do throws(Errno) {
-      isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake)
+      isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
     } catch {
+      // Said by each call and not by one a second: the others would go on in a directory that is
+      // no longer the cache's.
+      watching.isAstray.store(true, ordering: .relaxed)
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
+    if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
     guard withState({ $0.mustLock }) else { return false }
     // Asked again at each call until it is had: nothing is written without the lock.

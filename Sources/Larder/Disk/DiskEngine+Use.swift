@@ -19,20 +19,10 @@ extension DiskEngine {
       state.statistics.hits += 1
       state.statistics.bytesRead.addSaturating(status.byteCount)
       let access = state.issueAccess(at: use.now)
-      // A file that was chosen to go since it was opened stays out of the index.
-      // Names share counters: where another's change moved this one's, the index tells whether the
-      // file is still the entry's.
-      let isCurrent = use.generation.map(generations.isCurrent) ?? false
-      let known = state.index.entry(named: name)
-      let isKnown = known?.inode == status.inode
-      guard isCurrent || isKnown, !state.hidesFile(named: name) else { return (access, expiry) }
-      // Somebody has met a later state of the file since it was opened here.
-      if !isCurrent, let known, known.changeTime > status.change {
-        state.index.touch(name, at: access)
-        return (access, expiry)
-      }
-      isNews = hasEvents && known?.changeTime != status.change
-      if isNews && known != nil { outdateReaders(of: name) }
+      let standing = standing(of: name, status, use, in: &state)
+      if standing == .outdated { state.index.touch(name, at: access) }
+      guard let standing, standing != .outdated else { return (access, expiry) }
+      isNews = standing == .news
       state.changedSinceScan?.insert(name)
       if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
@@ -52,6 +42,33 @@ extension DiskEngine {
     }
     planDrain(within: lag)
     return promised
+  }
+
+  /// How a file that was read stands to what is known of its name by now.
+  private enum Standing {
+    /// It is as it is known.
+    case known
+    /// Somebody else has put it there or changed it.
+    case news
+    /// Somebody has met a later state of it since it was opened here.
+    case outdated
+  }
+
+  /// Compares a file that was read with the index; nil where it must stay out of it.
+  private func standing(
+    of name: EntryName, _ status: FileStatus, _ use: Use, in state: inout EngineState
+  ) -> Standing? {
+    // A file that was chosen to go since it was opened stays out of the index.
+    if state.hidesFile(named: name) { return nil }
+    // Names share counters: where another's change moved this one's, the index tells whether the
+    // file is still the entry's.
+    let isCurrent = use.generation.map(generations.isCurrent) ?? false
+    let known = state.index.entry(named: name)
+    guard isCurrent || known?.inode == status.inode else { return nil }
+    if !isCurrent, let known, known.changeTime > status.change { return .outdated }
+    guard hasEvents, known?.changeTime != status.change else { return .known }
+    if known != nil { outdateReaders(of: name) }
+    return .news
   }
 
   /// Takes note that a file has expired that may not have been known to: a person's `touch` or a

@@ -74,6 +74,7 @@ extension DiskEngine {
 
   /// Watches the directory that has taken the place of the one before.
   func followDirectory() {
+    watching.isAstray.store(false, ordering: .relaxed)
     guard let watcher else { return }
     do throws(Errno) {
       try watcher.follow(location)

@@ -16,6 +16,8 @@ final class Watching: Sendable {
   let state = Mutex(State.notStarted)
   /// Whether the start was tried, so that asking costs nothing afterwards.
   let isSettled = Atomic<Bool>(false)
+  /// Whether the directory was moved away, and its path has not led to one again since.
+  let isAstray = Atomic<Bool>(false)
   /// Whether events tell all that others do.
   let isComplete = Atomic<Bool>(false)
 }
