@@ -63,7 +63,7 @@ extension Call {
   }
 
   /// The path of a directory as the library takes it.
-  private static func path(of directory: [UInt8]) throws(Failure) -> String {
+  static func path(of directory: [UInt8]) throws(Failure) -> String {
     // The library takes text. A replaced byte would name another directory.
     guard let path = String(validating: directory, as: UTF8.self) else {
       let name = directory.quotedForDisplay

@@ -65,6 +65,8 @@ extension Cache {
   /// error says `oldValueRemains`.
   ///
   /// - Parameters:
+  ///   - value: What to keep.
+  ///   - key: What it is found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
   /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
@@ -105,7 +107,8 @@ extension Cache {
   }
 
   /// Runs before the name is held and before anything of the old value is touched.
-  /// The bytes of a value; where there are none, the older value goes, as with any store that fails.
+  /// The bytes of a value; where there are none, the older value goes, as with any store that
+  /// fails.
   private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
     let failure: String
     do {
@@ -169,6 +172,10 @@ extension Cache {
   }
 
   /// Starts to remove every value; when this returns, everything older is gone for this process.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What
+  ///   cannot be removed afterwards is told by the progress.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try disk.removeAllInBackground()
   }
@@ -177,6 +184,7 @@ extension Cache {
   ///
   /// - Returns: What left the disk.
   /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()
@@ -186,6 +194,9 @@ extension Cache {
   /// Which tier would answer a read now; nil for none. Does not count as a use.
   ///
   /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  /// - Complexity: O(1); for a value on disk, opens the file and does not read its content.
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
@@ -196,6 +207,7 @@ extension Cache {
   /// Whether a read would find a value. Does not count as a use.
   ///
   /// - Complexity: O(1); opens the file, and does not read its content.
+  /// - Throws: `CacheError`, as `tier(forKey:)` does.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try tier(forKey: key) != nil
   }

@@ -3,6 +3,7 @@ extension DiskCache {
   /// swept count.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalSize() throws(CacheError) -> Int {
     try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
   }
@@ -12,6 +13,7 @@ extension DiskCache {
   /// Whole blocks, as `du` counts them, attributes outside of the inode included.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalAllocatedSize() throws(CacheError) -> Int {
     try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
   }
@@ -21,6 +23,7 @@ extension DiskCache {
   /// Expired entries that have not been swept count.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func count() throws(CacheError) -> Int {
     try scanned("count") { $0.index.count }
   }
@@ -47,6 +50,7 @@ extension DiskCache {
   /// count as a use.
   ///
   /// - Complexity: O(1): reads status and attributes, not the content.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     return try engine.countingErrors { () throws(CacheError) in
@@ -58,6 +62,8 @@ extension DiskCache {
   /// directory now. Does not count as use.
   ///
   /// - Complexity: O(n log n); opens every file to learn its key.
+  /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
+  ///   `.closed`, `.forked`, `.io`.
   public func entries() throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     return try engine.countingErrors { () throws(CacheError) in
@@ -76,6 +82,7 @@ extension DiskCache {
   /// this process has taken out and whose files are still there count.
   ///
   /// - Complexity: O(n), with one system call per name.
+  /// - Throws: `CacheError`, as `entries()` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
     return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
@@ -84,7 +91,9 @@ extension DiskCache {
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
   /// One that cannot be read is not damaged, and stays.
   ///
-  /// - Parameter progress: Is told after each entry how many of how many are done.
+  /// - Parameters:
+  ///   - repairs: Whether damaged entries are removed. The default is false.
+  ///   - progress: Is told after each entry how many of how many are done.
   ///
   /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
   ///

@@ -13,7 +13,8 @@ extension DiskCache {
     }
   }
 
-  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes on
+  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes
+  /// on
   /// past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
@@ -26,6 +27,7 @@ extension DiskCache {
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
   ///   is found later, and thrown by `RemovalProgress.wait()`.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()
@@ -36,6 +38,7 @@ extension DiskCache {
   /// Waits for the first scan, and for the files to be gone.
   ///
   /// - Complexity: O(k log n) for k removed ones.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
@@ -47,6 +50,9 @@ extension DiskCache {
   ///
   /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
   /// meantime stays and counts as failed or as gone. A negative number traps.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
@@ -59,6 +65,9 @@ extension DiskCache {
   }
 
   /// Removes expired entries, then the least recently used, until there are at most this many.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
@@ -71,6 +80,9 @@ extension DiskCache {
   }
 
   /// Removes expired entries and those whose last access is longer ago than an age.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")

@@ -6,6 +6,8 @@ extension DiskCache {
   /// error says `oldValueRemains`.
   ///
   /// - Parameters:
+  ///   - value: The bytes to keep.
+  ///   - key: What they are found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
   /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
@@ -23,6 +25,9 @@ extension DiskCache {
   }
 
   /// Stores a value in place of what was there.
+  ///
+  /// - Throws: `CacheError`, as the store of a span does.
+  /// - Complexity: O(bytes).
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -59,6 +64,8 @@ extension DiskCache {
   ///
   /// The value becomes visible when the closure returns, and not at all if it throws: then this
   /// throws `.callerFailed`, or the closure's own `CacheError`.
+  ///
+  /// - Complexity: O(bytes), in the memory of a piece.
   @discardableResult
   public func store(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,

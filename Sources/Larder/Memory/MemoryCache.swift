@@ -39,6 +39,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
   /// Creates an empty cache. Traps on a negative limit, on stripes other than 1, 2, 4, 8, 16, and
   /// on an interval between sweeps that is not positive.
+  ///
+  /// - Complexity: O(stripes).
   public init(_ configuration: Configuration = Configuration()) {
     let count = configuration.stripes
     precondition([1, 2, 4, 8, 16].contains(count), "stripes must be 1, 2, 4, 8 or 16")

@@ -12,6 +12,8 @@ struct Operand: Sendable {
     case key
     /// The path of a file, or the name of one in the directory, as bytes.
     case file
+    /// A word that says what to do.
+    case action
   }
 
   /// How many arguments the place takes. All but the last place of a verb take one.

@@ -36,6 +36,7 @@ enum BashCompletion {
         directory) _larder_reply -d; compopt -o filenames ;;
         file) _larder_reply -f; compopt -o filenames ;;
         shell) _larder_reply -W '\(CompletionShell.names)' ;;
+        action) _larder_reply -W '\(FixtureAction.names)' ;;
       esac
     }
     _larder_reply() { mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }
@@ -90,6 +91,7 @@ extension Operand {
       case .key: "key"
       case .file: "file"
       case .shell: "shell"
+      case .action: "action"
       }
     return counts.upperBound == .max ? kind + "+" : kind
   }

@@ -40,6 +40,7 @@ enum FishCompletion {
     case .directory, .otherDirectory: "\(start(verb)) -a '(__fish_complete_directories)'"
     case .file: "\(start(verb)) -F"
     case .shell: "\(start(verb)) -a '\(CompletionShell.names)'"
+    case .action: "\(start(verb)) -a '\(FixtureAction.names)'"
     case .key: nil
     }
   }

@@ -71,6 +71,7 @@ enum ZshCompletion {
       case .file: "_files"
       case .key: " "
       case .shell: "(\(CompletionShell.names))"
+      case .action: "(\(FixtureAction.names))"
       }
     let place = operand.counts.upperBound == .max ? "*" : "\(number)"
     return "\(place):\(operand.placeholder):\(action)"

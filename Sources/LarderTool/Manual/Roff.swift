@@ -2,6 +2,7 @@
 struct Roff: Sendable {
   /// What was added so far.
   private(set) var text: String
+  private var isAfterHeading = false
 
   /// Starts a page of section 1.
   init(title: String, source: String) {
@@ -9,22 +10,35 @@ struct Roff: Sendable {
   }
 
   /// Starts a section.
-  mutating func section(_ name: String) { text += ".SH \(name)\n" }
+  mutating func section(_ name: String) {
+    text += ".SH \(name)\n"
+    isAfterHeading = true
+  }
 
   /// Starts a part of a section.
-  mutating func part(_ name: String) { text += ".SS \(Self.escaped(name))\n" }
+  mutating func part(_ name: String) {
+    text += ".SS \(Self.escaped(name))\n"
+    isAfterHeading = true
+  }
 
   /// Adds a paragraph.
-  mutating func paragraph(_ sentence: String) { text += ".PP\n\(Self.lines(sentence))" }
+  mutating func paragraph(_ sentence: String) {
+    // A heading begins a paragraph by itself, and mandoc warns of a second beginning.
+    if !isAfterHeading { text += ".PP\n" }
+    text += Self.lines(sentence)
+    isAfterHeading = false
+  }
 
   /// Adds a term, set in bold, and what it means.
   mutating func item(_ term: String, _ meaning: String) {
+    isAfterHeading = false
     text += ".TP\n\\fB\(Self.escaped(term))\\fR\n\(Self.lines(meaning))"
   }
 
   /// Adds lines as they are.
   mutating func example(_ lines: [String]) {
-    text += ".PP\n.nf\n.RS 4\n"
+    text += (isAfterHeading ? "" : ".PP\n") + ".nf\n.RS 4\n"
+    isAfterHeading = false
     for line in lines { text += Self.escaped(line) + "\n" }
     text += ".RE\n.fi\n"
   }

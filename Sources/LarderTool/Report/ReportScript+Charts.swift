@@ -82,8 +82,8 @@ extension ReportScript {
       }
       const expired = entries.filter((entry) => classOf(entry) === 0).length;
       const never = entries.filter((entry) => entry[EXPIRES] === null).length;
-      box.append(make("p", "note", grouped(times.length) + " will expire, " + grouped(expired)
-        + " have expired, " + grouped(never) + " never will."));
+      box.append(make("p", "note", grouped(times.length) + " to come, " + grouped(expired)
+        + " past, " + grouped(never) + " never."));
     }
 
     """#
