@@ -10,13 +10,15 @@ extension DiskEngine {
 
   /// Removes the entry of a name.
   ///
-  /// - Parameter whileHeld: Runs before any other change of the name.
+  /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
     _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
+    // Before the file goes too: who misses it on the disk must not meet it in memory after that.
+    whileHeld()
     defer { whileHeld() }
     let wasHidden = withState { $0.hidesFile(named: name) }
     do throws(Errno) {

@@ -49,12 +49,17 @@ final class EntryGenerations: Sendable {
     counter(of: name).value.wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
-  /// Marks a change of every name, over at once.
-  ///
-  /// Who read before must not promote what it read.
-  func changeAll() {
+  /// Marks the start of a change of every name: who read before must not promote what it read.
+  func beginAll() {
     for counter in counters {
-      counter.value.wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
+      counter.value.wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  /// Marks the end of a change of every name.
+  func endAll() {
+    for counter in counters {
+      counter.value.wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
     }
   }
 
