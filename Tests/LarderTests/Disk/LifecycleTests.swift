@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct `The life of a cache` {
   private static let uses: [@Sendable (DiskCache) throws -> Void] = [
     { try $0.store([1], forKey: "k") }, { try $0.storeIfAbsent([1], forKey: "k") },
