@@ -7,9 +7,16 @@ let usage = """
     digest   MD5 and XXH64
     index    the index of the directory: time per operation and bytes per entry
     memory   the memory tier beside a locked dictionary and a list of node objects
+    disk     reads, misses, stores and removals beside raw system calls
+    scan     the scan of a directory beside raw system calls
+    evict    the eviction of half of a directory beside raw system calls
+    open     from nothing to the first value
+    repeat   one operation so many times, for tools that count
     stress   many processes and threads on one directory, with an oracle in each value
     power    writes up to a power cut, and judges what it left
     drive    does what a script tells it, line by line
+    front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    pressure a cache under real memory pressure, as it gives memory up and grows again
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -25,14 +32,25 @@ do {
   case "digest": DigestBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "index": IndexBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "memory": MemoryBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "disk": try DiskBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "scan": try ScanBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "evict": try EvictBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
   switch arguments.first {
+  case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
+  case "front-stress": fail(FrontStressBenchmark.usage, 2)
+  case "pressure": fail(PressureBenchmark.usage, 2)
+  case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
   case "power": fail(PowerBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)

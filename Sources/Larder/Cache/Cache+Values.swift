@@ -13,7 +13,7 @@ extension Cache {
   public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if let value = memory.value(forKey: key) { return value }
+    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
     return try valueFromDisk(key)
   }
 
@@ -31,6 +31,8 @@ extension Cache {
   @usableFromInline
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
+    // Before the file is opened, so that nothing is kept that changed unseen.
+    if disk.followsNeighbours { disk.engine.startWatching() }
     let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
     guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
@@ -39,7 +41,7 @@ extension Cache {
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations
     keep(
-      value, key, byteCount: found.bytes.count,
+      value, subject, byteCount: found.bytes.count,
       until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
     ) { generations.isCurrent(generation) }
     return value
@@ -82,19 +84,24 @@ extension Cache {
     isWanted: (@Sendable () -> Bool)?
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkWritable("store")
+    if disk.followsNeighbours { disk.engine.startWatching() }
     let bytes = try encoded(value, for: key)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
     request.isWanted = isWanted
+    let subject = request.subject
     request.onPublish = { [unowned self] published in
       flights.supersede(key)
       keep(
-        value, key, byteCount: published.byteCount,
+        value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
       ) { true }
     }
-    return try disk.engine.store(bytes.span, request)
+    let decided = request
+    return try disk.engine.countingErrors { () throws(CacheError) in
+      try disk.engine.store(bytes.span, decided)
+    }
   }
 
   /// Runs before the name is held and before anything of the old value is touched.
@@ -117,9 +124,16 @@ extension Cache {
   }
 
   private func keep(
-    _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
+    _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
   ) {
+    let key = subject.key
+    // First, so that news of the file which come while the value is kept find the key.
+    if disk.followsNeighbours,
+      let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) })
+    {
+      memory.remove(forKey: other, cause: .replaced)
+    }
     memory.storeIf(
       isCurrent, value, forKey: key, cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
@@ -175,7 +189,7 @@ extension Cache {
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
-    if memory.contains(key) { return .memory }
+    if disk.mayAnswerFromMemory(), memory.contains(key) { return .memory }
     return try disk.contains(key) ? .disk : nil
   }
 

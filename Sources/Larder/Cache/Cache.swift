@@ -24,6 +24,8 @@ public final class Cache<Value: Sendable>: Sendable {
   /// The loads that are going on, in this object alone: another object on the directory loads by
   /// itself.
   let flights = FlightControl<Value>()
+  /// The keys of what is in memory, for news of their files.
+  let keptKeys = KeptKeys()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///
@@ -122,5 +124,15 @@ extension Cache: EngineObserver {
   func entriesCleared() {
     flights.supersedeAll()
     memory.removeAll()
+  }
+
+  /// A load that is going on is stored when it ends, as if it had begun now: between processes the
+  /// last store wins.
+  func fileChanged(_ name: EntryName?) {
+    if let name {
+      if let key = keptKeys.key(of: name) { memory.remove(forKey: key, cause: .replaced) }
+    } else {
+      memory.removeAll()
+    }
   }
 }

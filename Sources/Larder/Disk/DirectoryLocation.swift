@@ -122,7 +122,7 @@ extension DirectoryLocation {
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
-      guard mayMake else { return false }
+      guard mayMake, configuration.makesDirectory else { return false }
       wasMade = try make(name, in: parent)
     }
     // Without following a link this time: what was resolved at opening was no link, and one that
@@ -131,7 +131,8 @@ extension DirectoryLocation {
     if try Self.isUnsafe(fresh, configuration) && !configuration.allowsUnsafeDirectory {
       throw .notPermitted
     }
-    if !configuration.mode.isReadOnly { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
+    let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
+    if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in
       // Another thread was quicker.
       if held.identity == fresh.identity { return false }

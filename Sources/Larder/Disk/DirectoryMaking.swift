@@ -28,10 +28,16 @@ enum DirectoryMaking {
     } catch .fileExists {
       return false
     } catch .noSuchFile {
-      guard let parent = parentPath(of: path) else { throw .noSuchFile }
+      guard let parent = parentPath(of: path), parent != path else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
-      // Once more from the start: another opener may have made it meanwhile.
-      return try makeDirectories(path, permissions: permissions, configuration)
+    }
+    // Once more and not for ever: a parent that is a link to nothing is there, and nothing can be
+    // made in it.
+    do throws(Errno) {
+      try makeOne(path, permissions: permissions, configuration)
+      return true
+    } catch .fileExists {
+      return false
     }
   }
 
@@ -68,7 +74,9 @@ enum DirectoryMaking {
     if !wasMade, try !isEmpty(handle) { return }
     // The flag first: it is inherited only by files made after it, the tag among them. ENOTTY or
     // EOPNOTSUPP where the filesystem has none. See: man 2 ioctl_iflags.
-    bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
+    if !handle.fileSystem.isNetwork {
+      bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
+    }
     bestEffort { () throws(Errno) in
       let tag = try handle.create(tagName, permissions: 0o644)
       try tag.write(tagText.utf8.span)

@@ -30,7 +30,7 @@ extension DiskCache {
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
     try checkUsable(operation)
-    try engine.waitForScan()
+    try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
     return engine.withState { body($0) }
   }
 
@@ -49,7 +49,9 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
-    return try engine.inspect(subject(key)).map(DiskEntry.init)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject(key)).map(DiskEntry.init)
+    }
   }
 
   /// All entries, expired ones included, in the order of their names, as of a walk through the
@@ -58,12 +60,14 @@ extension DiskCache {
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func entries() throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
-    var entries: [DiskEntry] = []
-    // An entry may go between the walk and the look at it; it is left out then.
-    for name in try engine.names().sorted() {
-      if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+    return try engine.countingErrors { () throws(CacheError) in
+      var entries: [DiskEntry] = []
+      // An entry may go between the walk and the look at it; it is left out then.
+      for name in try engine.names().sorted() {
+        if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+      }
+      return entries
     }
-    return entries
   }
 
   /// What a walk through the directory counts, without opening a file.
@@ -74,7 +78,7 @@ extension DiskCache {
   /// - Complexity: O(n), with one system call per name.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
-    return try engine.survey()
+    return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
@@ -91,7 +95,9 @@ extension DiskCache {
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
     try checkUsable("verify")
-    return try engine.verify(repairs: repairs, progress)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.verify(repairs: repairs, progress)
+    }
   }
 }
 

@@ -61,7 +61,9 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    return try engine.inspect(subject(key)) != nil
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject(key)) != nil
+    }
   }
 }
 

@@ -8,14 +8,17 @@ extension DiskCache {
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
-    return try engine.remove(subject(key), cause: .explicit)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.remove(subject(key), cause: .explicit)
+    }
   }
 
   /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes on
   /// past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
-    try removeAllInBackground().wait()
+    let progress = try removeAllInBackground()
+    return try engine.countingErrors { () throws(CacheError) in try progress.wait() }
   }
 
   /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
@@ -36,7 +39,7 @@ extension DiskCache {
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
-    return try engine.trim("removeExpired") { engine.sweepPlan(at: $0) }
+    return try engine.countingTrim("removeExpired") { engine.sweepPlan(at: $0) }
   }
 
   /// Removes expired entries, then the least recently used, until the values take at most this many
@@ -48,7 +51,7 @@ extension DiskCache {
   public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
       return plan
@@ -60,7 +63,7 @@ extension DiskCache {
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.maximumCount = count
       return plan
@@ -72,7 +75,7 @@ extension DiskCache {
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.oldestAccess = now.adding(.zero - age)
       return plan

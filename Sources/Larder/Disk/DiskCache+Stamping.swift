@@ -30,6 +30,6 @@ extension DiskCache {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
-    return try engine.stamp(name, expiration)
+    return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 }

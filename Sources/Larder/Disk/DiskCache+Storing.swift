@@ -18,7 +18,8 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    return try engine.store(value, try request(key, expiration, extendedData))
+    let request = try request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
   }
 
   /// Stores a value in place of what was there.
@@ -46,9 +47,12 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    var request = try request(key, expiration, extendedData)
-    request.isExclusive = true
-    return try engine.store(value.span, request)
+    var exclusive = try request(key, expiration, extendedData)
+    exclusive.isExclusive = true
+    let request = exclusive
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.store(value.span, request)
+    }
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
@@ -61,7 +65,8 @@ extension DiskCache {
     extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    return try engine.store(try request(key, expiration, extendedData), body)
+    let request = try request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(request, body) }
   }
 
   /// Throws if the cache was closed or only reads, or the process forked since it was opened.

@@ -6,6 +6,10 @@ extension DiskCache {
     /// Two openers of one process must agree on it; two processes on one directory may differ,
     /// except that an exclusive one stands alone.
     public var mode = Mode.shared
+    /// How this process learns of what others do to the directory. The default is `.events`.
+    ///
+    /// Each object on a directory has its own; the directory is watched if one of them asks for it.
+    public var coherence = Coherence.events
     /// The most bytes that all values may take together, nil for no limit; 0 stores nothing.
     /// The default is 1 GiB.
     ///
@@ -87,7 +91,13 @@ extension DiskCache {
     package var makesDirectory = true
 
     /// How long an eviction leaves the directory to another process that is evicting.
-    package var electionPatience = Duration.milliseconds(500)
+    package var electionPatience = Duration.seconds(2)
+
+    /// How long after its last store a process without events looks for what others stored.
+    package var rescanDelay = Duration.seconds(30)
+
+    /// What tests say that the directory is on; nil to ask the system.
+    package var fileSystem: FileSystemKind?
 
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
@@ -115,6 +125,25 @@ extension DiskCache {
     case fixture
 
     var isReadOnly: Bool { self == .readOnly || self == .fixture }
+  }
+
+  /// How a process learns of what other processes, and people, do to the directory.
+  public enum Coherence: Sendable, Hashable {
+    /// The kernel tells, from the first store under a limit or the first value in memory on: one
+    /// descriptor and one thread per directory. A hit in memory trails the directory by 50 ms at
+    /// most, and totals follow.
+    ///
+    /// Where there are no events, as on network file systems or when the user has no more of them,
+    /// the directory is scanned again after stores of 5 % of a limit and 30 s after the last one,
+    /// and a hit in memory may trail by a `recencyGranularity`.
+    case events
+    /// As `.events`, and a hit in memory asks first whether anything has happened, which costs one
+    /// system call: what was complete before the read is seen by it. Where there are no events, each
+    /// read goes to the disk.
+    case strict
+    /// Not at all: for a directory that one process uses at a time. What others do shows when a read
+    /// goes to the disk.
+    case none
   }
 
   /// What a limit counts.
@@ -169,6 +198,9 @@ extension DiskCache.Configuration {
   /// The mode of the directory. The set-group-id bit gives new files the directory's group. See:
   /// man 7 inode.
   var directoryPermissions: UInt32 { sharesWithGroup ? 0o2770 : 0o700 }
+  /// Whether what others do is of interest: an exclusive opener has no neighbours, and a fixture
+  /// none that it minds.
+  var followsNeighbours: Bool { coherence != .none && (mode == .shared || mode == .readOnly) }
   var recency: Recency { Recency(granularity: recencyGranularity, extending: extending) }
   /// Whether anything has to be evicted, ever, so that the directory has to be scanned.
   var hasLimit: Bool {

@@ -21,6 +21,11 @@ public final class DiskCache: Sendable {
   private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
   /// What an access through this object does to the expiry.
   let extending: ExpirationExtending
+  /// Whether this object wants to hear of what others do to the directory.
+  let followsNeighbours: Bool
+  /// Whether nothing in memory is trusted before the directory was asked.
+  @usableFromInline
+  let isStrict: Bool
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
@@ -39,6 +44,8 @@ public final class DiskCache: Sendable {
     expiration = configuration.expiration
     shouldStore = configuration.shouldStore
     extending = configuration.extending
+    followsNeighbours = configuration.followsNeighbours
+    isStrict = followsNeighbours && configuration.coherence == .strict
     executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
   }
@@ -84,7 +91,7 @@ public final class DiskCache: Sendable {
   /// well.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
-    try engine.flush()
+    try engine.countingErrors { () throws(CacheError) in try engine.flush() }
   }
 
   /// Throws if the cache was closed or the process forked since it was opened.
@@ -95,6 +102,19 @@ public final class DiskCache: Sendable {
     }
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
   }
+
+  /// Whether a value in memory may be served now: always, unless this object is strict and it cannot
+  /// be known what others have done.
+  ///
+  /// - Complexity: One comparison; for a strict object one system call when nothing has happened.
+  @inlinable
+  func mayAnswerFromMemory() -> Bool {
+    !isStrict || isMemoryCurrent()
+  }
+
+  /// Learns of everything that others have done until now, and says whether that was possible.
+  @usableFromInline
+  func isMemoryCurrent() -> Bool { engine.catchUp() }
 
   /// A key with the name that it has here.
   ///

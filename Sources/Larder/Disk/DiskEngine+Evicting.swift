@@ -28,8 +28,9 @@ extension EngineState {
 }
 
 extension DiskEngine {
-  /// Victims that are removed between two looks at what else there is to do.
-  private static let batchSize = 64
+  /// Victims that are removed between two looks at what else there is to do. Fewer where evictors on
+  /// several machines may be at it at once, and each unlink is a round trip.
+  private var batchSize: Int { fileSystem.isNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
   func runEvictor() {
@@ -42,9 +43,6 @@ extension DiskEngine {
     IOExecutor.upkeep.submit { self.evict() }
   }
 
-  /// How long the evictor leaves the tag to another process before it asks again.
-  private static let electionPause = Duration.milliseconds(20)
-
   /// Removes the files of all victims, once it is elected among the processes on the directory.
   ///
   /// While another process evicts, this one waits its turn, holding no thread; when its patience
@@ -53,15 +51,16 @@ extension DiskEngine {
     let hasPatience =
       MonotonicTime.now.duration(since: start) < configuration.electionPatience
       && IOExecutor.upkeep.hasThreads
-    let election = elect()
-    if case .lost = election, hasPatience {
-      return IOExecutor.upkeep.submit(after: Self.electionPause) { self.evict(since: start) }
+    // Who was elected to choose the victims is still in its term.
+    if withState({ $0.term }) == nil, case .lost = enterTerm() {
+      if hasPatience {
+        return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
+      }
+      noteUpkeepFailure(.wouldBlock)
     }
-    // Held until the last victim is gone; closing it ends the term.
-    defer { withExtendedLifetime(election) {} }
     while let eviction = nextEviction() {
       while true {
-        let victims = eviction.take(Self.batchSize)
+        let victims = eviction.take(batchSize)
         if victims.isEmpty { break }
         eviction.add(removeFiles(of: victims))
         changed.signal()
@@ -70,8 +69,25 @@ extension DiskEngine {
       eviction.finish()
       changed.signal()
     }
+    guard endTerm() else { return evict() }
     // Who waits for the evictor to rest looks again now that it does.
     changed.signal()
+  }
+
+  /// Gives the tag up, so that a neighbour can evict.
+  ///
+  /// - Returns: Whether nothing is left to do; what has come meanwhile wants another term.
+  private func endTerm() -> Bool {
+    let term = withState { state in
+      defer { state.term = nil }
+      return state.term
+    }
+    // The last reference: here the tag is closed, outside of the engine's lock.
+    _ = consume term
+    return withState { state in
+      state.isEvicting = !state.evictions.isEmpty
+      return !state.isEvicting
+    }
   }
 
   /// Sees that what was removed stays removed after a power cut, where that is promised.
@@ -84,19 +100,24 @@ extension DiskEngine {
     }
   }
 
+  private func enterTerm() -> Election {
+    let election = elect()
+    if let lock = election.lock { withState { $0.term = lock } }
+    return election
+  }
+
   private func nextEviction() -> Eviction? {
     withState { state in
-      guard !state.evictions.isEmpty else {
-        state.isEvicting = false
-        return nil
-      }
-      return state.evictions.removeFirst()
+      state.evictions.isEmpty ? nil : state.evictions.removeFirst()
     }
   }
 
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
+    let start = MonotonicTime.now
     for victim in victims { result.add(changing(victim.name) { removeFile(of: victim) }) }
+    let time = MonotonicTime.now.duration(since: start)
+    withState { $0.statistics.evictionTime += time }
     return result
   }
 
@@ -112,6 +133,7 @@ extension DiskEngine {
       switch unlinking {
       case .removed, .absent:
         withState { $0.cancelRemoval(of: name) }
+        tellOfRemoval(name, doomed.cause)
         result.removed = 1
         result.byteCount = Int(victim.byteCount)
       case .changed(let status):
@@ -139,26 +161,5 @@ extension DiskEngine {
   func waitForEvictor() {
     runEvictor()
     wait { $0.isEvicting || !$0.evictions.isEmpty ? nil : () }
-  }
-}
-
-extension DiskEngine {
-  /// How the election of an evictor among the processes on a directory went.
-  private enum Election: Sendable {
-    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
-    /// harmless.
-    case won(LockedFile?)
-    /// Another process holds the tag.
-    case lost
-  }
-
-  private func elect() -> Election {
-    do throws(Errno) {
-      let tag = try location.handle.openForReading(DirectoryMaking.tagName)
-      guard try tag.tryLock(.exclusive) else { return .lost }
-      return .won(LockedFile(tag))
-    } catch {
-      return .won(nil)
-    }
   }
 }

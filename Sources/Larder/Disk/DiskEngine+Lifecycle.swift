@@ -5,7 +5,12 @@ extension DiskEngine {
     switch configuration.mode {
     case .readOnly, .fixture: return
     case .shared: lock = .shared
-    case .exclusive: lock = .exclusive
+    case .exclusive:
+      // A lock on a directory there keeps nobody on another machine out.
+      guard !fileSystem.isNetwork else {
+        throw CacheError(.exclusiveUnsupported, operation: "open", path: location.path)
+      }
+      lock = .exclusive
     }
     var isLocked = true
     do throws(Errno) {
@@ -14,7 +19,15 @@ extension DiskEngine {
       // A file system without locks has no other process's lock either.
       noteUpkeepFailure(error)
     }
-    guard isLocked else { throw CacheError(.locked, operation: "open", path: location.path) }
+    guard isLocked else { throw lockedError() }
+  }
+
+  /// That the directory is held, and by whom, where the system tells.
+  private func lockedError() -> CacheError {
+    let holders = LockTable.holders(of: location.handle.identity).map(String.init)
+    let text = "held by process \(holders.joined(separator: ", "))"
+    return CacheError(
+      .locked, operation: "open", path: location.path, underlying: holders.isEmpty ? nil : text)
   }
 
   /// Sees that the directory that is held is still the one that the path leads to.
@@ -87,13 +100,15 @@ extension DiskEngine {
       }
     }
     withState { $0.isShutDown = true }
-    wait { $0.statistics.scan == .running ? nil : () }
+    endWatching()
+    wait { $0.ongoingScan == nil ? () : nil }
     try flush()
   }
 
   private func end() {
     unlockDirectory()
     withState { $0.hasEnded = true }
+    removals.finish()
     changed.signal()
   }
 
@@ -124,7 +139,7 @@ extension DiskEngine {
   private func mustFinishScan() -> Bool {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let (isScanning, written) = withState {
-      ($0.statistics.scan == .running, $0.unscannedByteCount)
+      ($0.statistics.scan == .running, $0.rescans.byteCount)
     }
     guard isScanning else { return false }
     return Double(written) >= Double(limit) * 0.05 * Double.random(in: 0..<1)

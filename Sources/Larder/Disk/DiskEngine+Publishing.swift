@@ -6,6 +6,7 @@ extension DiskEngine {
     let name = request.subject.name
     acquire(name)
     defer { release(name) }
+    let clearCount = withState { $0.clearCount }
     if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
     let claim = try claim(request)
     defer { withExtendedLifetime(claim) {} }
@@ -16,7 +17,15 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: request.subject.key.tag)
-    withState { $0.noteStored(entry) }
+    if withState({ $0.noteClearedStore(entry, since: clearCount) }) != nil {
+      withdrawCleared(request.subject)
+      return .stored
+    }
+    let cause = withState { [now, isNetwork = fileSystem.isNetwork] state in
+      if isNetwork { state.serverClock.learn(status.change, at: now) }
+      return state.noteStored(entry)
+    }
+    if let cause { tellOfRemoval(name, key: request.subject.key, cause) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
@@ -36,6 +45,22 @@ extension DiskEngine {
       if file.isPublished { withdraw(name, of: request) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
+  }
+
+  /// Removes a value that was visible before everything was removed, or may have been.
+  ///
+  /// A reader may have seen it before the removal began, and must not see it after: the clearing,
+  /// which takes what is stored later to stay, leaves it to the store itself.
+  private func withdrawCleared(_ subject: Subject) {
+    do throws(Errno) {
+      try location.handle.unlink(subject.name.fileName)
+      tellOfRemoval(subject.name, key: subject.key, .explicit)
+    } catch .noSuchFile {
+      // Somebody else was quicker.
+    } catch {
+      noteUpkeepFailure(error)
+    }
+    tellObservers(subject.key, except: nil)
   }
 
   /// Takes a value back that became visible before its store failed; the caller is told that it is

@@ -37,9 +37,9 @@ extension DiskEngine {
   }
 
   /// Finds, checks and reads an entry, and counts it as used.
-  func read(
+  func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration = .zero
+    staleness: Duration
   ) throws(CacheError) -> Found? {
     if isKnownAbsent(subject.name) { return miss(.absent) }
     // Before the file is opened: between that and the look below, the evictor could remove both the
@@ -84,7 +84,8 @@ extension DiskEngine {
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry, now: use.now.adding(.zero - use.staleness))
+      to: status, pending: recall.pendingExpiry,
+      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
     {
       if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
@@ -115,6 +116,12 @@ extension DiskEngine {
       descriptor: descriptor, status: status, bytes: bytes,
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// The time by which a file's expiry is judged.
+  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
+    guard fileSystem.isNetwork else { return now }
+    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 
   /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.
@@ -164,9 +171,12 @@ extension DiskEngine {
 
   /// Forgets an entry whose file others have removed, unless it was stored again since a snapshot.
   private func forget(_ name: EntryName, _ generation: EntryGenerations.Snapshot) {
-    withState { state in
-      if generations.isCurrent(generation) { state.index.remove(name) }
+    let isNews = withState { state in
+      guard generations.isCurrent(generation), state.index.remove(name) != nil else { return false }
+      outdateReaders(of: name)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Counts a miss.

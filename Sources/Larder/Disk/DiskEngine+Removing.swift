@@ -3,14 +3,16 @@ extension DiskEngine {
   ///
   /// - Returns: Whether this process's view had an entry there.
   func remove(_ subject: Subject, cause: RemovalCause) throws(CacheError) -> Bool {
-    try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
+    try remove(subject.name, key: subject.key, cause: cause) {
+      tellObservers(subject.key, except: nil)
+    }
   }
 
   /// Removes the entry of a name.
   ///
   /// - Parameter whileHeld: Runs before any other change of the name.
   func remove(
-    _ name: EntryName, cause: RemovalCause, whileHeld: () -> Void = {}
+    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
@@ -20,10 +22,15 @@ extension DiskEngine {
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
-      withState { state in
+      let told = withState { state in
+        // A victim was counted when it was chosen, which may be since the look above.
+        let victim = state.doomed[name]
         state.noteRemoved(name)
-        if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
+        let isCounted = isRemoved && !wasHidden && victim == nil
+        if isCounted { state.statistics.removals[cause, default: 0] += 1 }
+        return isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil
       }
+      if let told { tellOfRemoval(name, key: key, told) }
       if isRemoved && configuration.durability == .durable {
         try handle.descriptor.synchronize()
       }

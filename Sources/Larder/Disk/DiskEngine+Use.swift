@@ -14,6 +14,7 @@ extension DiskEngine {
       !isReadOnly
       && configuration.recency.isDue(
         stored: min(status.lastAccess, use.now), now: use.now, lifetime: lifetime)
+    var isNews = false
     let (access, promised) = withState { state in
       state.statistics.hits += 1
       state.statistics.bytesRead.addSaturating(status.byteCount)
@@ -22,8 +23,16 @@ extension DiskEngine {
       // Names share counters: where another's change moved this one's, the index tells whether the
       // file is still the entry's.
       let isCurrent = use.generation.map(generations.isCurrent) ?? false
-      let isKnown = state.index.entry(named: name)?.inode == status.inode
+      let known = state.index.entry(named: name)
+      let isKnown = known?.inode == status.inode
       guard isCurrent || isKnown, !state.hidesFile(named: name) else { return (access, expiry) }
+      // Somebody has met a later state of the file since it was opened here.
+      if !isCurrent, let known, known.changeTime > status.change {
+        state.index.touch(name, at: access)
+        return (access, expiry)
+      }
+      isNews = hasEvents && known?.changeTime != status.change
+      if isNews && known != nil { outdateReaders(of: name) }
       state.changedSinceScan?.insert(name)
       if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
@@ -34,6 +43,8 @@ extension DiskEngine {
       state.index.upsert(entry, order: .mostRecent)
       return (access, entry.expiry)
     }
+    // The event of what changed it finds nothing new any more.
+    if isNews { tellObservers(ofFiles: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
       return stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
@@ -46,14 +57,17 @@ extension DiskEngine {
   /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
   /// neighbour's word. The next sweep takes it.
   func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
-    withState { state in
+    let isNews = withState { state in
       guard let generation = use.generation, generations.isCurrent(generation),
         let known = state.index.entry(named: name),
         known.inode != status.inode || known.changeTime != status.change
-      else { return }
+      else { return false }
+      outdateReaders(of: name)
       state.changedSinceScan?.insert(name)
       state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Writes a use through an open file.
@@ -66,7 +80,13 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      try descriptor.setTimes(access: written, modification: expiry)
+      if fileSystem.isNetwork {
+        // Both stamps: sshfs sets the one that is left out to now, which would end the entry.
+        try descriptor.setStamps(
+          lastAccess: written, expiry: expiry ?? status.modification.asExpiry)
+      } else {
+        try descriptor.setTimes(access: written, modification: expiry)
+      }
       let fresh = try descriptor.status()
       withState { state in
         state.statistics.stampsWritten += 1

@@ -14,6 +14,10 @@ final class DiskEngine: Sendable {
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
   let observers = EngineObservers()
+  /// The events of the directory, from when they are first needed.
+  let watching = Watching()
+  /// The sequences that hear of what leaves the directory.
+  let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
   let reader: EntryReader
   private let forkCount = ProcessIdentity.forkCount
@@ -21,12 +25,15 @@ final class DiskEngine: Sendable {
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
-    writer = EntryWriter(configuration)
+    writer = EntryWriter(
+      configuration, configuration.fileSystem ?? location.handle.fileSystem)
     reader = EntryReader(configuration, location)
     state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
   }
 
   var now: Timestamp { configuration.clock.now() }
+  /// What the directory is on, as it is held now.
+  var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   var isReadOnly: Bool { configuration.mode.isReadOnly }
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 

@@ -12,8 +12,8 @@ extension MemoryCache {
   /// lock for each of them while there is a sequence, nothing while there is none.
   ///
   /// - Parameter limit: The most values that wait for the task, at least 1; they stay in memory.
-  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<Key, Value> {
-    precondition(limit > 0, "a buffer must have room for at least one removal")
-    return observers.add(bufferingNewest: limit)
+  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<RemovalEvent<Key, Value>>
+  {
+    observers.add(bufferingNewest: limit)
   }
 }

@@ -8,13 +8,15 @@ extension Call {
         "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
       ])
     }
-    console.say("no value: \(Self.sentence(for: reason ?? .absent))")
+    console.say("no value: \((reason ?? .absent).sentence)")
     return reason == .otherVersion ? .notACache : .finding
   }
+}
 
+extension MissReason {
   /// What a miss means and what can be done about it.
-  private static func sentence(for reason: MissReason) -> String {
-    switch reason {
+  var sentence: String {
+    switch self {
     case .absent: "the key has none"
     case .expired: "it has expired"
     case .damaged:
@@ -27,7 +29,7 @@ extension Call {
     case .unproven: "the file does not prove its key"
     case .unreadable: "the file cannot be read; check its owner and mode"
     case .undecodable: "the bytes there are not what the reader expects"
-    @unknown default: reason.rawValue
+    @unknown default: rawValue
     }
   }
 }

@@ -1,0 +1,52 @@
+import Glibc
+
+/// A directory that a benchmark makes and removes with all that is in it.
+struct BenchmarkDirectory {
+  let path: String
+
+  /// Makes an empty directory below one that the caller gave, or below the temporary directory.
+  init(_ options: DiskOptions, _ name: String) {
+    let parent =
+      options.directory
+      ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
+    path = "\(parent)/larder-\(name)-\(getpid())"
+    removeAll()
+    if unsafe mkdir(path, 0o700) != 0 { RawCalls.failed("mkdir \(path)") }
+  }
+
+  /// Removes every file and the directory.
+  func removeAll() {
+    guard let stream = unsafe opendir(path) else { return }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let offset = unsafe MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
+      names.append(
+        unsafe String(
+          cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
+    }
+    unsafe closedir(stream)
+    for name in names where name != "." && name != ".." { _ = unsafe unlink("\(path)/\(name)") }
+    _ = unsafe rmdir(path)
+  }
+
+  /// Makes files that are entries by name and stamps alone, used at the given seconds.
+  ///
+  /// Without attributes: making a million of them is no part of any figure, and should not take
+  /// longer than it has to.
+  func fill(_ names: RawNames, byteCount: Int, accesses: [Int]) {
+    let directory = RawCalls.openDirectory(path)
+    defer { close(directory) }
+    let value = [UInt8](repeating: 7, count: byteCount)
+    let flags = O_WRONLY | O_CREAT | O_EXCL
+    for index in 0..<names.count {
+      let descriptor = unsafe openat(directory, names[index], flags, mode_t(0o600))
+      if descriptor < 0 { RawCalls.failed("openat") }
+      if byteCount > 0 { _ = unsafe write(descriptor, value, byteCount) }
+      let times = [
+        timespec(tv_sec: accesses[index], tv_nsec: 0), timespec(tv_sec: 1 << 33, tv_nsec: 0),
+      ]
+      if unsafe futimens(descriptor, times) != 0 { RawCalls.failed("futimens") }
+      close(descriptor)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/// What the caller asked of one of the benchmarks of the disk tier.
+struct DiskOptions {
+  static let usage = """
+    usage: LarderBench disk|scan|evict|open [--json] [--directory DIR] [--rounds N] [--entries N]…
+                                            [--bytes N]… [--threads N]… [--only NAME]…
+
+      --directory DIR   where the files are made and removed again; the default is $TMPDIR or /tmp
+      --rounds N        rounds per figure, of which the median counts; the default is 5
+      --entries N       entries; the default depends on the benchmark
+      --bytes N         bytes of a value, or with K, M, G
+      --threads N       threads that read at once (disk)
+      --only NAME       leaves out all rows but those of a name
+      --typical         of each round the median piece counts, for a machine with other work to do
+      --cap SIZE        the most bytes of values in one directory; larger values get fewer entries
+    """
+
+  var isJSON = false
+  var isTypical = false
+  var directory: String?
+  var rounds = 5
+  var entries: [Int] = []
+  var byteCounts: [Int] = []
+  var threads: [Int] = []
+  var only: [String] = []
+  /// 10,000 values of 1 MiB would not stay in the page cache of an ordinary machine.
+  var cap = 1 << 30
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--json": isJSON = true
+      case "--typical": isTypical = true
+      case "--directory": directory = rest.popFirst()
+      case "--rounds": rounds = try Self.size(rest.popFirst())
+      case "--entries": entries.append(try Self.size(rest.popFirst()))
+      case "--bytes": byteCounts.append(try Self.size(rest.popFirst()))
+      case "--threads": threads.append(try Self.size(rest.popFirst()))
+      case "--only": only.append(rest.popFirst() ?? "")
+      case "--cap": cap = try Self.size(rest.popFirst())
+      default: throw UsageError()
+      }
+    }
+    guard rounds > 0, !entries.contains(0), !threads.contains(0) else { throw UsageError() }
+  }
+
+  /// Whether a row is asked for.
+  func wants(_ names: String...) -> Bool {
+    only.isEmpty || names.contains { only.contains($0) }
+  }
+
+  private static func size(_ text: String?) throws -> Int {
+    guard let text, let last = text.last else { throw UsageError() }
+    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
+    let shift = shifts[last] ?? 0
+    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
+      throw UsageError()
+    }
+    return number << shift
+  }
+}

@@ -1,0 +1,79 @@
+import Glibc
+import Larder
+
+/// Does one operation so many times and nothing else that depends on the number, so that a tool can
+/// count what an operation costs: the difference of two runs over the difference of the numbers.
+///
+/// The scripts that count instructions and allocations run it.
+enum RepeatBenchmark {
+  static let usage = """
+    usage: LarderBench repeat OPERATION TIMES [--directory DIR]
+
+      OPERATION: memory-hit, read, read-first, miss, miss-exclusive, store-new, store-over, remove
+    """
+
+  private static let entries = 2_000
+
+  /// Runs the benchmark with the arguments that follow its name.
+  static func run(arguments: [String]) throws {
+    guard arguments.count >= 2, let times = Int(arguments[1]), times >= 0 else {
+      throw UsageError()
+    }
+    let options = try DiskOptions(Array(arguments.dropFirst(2)))
+    let directory = BenchmarkDirectory(options, "repeat")
+    defer { directory.removeAll() }
+    try repeatOperation(arguments[0], times, directory.path)
+  }
+
+  private static func repeatOperation(_ name: String, _ times: Int, _ path: String) throws {
+    let keys = (0..<entries).map { CacheKey("https://example.com/item/\(1_000_000 + $0)") }
+    let value = [UInt8](repeating: 7, count: 1024)
+    let cache = try filled(keys, value, path, isExclusive: name == "miss-exclusive")
+    switch name {
+    case "memory-hit": try hitMemory(keys, value, times)
+    case "read", "read-first":
+      // A second object of the process shares what the first has checked; a new engine does not.
+      try cache.close()
+      let reader = try open(path)
+      if name == "read" { for key in keys { _ = try reader.value(forKey: key) } }
+      for number in 0..<times { _ = try reader.value(forKey: keys[number % entries]) }
+      return try reader.close()
+    case "miss", "miss-exclusive":
+      let others = keys.map { CacheKey($0, variant: "none") }
+      for number in 0..<times { _ = try cache.value(forKey: others[number % entries]) }
+    case "store-new":
+      for number in 0..<times {
+        try cache.store(value, forKey: CacheKey("https://example.com/new/\(1_000_000 + number)"))
+      }
+    case "store-over":
+      for number in 0..<times { try cache.store(value, forKey: keys[number % entries]) }
+    case "remove": for number in 0..<min(times, entries) { try cache.remove(forKey: keys[number]) }
+    default: throw UsageError()
+    }
+    try cache.close()
+  }
+
+  private static func open(_ path: String, isExclusive: Bool = false) throws -> DiskCache {
+    var configuration = DiskCache.Configuration(sizeLimit: 1 << 50)
+    if isExclusive { configuration.mode = .exclusive }
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    _ = try cache.count()
+    return cache
+  }
+
+  private static func filled(
+    _ keys: [CacheKey], _ value: [UInt8], _ path: String, isExclusive: Bool
+  ) throws -> DiskCache {
+    let cache = try open(path, isExclusive: isExclusive)
+    for key in keys { try cache.store(value, forKey: key) }
+    return cache
+  }
+
+  private static func hitMemory(_ keys: [CacheKey], _ value: [UInt8], _ times: Int) throws {
+    let memory = MemoryCache<CacheKey, [UInt8]>(.init(countLimit: entries))
+    for key in keys { memory.store(value, forKey: key) }
+    for number in 0..<times {
+      precondition(memory.value(forKey: keys[number % entries]) != nil, "a value is missing")
+    }
+  }
+}
