@@ -70,7 +70,7 @@ enum DirectoryMaking {
     do throws(Errno) {
       return try DirectoryHandle.open(path: path, faults: configuration.faults)
     } catch .permissionDenied {
-      try DirectoryHandle.setPermissions(path: path, permissions, faults: configuration.faults)
+      try DirectoryHandle.setMode(path: path, permissions, faults: configuration.faults)
       return try DirectoryHandle.open(path: path, faults: configuration.faults)
     }
   }

@@ -252,7 +252,7 @@ extension DirectoryHandle {
   }
 
   /// Sets the mode of what a path leads to. Corresponds to `fchmodat(AT_FDCWD)`.
-  static func setPermissions(
+  static func setMode(
     path: String, _ permissions: UInt32, faults: FaultInjector?
   ) throws(Errno) {
     _ = try system(.fcntl, faults) {
