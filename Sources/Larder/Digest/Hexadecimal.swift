@@ -5,6 +5,22 @@ enum Hexadecimal {
     [16 of UInt8] { index in digit(word &>> UInt64(60 - 4 * index) & 0xf) }
   }
 
+  /// Eight digits of half a word, the highest in the lowest byte: as they lie in memory, where the
+  /// lowest byte comes first.
+  ///
+  /// All eight at once, each in its byte: 15 instructions in place of 200.
+  @inline(__always)
+  static func packedDigits(of half: UInt32) -> UInt64 {
+    // Each step halves what a lane holds and puts the upper part into the next one.
+    var lanes = UInt64(half.byteSwapped)
+    lanes = (lanes | lanes &<< 16) & 0x0000_ffff_0000_ffff
+    lanes = (lanes | lanes &<< 8) & 0x00ff_00ff_00ff_00ff
+    lanes = (lanes &>> 4 & 0x000f_000f_000f_000f) | (lanes & 0x000f_000f_000f_000f) &<< 8
+    // 6 more carries into bit 4 where a digit is a letter; letters begin 39 after what follows "9".
+    let letters = (lanes &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
+    return lanes &+ 0x3030_3030_3030_3030 &+ letters &* 39
+  }
+
   /// Appends the digits of a word, the highest first.
   static func append(_ word: UInt64, to text: inout [UInt8]) {
     let digits = digits(of: word)

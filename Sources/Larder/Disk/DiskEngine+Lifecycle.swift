@@ -31,7 +31,7 @@ extension DiskEngine {
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
     if isReplaced { directoryChanged() }
-    guard withState({ $0.mustLock }) else { return false }
+    guard mayBe(.mustLock) else { return false }
     // Asked again at each call until it is had: nothing is written without the lock.
     try lockDirectory()
     withState { $0.mustLock = false }

@@ -16,11 +16,15 @@ final class DiskEngine: Sendable {
   let observers = EngineObservers()
   let writer: EntryWriter
   let reader: EntryReader
+  let recency: Recency
+  /// What of the state is rarely true and asked by every read: seen without the lock.
+  private let rarities = Atomic<UInt8>(0)
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
+    recency = configuration.recency
     writer = EntryWriter(configuration)
     reader = EntryReader(configuration, location)
     state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
@@ -72,6 +76,26 @@ final class DiskEngine: Sendable {
 
   /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.
   func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
-    state.withLock { body(&$0) }
+    state.withLock { state in
+      let result = body(&state)
+      let now = state.rarities.rawValue
+      // Under the lock, so that of two changes the later one is not overtaken.
+      if now != rarities.load(ordering: .relaxed) { rarities.store(now, ordering: .releasing) }
+      return result
+    }
+  }
+
+  /// Whether one of the rare things is true, as of a moment before the call returns.
+  func mayBe(_ rarity: EngineState.Rarities) -> Bool {
+    EngineState.Rarities(rawValue: rarities.load(ordering: .acquiring)).contains(rarity)
+  }
+
+  /// Whether a name's file is gone in this process's view, as of a moment before the call returns.
+  ///
+  /// Most of the time nothing is hidden, which shows without the lock: what was hidden before the
+  /// call set the mark before.
+  func hidesFile(named name: EntryName) -> Bool {
+    guard mayBe(.hidesFiles) else { return false }
+    return withState { $0.hidesFile(named: name) }
   }
 }

@@ -4,6 +4,9 @@
 struct EngineState: Sendable {
   var index = EntryIndex()
   var statistics = DiskStatistics()
+  /// Reads that found no file; kept apart from the other misses, since a miss is often all that is
+  /// asked of an engine and a dictionary takes longer than the look into the index.
+  var absentCount = 0
   /// Names that an operation is changing right now.
   var busy: Set<EntryName> = []
   /// Uses that have not reached the disk.
@@ -51,11 +54,46 @@ struct EngineState: Sendable {
 }
 
 extension EngineState {
+  /// The statistics as they are shown.
+  var snapshot: DiskStatistics {
+    var snapshot = statistics
+    if absentCount > 0 { snapshot.misses[.absent, default: 0] += absentCount }
+    return snapshot
+  }
+
+  /// Counts a miss.
+  mutating func countMiss(_ reason: MissReason) {
+    if reason == .absent {
+      absentCount += 1
+    } else {
+      statistics.misses[reason, default: 0] += 1
+    }
+  }
+
   /// Whether the index knows every entry.
   var isScanned: Bool { statistics.scan == .finished }
 
+  /// What is rarely true and asked by every read.
+  struct Rarities: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// Some name's file is gone in this process's view and still there.
+    static let hidesFiles = Rarities(rawValue: 1)
+    /// Another directory was found at the path, and its lock has not been taken.
+    static let mustLock = Rarities(rawValue: 2)
+  }
+
+  /// Which of them are true.
+  var rarities: Rarities {
+    Rarities(rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0))
+  }
+
+  /// Whether any file is hidden.
+  private var hidesFiles: Bool { !doomed.isEmpty || storedSinceClear != nil }
+
   /// Whether a file of this process's view is gone although its name is still on the disk.
   func hidesFile(named name: EntryName) -> Bool {
+    guard hidesFiles else { return false }
     if doomed[name] != nil { return true }
     guard let storedSinceClear else { return false }
     return !storedSinceClear.contains(name)

@@ -34,8 +34,8 @@ extension EntryName {
   }
 
   private static func append(_ word: UInt64, to name: inout FileName) {
-    let digits = Hexadecimal.digits(of: word)
-    for index in digits.indices { name.append(digits[index]) }
+    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word &>> 32)))
+    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word)))
   }
 
   private static func word(_ name: FileName, at start: Int) -> UInt64? {

@@ -32,6 +32,16 @@ struct FileName: Sendable {
     count += 1
   }
 
+  /// Adds eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
+  /// bytes.
+  mutating func append(packed bytes: UInt64) {
+    precondition(count &+ 8 <= Self.maximumCount, "a file name of the cache has at most 63 bytes")
+    var span = storage.mutableSpan
+    var raw = unsafe span.mutableBytes
+    raw.storeBytes(of: bytes.littleEndian, toByteOffset: count, as: UInt64.self)
+    count &+= 8
+  }
+
   /// Adds a text. Precondition: the name stays within 63 bytes.
   mutating func append(_ text: String) {
     for byte in text.utf8 { append(byte) }
