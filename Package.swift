@@ -32,6 +32,20 @@ let package = Package(
       name: "LarderFoundationTests", dependencies: ["LarderFoundation"], swiftSettings: house),
     .testTarget(
       name: "LarderToolTests", dependencies: ["Larder", "LarderTool"], swiftSettings: house),
+
+    // Complete programs, as a package of yours would have them: no settings of the house.
+    .executableTarget(
+      name: "CachingProxy", dependencies: ["Larder", "LarderFoundation"],
+      path: "Tests/Examples/CachingProxy"),
+    .executableTarget(
+      name: "CompilerCache", dependencies: ["Larder"], path: "Tests/Examples/CompilerCache"),
+    .executableTarget(
+      name: "Thumbnails", dependencies: ["Larder"], path: "Tests/Examples/Thumbnails"),
+    .executableTarget(
+      name: "RedisLoader", dependencies: ["Larder"], path: "Tests/Examples/RedisLoader"),
+    .testTarget(
+      name: "ExampleTests", dependencies: ["CachingProxy", "CompilerCache", "Thumbnails"],
+      swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )

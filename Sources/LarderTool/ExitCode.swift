@@ -35,7 +35,8 @@ extension ExitCode {
       case .directoryMissing, .notADirectory: .notACache
       case .invalidArgument: .usage
       case .unsafeDirectory, .permissionDenied, .noSpace, .readOnly, .resourcesExhausted,
-        .configurationConflict, .locked, .extendedDataUnsupported, .nameOccupied, .callerFailed,
+        .configurationConflict, .locked, .exclusiveUnsupported, .extendedDataUnsupported,
+        .nameOccupied, .callerFailed,
         .cancelled, .loadCycle, .closed, .forked, .io:
         .inputOutput
       // The library's codes are nonexhaustive: a newer one must not stop the tool from compiling.

@@ -51,6 +51,8 @@ public struct CacheError: Error, Sendable, Hashable {
     case configurationConflict
     /// Another process holds the directory exclusively.
     case locked
+    /// The file system is shared with other machines, which no lock keeps out.
+    case exclusiveUnsupported
     /// The file system cannot hold the extended data asked for.
     case extendedDataUnsupported
     /// A name or a setting cannot be used.
@@ -100,6 +102,8 @@ extension CacheError.Code {
     case .configurationConflict:
       "the directory is open in this process with other limits, clock or mode; use the same"
     case .locked: "another process holds the directory exclusively; stop it or share"
+    case .exclusiveUnsupported:
+      "the file system is shared with other machines, which no lock keeps out; open it shared"
     case .extendedDataUnsupported:
       "the file system holds no extended attributes of that size; store without extended data"
     case .invalidArgument: "the name or setting cannot be used"

@@ -68,7 +68,9 @@ enum DirectoryMaking {
     if !wasMade, try !isEmpty(handle) { return }
     // The flag first: it is inherited only by files made after it, the tag among them. ENOTTY or
     // EOPNOTSUPP where the filesystem has none. See: man 2 ioctl_iflags.
-    bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
+    if !handle.fileSystem.isNetwork {
+      bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
+    }
     bestEffort { () throws(Errno) in
       let tag = try handle.create(tagName, permissions: 0o644)
       try tag.write(tagText.utf8.span)

@@ -88,6 +88,9 @@ extension DiskCache {
     /// How long an eviction leaves the directory to another process that is evicting.
     package var electionPatience = Duration.milliseconds(500)
 
+    /// What tests say that the directory is on; nil to ask the system.
+    package var fileSystem: FileSystemKind?
+
     /// Failures for tests to put in the place of system calls.
     package var faults: FaultInjector?
 

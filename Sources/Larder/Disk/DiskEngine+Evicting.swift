@@ -28,8 +28,9 @@ extension EngineState {
 }
 
 extension DiskEngine {
-  /// Victims that are removed between two looks at what else there is to do.
-  private static let batchSize = 64
+  /// Victims that are removed between two looks at what else there is to do. Fewer where evictors on
+  /// several machines may be at it at once, and each unlink is a round trip.
+  private var batchSize: Int { fileSystem.isNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
   func runEvictor() {
@@ -43,7 +44,11 @@ extension DiskEngine {
   }
 
   /// How long the evictor leaves the tag to another process before it asks again.
-  private static let electionPause = Duration.milliseconds(20)
+  ///
+  /// On a network file system machines that do not see each other's locks are kept out of step.
+  private var electionPause: Duration {
+    .milliseconds(fileSystem.isNetwork ? Int.random(in: 20...100) : 20)
+  }
 
   /// Removes the files of all victims, once it is elected among the processes on the directory.
   ///
@@ -55,13 +60,13 @@ extension DiskEngine {
       && IOExecutor.upkeep.hasThreads
     let election = elect()
     if case .lost = election, hasPatience {
-      return IOExecutor.upkeep.submit(after: Self.electionPause) { self.evict(since: start) }
+      return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
     }
     // Held until the last victim is gone; closing it ends the term.
     defer { withExtendedLifetime(election) {} }
     while let eviction = nextEviction() {
       while true {
-        let victims = eviction.take(Self.batchSize)
+        let victims = eviction.take(batchSize)
         if victims.isEmpty { break }
         eviction.add(removeFiles(of: victims))
         changed.signal()

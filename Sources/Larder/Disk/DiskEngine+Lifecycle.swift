@@ -5,7 +5,12 @@ extension DiskEngine {
     switch configuration.mode {
     case .readOnly, .fixture: return
     case .shared: lock = .shared
-    case .exclusive: lock = .exclusive
+    case .exclusive:
+      // A lock on a directory there keeps nobody on another machine out.
+      guard !fileSystem.isNetwork else {
+        throw CacheError(.exclusiveUnsupported, operation: "open", path: location.path)
+      }
+      lock = .exclusive
     }
     var isLocked = true
     do throws(Errno) {

@@ -16,7 +16,10 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: request.subject.key.tag)
-    withState { $0.noteStored(entry) }
+    withState { [now, isNetwork = fileSystem.isNetwork] state in
+      state.noteStored(entry)
+      if isNetwork { state.serverClock.learn(status.change, at: now) }
+    }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))

@@ -77,9 +77,6 @@ extension DiskEngine {
     let now: Timestamp
     /// How long past its expiry a value is still found.
     let staleness: Duration
-
-    /// The latest expiry with which nothing is found any more.
-    var horizon: Timestamp { staleness == .zero ? now : now.adding(.zero - staleness) }
   }
 
   private func check(
@@ -103,7 +100,7 @@ extension DiskEngine {
   /// Whether a file is worth reading before the state is asked about it: nothing that its status
   /// tells speaks against it, and should it be turned down, little was read in vain.
   private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
-    status.byteCount <= 64 << 10 && use.staleness == .zero
+    status.byteCount <= 1 << 20 && use.staleness == .zero && !fileSystem.isNetwork
       && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
   }
 
@@ -116,7 +113,8 @@ extension DiskEngine {
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry, now: use.horizon)
+      to: status, pending: recall.pendingExpiry,
+      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
     {
       if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
@@ -146,6 +144,12 @@ extension DiskEngine {
       descriptor: descriptor, status: status, bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// The time by which a file's expiry is judged.
+  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
+    guard fileSystem.isNetwork else { return now }
+    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 
   /// Reads the content as the purpose asks, unless it has been read, and checks it, unless the file

@@ -109,7 +109,9 @@ extension DiskEngine {
       do throws(Errno) {
         let file = try handle.openForReading(name)
         let status = try file.status()
-        guard status.isRegular, try file.tryLock(.exclusive) else { continue }
+        guard status.isRegular, isLeftBehind(status), try file.tryLock(.exclusive) else {
+          continue
+        }
         // The name may have gone to another file between the opening and the lock.
         guard try handle.status(of: name).identity == status.identity else { continue }
         try handle.unlink(name)
@@ -118,6 +120,14 @@ extension DiskEngine {
         // Published or removed meanwhile, or not ours to remove.
       }
     }
+  }
+
+  /// Whether a temporary can be one that was left behind: on a network file system, where another
+  /// machine's lock may not show, one that nobody has touched for an hour.
+  private func isLeftBehind(_ status: FileStatus) -> Bool {
+    guard fileSystem.isNetwork else { return true }
+    let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
+    return now.duration(since: status.change) > .seconds(3600)
   }
 
   /// After another directory was found in the place of the one that was held: everything known is

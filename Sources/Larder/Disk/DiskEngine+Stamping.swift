@@ -39,7 +39,7 @@ extension DiskEngine {
     } catch .notSupported {
       // A file system without attributes: name and stamps alone make an entry.
     }
-    try descriptor.setTimes(access: now, modification: expiry)
+    try descriptor.setStamps(lastAccess: now, expiry: expiry)
     let fresh = try descriptor.status()
     withState { $0.noteStamped(name, fresh) }
     tellObservers(of: attribute.proof)

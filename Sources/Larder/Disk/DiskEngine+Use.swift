@@ -91,7 +91,13 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      try descriptor.setTimes(access: written, modification: expiry)
+      if fileSystem.isNetwork {
+        // Both stamps: sshfs sets the one that is left out to now, which would end the entry.
+        try descriptor.setStamps(
+          lastAccess: written, expiry: expiry ?? status.modification.asExpiry)
+      } else {
+        try descriptor.setTimes(access: written, modification: expiry)
+      }
       let fresh = try descriptor.status()
       withState { state in
         state.statistics.stampsWritten += 1

@@ -25,12 +25,15 @@ final class DiskEngine: Sendable {
     self.location = location
     self.configuration = configuration
     recency = configuration.recency
-    writer = EntryWriter(configuration)
+    writer = EntryWriter(
+      configuration, configuration.fileSystem ?? location.handle.fileSystem)
     reader = EntryReader(configuration, location)
     state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
   }
 
   var now: Timestamp { configuration.clock.now() }
+  /// What the directory is on, as it is held now.
+  var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   var isReadOnly: Bool { configuration.mode.isReadOnly }
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 

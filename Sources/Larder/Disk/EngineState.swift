@@ -39,6 +39,8 @@ struct EngineState: Sendable {
   var trimsWaiting = 0
   /// Bytes written before the first scan was done, for the decision whether to finish it.
   var unscannedByteCount: UInt64 = 0
+  /// What the file server's clock says, on a network file system.
+  var serverClock = ServerClock()
   /// The stamp that was issued last, so that two uses within one tick of the clock stay in order.
   var lastAccess = Timestamp(seconds: .min)
   /// When the free space was last looked up.

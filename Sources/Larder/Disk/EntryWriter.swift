@@ -10,12 +10,18 @@ final class EntryWriter: Sendable {
   // One for all caches of the process, which may share a directory under two engines for a moment.
   private static let serial = Atomic<UInt64>(0)
 
-  init(_ configuration: DiskCache.Configuration) {
+  /// Whether what a stamp was set to is asked for again, because the file system may hold less and
+  /// not say so.
+  private let checksStamps: Bool
+
+  init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordsKeys = configuration.recordKeys == .always
     // Without a privilege, a file gets its name through /proc alone.
-    lacksUnnamedFiles = Atomic(!SystemEnvironment.hasDescriptorPaths)
+    // No network file system has unnamed files; asking would cost each engine a round trip.
+    lacksUnnamedFiles = Atomic(!SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork)
+    checksStamps = fileSystem.isNetwork
   }
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
@@ -88,7 +94,11 @@ final class EntryWriter: Sendable {
       // Without attributes the value alone can be kept, but not what the caller counts on beside
       // it.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
-      try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
+      if checksStamps {
+        try file.descriptor.setStamps(lastAccess: seal.lastAccess, expiry: seal.expiry)
+      } else {
+        try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
+      }
       if isDurable { try file.descriptor.synchronizeData() }
     } catch {
       let isData = error == .notSupported || error == .argumentListTooLong

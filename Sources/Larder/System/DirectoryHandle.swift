@@ -18,6 +18,8 @@ final class DirectoryHandle: Sendable {
   /// The group when the directory was opened. Both decide whose files are trusted, and are not
   /// asked for again: whoever may change the owner of a directory may as well replace it.
   let group: UInt32
+  /// What it is on; a file system that does not say is taken for a local one.
+  let fileSystem: FileSystemKind
 
   /// Takes an open directory over.
   ///
@@ -28,6 +30,7 @@ final class DirectoryHandle: Sendable {
     identity = status.identity
     owner = status.owner
     group = status.group
+    fileSystem = FileSystemKind(of: descriptor, device: status.identity.device)
     self.descriptor = descriptor
   }
 
@@ -184,14 +187,26 @@ extension DirectoryHandle {
     }
   }
 
-  /// Gives a file another name that must be free. Corresponds to `renameat2(RENAME_NOREPLACE)`.
+  /// Gives a file another name that must be free.
   ///
-  /// - Throws: `.fileExists`; `.invalidArgument` from a filesystem that does not know the flag.
+  /// Corresponds to `renameat2(RENAME_NOREPLACE)`; where the file system does not know that flag, as
+  /// no network file system does, to `linkat` and `unlinkat`: for a moment the file has both names.
+  ///
+  /// - Throws: `.fileExists`.
   func renameExclusively(_ old: FileName, to new: FileName) throws(Errno) {
-    _ = try system(.renameat, faults) {
-      unsafe old.withCString { old in
-        unsafe new.withCString { new in unsafe c_renameat2(raw, old, raw, new, 1) }
+    do throws(Errno) {
+      _ = try system(.renameat, faults) {
+        unsafe old.withCString { old in
+          unsafe new.withCString { new in unsafe c_renameat2(raw, old, raw, new, 1) }
+        }
       }
+    } catch .invalidArgument {
+      _ = try system(.linkat, faults) {
+        unsafe old.withCString { old in
+          unsafe new.withCString { new in unsafe linkat(raw, old, raw, new, 0) }
+        }
+      }
+      try unlink(old)
     }
   }
 

@@ -49,6 +49,14 @@ extension FileDescriptor {
     return FileStatus(buffer)
   }
 
+  /// Tells which kind of file system the file is on, by its number. Corresponds to `fstatfs`.
+  func fileSystemNumber() throws(Errno) -> UInt64 {
+    // A `struct statfs` has 120 bytes on 64-bit platforms; its first word is the number.
+    var buffer = [UInt](repeating: 0, count: 32)
+    _ = try system(.fstatfs, faults) { unsafe c_fstatfs(rawValue, &buffer) }
+    return UInt64(buffer[0])
+  }
+
   /// Sets the two stamps; nil leaves one as it is. Corresponds to `futimens`.
   ///
   /// Moves the change time as well, to the system's own clock: that is how everybody who judged the

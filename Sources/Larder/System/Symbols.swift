@@ -36,3 +36,9 @@ func c_renameat2(
 /// See: man 2 eventfd (sys/eventfd.h).
 @_extern(c, "eventfd")
 func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
+
+/// See: man 2 fstatfs (sys/vfs.h).
+///
+/// Fills a `struct statfs`, whose first word is the file system's number on every 64-bit platform.
+@_extern(c, "fstatfs")
+func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32

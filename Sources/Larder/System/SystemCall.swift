@@ -7,6 +7,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case flock
   case fstat
   case fstatat
+  case fstatfs
   case fstatvfs
   case fsync
   case futimens

@@ -1,0 +1,91 @@
+/// The file system that a directory is on, as far as a cache's promises depend on it.
+///
+/// A network file system is one that other machines can change without this kernel's knowing: there
+/// `inotify` tells of this machine's changes only, a lock on a directory keeps nobody out, and what
+/// `stat` says may be a second old.
+package struct FileSystemKind: Sendable, Hashable {
+  /// What the kernel calls it in `/proc/mounts` (`ext4`, `nfs`, `fuse.glusterfs`), or its number in
+  /// hexadecimal where neither is known.
+  package let name: String
+  /// Whether other machines may share it.
+  package let isNetwork: Bool
+
+  package init(name: String, isNetwork: Bool) {
+    self.name = name
+    self.isNetwork = isNetwork
+  }
+
+  /// What nothing is known of.
+  static let unknown = FileSystemKind(name: "unknown", isNetwork: false)
+
+  /// Tells a file system by its number and, for one that runs outside the kernel, by the type that
+  /// it was mounted with.
+  ///
+  /// - Parameter mountType: asked for only where the number does not tell enough, since it costs
+  ///   reading a table of all mounts.
+  init(number: UInt64, mountType: () -> String?) {
+    if number == Self.fuse {
+      let type = mountType() ?? "fuse"
+      self.init(name: type, isNetwork: !Self.localPrograms.contains(type))
+    } else if let name = Self.networks[number] {
+      self.init(name: name, isNetwork: true)
+    } else {
+      let name = Self.locals[number] ?? "0x" + String(number, radix: 16)
+      self.init(name: name, isNetwork: false)
+    }
+  }
+
+  // Numbers from linux/magic.h and, where the kernel keeps them to itself, man 2 statfs.
+  private static let fuse: UInt64 = 0x6573_5546
+
+  private static let networks: [UInt64: String] = [
+    0x6969: "nfs", 0x517b: "smb", 0xfe53_4d42: "smb2", 0xff53_4d42: "cifs",
+    0x00c3_6400: "ceph", 0x0102_1997: "9p", 0x5346_414f: "afs", 0x6b41_4653: "afs",
+    0x7375_7245: "coda", 0x0bd0_0bd0: "lustre", 0x4750_4653: "gpfs", 0x1983_0326: "beegfs",
+    0x7461_636f: "ocfs2", 0x0116_1970: "gfs2", 0x6a65_6a63: "virtiofs", 0x786f_4256: "vboxsf",
+  ]
+
+  private static let locals: [UInt64: String] = [
+    0xef53: "ext4", 0x5846_5342: "xfs", 0x9123_683e: "btrfs", 0x0102_1994: "tmpfs",
+    0x794c_7630: "overlay", 0x8584_58f6: "ramfs", 0x2fc1_2fc1: "zfs", 0xf2f5_2010: "f2fs",
+    0xca45_1a4e: "bcachefs", 0x4d44: "vfat", 0x2011_bab0: "exfat",
+  ]
+
+  /// Programs that pass on what is on this machine's own disks. Of any other the worse is assumed.
+  private static let localPrograms: Set<String> = [
+    "fuseblk", "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.bindfs", "fuse.gocryptfs",
+    "fuse.encfs",
+  ]
+}
+
+extension FileSystemKind {
+  /// Asks the system what an open file is on. Corresponds to `fstatfs`.
+  init(of file: borrowing FileDescriptor, device: UInt64) {
+    do throws(Errno) {
+      self.init(number: try file.fileSystemNumber()) {
+        Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
+      }
+    } catch {
+      self = .unknown
+    }
+  }
+
+  /// The type of the mount with a device's number.
+  ///
+  /// A line reads `36 35 98:0 / /mnt rw shared:1 - ext4 /dev/sda1 rw`. Source: man 5 proc,
+  /// `/proc/pid/mountinfo`.
+  static func mountType(of device: UInt64, in table: String) -> String? {
+    // The halves of the number as glibc's gnu_dev_major and gnu_dev_minor put them together.
+    let major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfff)
+    let minor = (device & 0xff) | (device >> 12 & ~0xff)
+    let wanted = "\(major):\(minor)"
+    for line in table.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 2, fields[2] == wanted,
+        let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
+      else { continue }
+      return String(fields[dash + 1])
+    }
+    return nil
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// The first C compiler that there is; a Swift toolchain brings clang.
+private let compiler = ["cc", "clang"].first(where: Program.has)
+
+@Suite(.enabled("no C compiler is in the PATH") { compiler != nil })
+struct `The compiler cache` {
+  private let scene: Scene
+  private let cc: String
+
+  private static let sources = [
+    "sort.h": "int compare(const void *, const void *);\nvoid report(const int *, int);\n",
+    "sort.c": """
+    #include <stdlib.h>
+    #include "sort.h"
+    int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+    """,
+    "report.c": """
+    #include <stdio.h>
+    #include "sort.h"
+    #warning the report is in one line
+    void report(const int *numbers, int count) {
+      for (int i = 0; i < count; i++) printf("%d ", numbers[i]);
+      printf("\\n");
+    }
+    """,
+    "main.c": """
+    #include <stdlib.h>
+    #include "sort.h"
+    int main(void) {
+      int numbers[] = {5, 3, 9, 1};
+      qsort(numbers, 4, sizeof numbers[0], compare);
+      report(numbers, 4);
+      return 0;
+    }
+    """,
+  ]
+  private static let units = ["sort", "report", "main"]
+
+  init() throws {
+    scene = try Scene()
+    cc = try #require(compiler)
+    for (name, text) in Self.sources { try scene.write((text + "\n").utf8, to: name) }
+  }
+
+  private func compile(_ unit: String, _ options: String...) throws -> Program.Outcome {
+    try Program("CompilerCache").run(
+      [cc, "-c", "\(unit).c", "-o", "\(unit).o"] + options, in: scene,
+      environment: ["COMPILER_CACHE": scene.root.path + "/cache", "COMPILER_CACHE_SAY": "1"])
+  }
+
+  @Test func `gives the second build the compiler's own objects, warnings and all`() throws {
+    var objects: [String: Data] = [:]
+    var warnings: [String: String] = [:]
+    for unit in Self.units {
+      let outcome = try compile(unit)
+      #expect(outcome.status == 0 && outcome.talk.hasSuffix("compiler-cache: compiled\n"))
+      objects[unit] = try scene.read("\(unit).o")
+      warnings[unit] = outcome.talk.replacing("compiled", with: "from the cache")
+      try scene.remove("\(unit).o")
+    }
+    for unit in Self.units {
+      let outcome = try compile(unit)
+      #expect(outcome.status == 0 && outcome.talk == warnings[unit])
+      #expect(try scene.read("\(unit).o") == objects[unit])
+    }
+    #expect(warnings["report"]?.contains("the report is in one line") == true)
+    let objectNames = Self.units.map { "\($0).o" }
+    #expect(try Program.run(cc, objectNames + ["-o", "sorted"], in: scene).status == 0)
+    #expect(try Program.run("./sorted", [], in: scene).output == "1 3 5 9 \n")
+  }
+
+  @Test func `compiles again when a header, an option or the source has changed`() throws {
+    #expect(try compile("sort").talk.hasSuffix("compiled\n"))
+    #expect(try compile("sort", "-O2").talk.hasSuffix("compiled\n"))
+    #expect(try compile("sort").talk.hasSuffix("from the cache\n"))
+    try scene.write("int compare(const void *, const void *);\n".utf8, to: "sort.h")
+    #expect(try compile("sort").talk.hasSuffix("compiled\n"))
+    try scene.write((Self.sources["sort.c"]! + "\nint more;\n").utf8, to: "sort.c")
+    #expect(try compile("sort").talk.hasSuffix("compiled\n"))
+    #expect(try compile("sort").talk.hasSuffix("from the cache\n"))
+  }
+
+  @Test func `keeps nothing of a source that does not compile, and passes other uses on`() throws {
+    try scene.write("int broken(".utf8, to: "sort.c")
+    for _ in 1...2 {
+      let outcome = try compile("sort")
+      #expect(outcome.status != 0 && outcome.talk.contains("error"))
+    }
+    let program = Program("CompilerCache")
+    #expect(try program.run([cc, "--version"], in: scene).output.isEmpty == false)
+  }
+}

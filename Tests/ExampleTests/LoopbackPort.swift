@@ -1,0 +1,35 @@
+import Foundation
+
+/// A port that nobody else is given while this lives; those who share ports can listen on it.
+final class LoopbackPort: Sendable {
+  let number: UInt16
+  private let handle: FileHandle
+
+  init() throws {
+    let socket = socket(AF_INET, 1, 0)
+    handle = FileHandle(fileDescriptor: socket, closeOnDealloc: true)
+    var yes: Int32 = 1
+    unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, 4)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    // Bound and never listening: it takes no connection away from those who do.
+    let status = unsafe withUnsafeBytes(of: &address) {
+      unsafe bind(socket, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, 16)
+    }
+    if status < 0 { throw POSIXError(.EADDRINUSE) }
+    number = try Self.number(of: handle)
+  }
+
+  /// The port that a socket is bound to.
+  static func number(of handle: FileHandle) throws -> UInt16 {
+    var address = sockaddr_in()
+    var count: socklen_t = 16
+    let status = unsafe withUnsafeMutableBytes(of: &address) {
+      unsafe getsockname(
+        handle.fileDescriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, &count)
+    }
+    if status < 0 { throw POSIXError(.EBADF) }
+    return UInt16(bigEndian: address.sin_port)
+  }
+}

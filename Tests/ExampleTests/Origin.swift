@@ -1,0 +1,49 @@
+import Foundation
+import Synchronization
+
+@testable import CachingProxy
+
+/// A web server on the loopback interface that counts what it is asked for.
+final class Origin: Sendable {
+  let port: UInt16
+  private let listener: FileHandle
+  private let asked = Mutex<[String: Int]>([:])
+
+  init() throws {
+    listener = try Sockets.listen(on: 0)
+    port = try LoopbackPort.number(of: listener)
+    Thread.detachNewThread { [self] in while answerOne() {} }
+  }
+
+  /// Ends the thread, which waits in `accept`.
+  func stop() { shutdown(listener.fileDescriptor, Int32(SHUT_RDWR)) }
+
+  /// How often a path was asked for.
+  func count(of path: String) -> Int { asked.withLock { $0[path] ?? 0 } }
+
+  /// The bytes of a page, the same for the same path and unlike text.
+  static func body(of path: String) -> Data {
+    var state = path.utf8.reduce(5381 as UInt64) { $0 &* 33 &+ UInt64($1) }
+    return Data(
+      (0..<100_000).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(state >> 56)
+      })
+  }
+
+  private func answerOne() -> Bool {
+    do {
+      let client = try Sockets.accept(listener)
+      let head = String(decoding: client.availableData, as: UTF8.self)
+      let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
+      asked.withLock { $0[path, default: 0] += 1 }
+      let status = path.hasPrefix("/missing") ? "404 Not Found" : "200 OK"
+      let control = path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : ""
+      let answer = "HTTP/1.0 \(status)\r\nContent-Type: image/png\r\n\(control)\r\n"
+      try client.write(contentsOf: Data(answer.utf8) + Self.body(of: path))
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Larder
+
+/// A cache of object files in the manner of ccache: `CompilerCache cc -c FILE.c -o FILE.o …`.
+///
+/// The key is all that the object depends on: the compiler, its options and the preprocessed
+/// source. Any number of compilations can run at once, as under `make -j`. The directory is
+/// `$COMPILER_CACHE`, or `~/.cache/compiler-cache`; with `COMPILER_CACHE_SAY=1` a line on stderr
+/// says what happened.
+@main
+struct CompilerCache {
+  let cache: DiskCache
+  let compiler: String
+  let options: [String]
+
+  static func main() throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard let compiler = arguments.first else { print("usage: CompilerCache CC OPTIONS…"); exit(2) }
+    let options = Array(arguments.dropFirst())
+    guard let output = output(of: options) else {
+      // Linking, several files, output to stdout: not for us.
+      exit(try run(compiler, options, showing: true).status)
+    }
+    let configuration = DiskCache.Configuration(sizeLimit: 5 << 30)
+    let cache = try DiskCache(directory: directory, configuration: configuration)
+    let status = try CompilerCache(cache: cache, compiler: compiler, options: options)
+      .compile(to: output)
+    try cache.close()
+    exit(status)
+  }
+
+  private static var directory: String {
+    let environment = ProcessInfo.processInfo.environment
+    return environment["COMPILER_CACHE"]
+      ?? "\(environment["HOME"] ?? "/tmp")/.cache/compiler-cache"
+  }
+
+  /// The object file, if these options compile one C file to one.
+  private static func output(of options: [String]) -> String? {
+    guard options.contains("-c"), !options.contains("-E"), !options.contains("-"),
+      options.count(where: { $0.hasSuffix(".c") }) == 1,
+      let mark = options.firstIndex(of: "-o"), mark + 1 < options.count
+    else { return nil }
+    return options[mark + 1]
+  }
+
+  /// Takes the object from the cache, or compiles it and keeps it with the warnings.
+  private func compile(to output: String) throws -> Int32 {
+    guard let key = try key(output) else {
+      return try Self.run(compiler, options, showing: true).status
+    }
+    if let hit = try cache.read(forKey: key) {
+      try Data(hit.bytes).write(to: URL(filePath: output))
+      try FileHandle.standardError.write(contentsOf: Data(hit.extendedData))
+      say("from the cache")
+      return 0
+    }
+    let (status, _, warnings) = try Self.run(compiler, options, showing: true)
+    // Warnings are shown again with the object; what has more of them is compiled each time.
+    guard status == 0, warnings.count <= 1024 else { return status }
+    let object = try Data(contentsOf: URL(filePath: output))
+    try cache.store(
+      Array(object), forKey: key, expiration: .days(30), extendedData: Array(warnings))
+    say("compiled")
+    return 0
+  }
+
+  /// All that the object depends on, nil if the source cannot be preprocessed.
+  private func key(_ output: String) throws -> CacheKey? {
+    let others = options.filter { $0 != "-c" && $0 != "-o" && $0 != output }
+    let (status, source, _) = try Self.run(compiler, others + ["-E"], showing: false)
+    guard status == 0 else { return nil }
+    let version = try Self.run(compiler, ["--version"], showing: false).output
+    return CacheKey(
+      joining: ([version, source].map { String(decoding: $0, as: UTF8.self) } + others))
+  }
+
+  private func say(_ what: String) {
+    guard ProcessInfo.processInfo.environment["COMPILER_CACHE_SAY"] != nil else { return }
+    FileHandle.standardError.write(Data("compiler-cache: \(what)\n".utf8))
+  }
+
+  /// Runs a command found in PATH. Both streams go through files: neither can fill up and block.
+  private static func run(
+    _ command: String, _ arguments: [String], showing: Bool
+  ) throws -> (status: Int32, output: Data, talk: Data) {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = try ["output", "talk"].map { name in
+      try Data().write(to: folder.appending(path: name))
+      return try FileHandle(forUpdating: folder.appending(path: name))
+    }
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [command] + arguments
+    (process.standardOutput, process.standardError) = (files[0], files[1])
+    try process.run()
+    process.waitUntilExit()
+    let texts = try files.map {
+      try $0.seek(toOffset: 0); return try $0.readToEnd() ?? Data()
+    }
+    if showing {
+      try FileHandle.standardOutput.write(contentsOf: texts[0])
+      try FileHandle.standardError.write(contentsOf: texts[1])
+    }
+    return (process.terminationStatus, texts[0], texts[1])
+  }
+}

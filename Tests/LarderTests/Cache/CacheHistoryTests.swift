@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Short histories of threads on a cache with both tiers, as `MemoryHistoryTests` has them.
+@Suite(.timeLimit(.minutes(2)))
+struct CacheHistoryTests {
+  typealias Call = CacheHistories.Call
+  typealias Outcome = CacheHistories.Outcome
+  typealias Subject = CacheHistories.Subject
+
+  /// Records histories of a cache each; `before` runs before each call.
+  private static func record(
+    _ histories: CacheHistories, _ count: Int,
+    before: @escaping @Sendable (Subject, Call) -> Void = { _, _ in }
+  ) throws -> [[RecordedCall<Call, Outcome>]] {
+    // In parts, since each cache that is open holds a descriptor.
+    try stride(from: 0, to: count, by: 50).flatMap { first in
+      let directory = try TemporaryDirectory()
+      let subjects = try (0..<50).map { try Subject(directory: "\(directory.path)/\($0)") }
+      let recorder = HistoryRecorder<Subject, Call, Outcome>(
+        subject: { subjects[$0] }, script: { histories.script(first + $0, $1) },
+        perform: { subject, call in
+          before(subject, call)
+          return subject.perform(call)
+        })
+      let recorded = try recorder.record(50)
+      for subject in subjects { try subject.cache.close() }
+      return recorded
+    }
+  }
+
+  @Test(arguments: CacheHistories.table)
+  func `whatever threads see of both tiers has an order`(_ histories: CacheHistories) throws {
+    let recorded = try Self.record(histories, 400)
+    HistoryJudge.expectLinear(recorded, seed: histories.seed, by: CacheHistoryModel())
+  }
+
+  @Test func `a store in two steps is found out`() throws {
+    let recorded = try Self.record(CacheHistories.table[0], 200) { subject, call in
+      // What a store must not do: let what was there before it go unseen.
+      if case .store(let key, _, _) = call { _ = subject.perform(.remove(key)) }
+    }
+    #expect(!HistoryJudge.rejected(recorded) { _ in CacheHistoryModel() }.isEmpty)
+  }
+}

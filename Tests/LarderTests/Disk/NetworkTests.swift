@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Larder
+
+/// What the engine does otherwise where other machines share the file system.
+@Suite("On a network file system")
+struct NetworkTests {
+  private static let network = FileSystemKind(name: "nfs", isNetwork: true)
+
+  private static func open(
+    _ scene: DiskScene, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> DiskCache {
+    try scene.open {
+      $0.fileSystem = network
+      change(&$0)
+    }
+  }
+
+  @Test func `it cannot be had for oneself alone`() throws {
+    let scene = try DiskScene()
+    let error = #expect(throws: CacheError.self) {
+      try Self.open(scene) { $0.mode = .exclusive }
+    }
+    #expect(error?.code == .exclusiveUnsupported)
+  }
+
+  @Test func `entries are stored, used, kept and removed as anywhere`() throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene) { $0.recencyGranularity = .zero }
+    #expect(try cache.store([1], forKey: "a", expiration: .never) == .stored)
+    #expect(try cache.storeIfAbsent([2], forKey: "a") == .rejected(.alreadyPresent))
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try scene.status(scene.name("a")).modification == .never)
+    #expect(try cache.remove(forKey: "a"))
+    #expect(try scene.names == [])
+  }
+
+  @Test func `a store only where nothing is needs no flag that the file system lacks`() throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    scene.faults.plan(.errno(.invalidArgument), for: .renameat)
+    #expect(try cache.storeIfAbsent([1], forKey: "a") == .stored)
+    scene.faults.plan(.errno(.invalidArgument), for: .renameat)
+    #expect(try cache.storeIfAbsent([2], forKey: "a") == .rejected(.alreadyPresent))
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try scene.names.count == 1)
+  }
+
+  @Test func `near its end an entry is judged by the server's clock`() throws {
+    // The system's clock is the server here, and this machine's is 5 s behind.
+    let scene = try DiskScene()
+    let server = WallClock.system.now()
+    let cache = try Self.open(scene) { $0.extending = .none }
+    scene.clock.now = server.adding(seconds: -5)
+    try cache.store([1], forKey: "a", expiration: .date(server.adding(seconds: -1)))
+    try cache.store([2], forKey: "b", expiration: .date(server.adding(seconds: 60)))
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(try cache.value(forKey: "b") == [2])
+  }
+
+  @Test func `another machine's temporary is left alone for an hour`() throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    try scene.plant([1], named: ".larder-1-1")
+    scene.clock.now = WallClock.system.now()
+    let cache = try Self.open(scene)
+    _ = try cache.count()
+    #expect(try scene.names == [".larder-1-1"])
+    try cache.close()
+    scene.clock.advance(by: .seconds(3700))
+    _ = try Self.open(scene).count()
+    #expect(try scene.names == [])
+  }
+
+  @Test func `what the file system cannot hold becomes the latest that it can`() throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    let file = try handle.create(FileName("x"), permissions: 0o600)
+    try file.setStamps(lastAccess: scene.clock.now, expiry: .never)
+    #expect(try file.status().modification.asExpiry == .never)
+  }
+}

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import Larder
+
+/// By whose clock an expiry is judged on a network file system.
+@Suite("The server's clock")
+struct ServerClockTests {
+  private let now = Timestamp(seconds: 1_800_000_000)
+
+  @Test func `before anything was written our own clock counts`() {
+    #expect(ServerClock().time(toJudge: now, at: now) == now)
+  }
+
+  @Test(arguments: [
+    (-10, true), (-11, false), (0, true), (10, true), (11, false), (1 << 40, false),
+  ])
+  func `the server is asked only within the slack`(distance: Int64, isAsked: Bool) {
+    var clock = ServerClock()
+    clock.learn(now.adding(seconds: 5), at: now)
+    let time = clock.time(toJudge: now.adding(seconds: distance), at: now)
+    #expect(time == (isAsked ? now.adding(seconds: 5) : now))
+  }
+
+  @Test func `the latest word of the server counts`() {
+    var clock = ServerClock()
+    clock.learn(now.adding(seconds: 5), at: now)
+    clock.learn(now.adding(seconds: 97), at: now.adding(seconds: 100))
+    #expect(clock.time(toJudge: now, at: now) == now.adding(seconds: -3))
+  }
+}

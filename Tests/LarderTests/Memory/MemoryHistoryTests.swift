@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Short histories of threads on a memory cache: each must be one that a single thread could have
+/// made, in an order that keeps to real time.
+@Suite(.timeLimit(.minutes(2)))
+struct MemoryHistoryTests {
+  private typealias Recorder = HistoryRecorder<MemorySubject, MemoryCall, MemoryOutcome>
+
+  private static func recorder(_ histories: MemoryHistories) -> Recorder {
+    Recorder(
+      subject: { _ in MemorySubject(histories) }, script: { histories.script($0, $1) },
+      perform: { $0.perform($1) })
+  }
+
+  @Test(arguments: MemoryHistories.table)
+  func `whatever threads see has an order`(_ histories: MemoryHistories) throws {
+    let recorded = try Self.recorder(histories).record(histories.count)
+    HistoryJudge.expectLinear(recorded, seed: histories.seed, by: MemoryHistoryModel(histories))
+  }
+
+  @Test func `a cache that stores in two steps is found out`() throws {
+    let histories = MemoryHistories.table[2]
+    var recorder = Self.recorder(histories)
+    recorder = Recorder(subject: recorder.subject, script: recorder.script) { subject, call in
+      if case .store(let key, _, _) = call {
+        subject.cache.remove(forKey: key)
+        sched_yield()
+      }
+      return subject.perform(call)
+    }
+    let recorded = try recorder.record(1_000)
+    #expect(!HistoryJudge.rejected(recorded) { _ in MemoryHistoryModel(histories) }.isEmpty)
+  }
+
+  @Test func `a model that forgets uses is found out`() throws {
+    let histories = MemoryHistories.table[0]
+    let recorded = try Self.recorder(histories).record(1_000)
+    var model = MemoryHistoryModel(histories)
+    model.forgetsReads = true
+    #expect(!HistoryJudge.rejected(recorded) { _ in model }.isEmpty)
+  }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import Larder
+
+/// What a directory is on, told by the system's number and the table of mounts.
+@Suite("The kind of file system")
+struct FileSystemKindTests {
+  private static let table = """
+    22 28 0:21 / /proc rw,relatime shared:12 - proc proc rw
+    31 28 254:17 / /srv/data rw,relatime shared:1 - ext4 /dev/vdb1 rw
+    88 28 0:39 / /mnt/a\\040b rw,relatime - fuse.glusterfs node:/volume rw,user_id=0
+    90 28 0:40 / /mnt/ssh rw,nosuid shared:4 master:2 - fuse.sshfs host:/srv rw
+    broken
+    91 28 0:41 / /mnt/none rw -
+    """
+
+  @Test(arguments: [
+    (0xef53, "ext4", false), (0x5846_5342, "xfs", false), (0x0102_1994, "tmpfs", false),
+    (0x6969, "nfs", true), (0xff53_4d42, "cifs", true), (0x00c3_6400, "ceph", true),
+    (0x1234, "0x1234", false),
+  ])
+  func `a number tells name and reach`(number: UInt64, name: String, isNetwork: Bool) {
+    let kind = FileSystemKind(number: number) { nil }
+    #expect(kind == FileSystemKind(name: name, isNetwork: isNetwork))
+  }
+
+  @Test(arguments: [
+    ("fuse.glusterfs", true), ("fuse.sshfs", true), ("fuse.something-new", true),
+    ("fuseblk", false), ("fuse.fuse-overlayfs", false),
+  ])
+  func `outside the kernel the mount's type decides, and the worse is assumed`(
+    type: String, isNetwork: Bool
+  ) {
+    let kind = FileSystemKind(number: 0x6573_5546) { type }
+    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork))
+  }
+
+  @Test func `without a table of mounts a program outside the kernel counts as a network`() {
+    #expect(FileSystemKind(number: 0x6573_5546) { nil }.isNetwork)
+  }
+
+  @Test(arguments: [
+    (39, "fuse.glusterfs"), (40, "fuse.sshfs"), (254 << 8 | 17, "ext4"), (41, nil), (77, nil),
+  ])
+  func `the type of a mount is found by the device's number`(device: UInt64, type: String?) {
+    #expect(FileSystemKind.mountType(of: device, in: Self.table) == type)
+  }
+
+  @Test func `a directory on this machine is told`() throws {
+    let directory = try TemporaryDirectory()
+    let handle = try DirectoryHandle.open(path: directory.path, faults: nil)
+    #expect(handle.fileSystem != .unknown)
+  }
+
+  @Test func `a system that does not say is taken for a local one`() throws {
+    let directory = try TemporaryDirectory()
+    let faults = FaultInjector()
+    faults.plan(.errno(.noSuchSystemCall), for: .fstatfs)
+    let handle = try DirectoryHandle.open(path: directory.path, faults: faults)
+    #expect(handle.fileSystem == .unknown)
+  }
+}
