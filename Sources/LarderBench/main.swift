@@ -11,6 +11,7 @@ let usage = """
     scan     the scan of a directory beside raw system calls
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
+    table    disk, scan, evict and open as the README shows them
     repeat   one operation so many times, for tools that count
     stress   many processes and threads on one directory, with an oracle in each value
   """
@@ -32,6 +33,7 @@ do {
   case "scan": try ScanBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "evict": try EvictBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "table": try TableBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
@@ -40,7 +42,7 @@ do {
   switch arguments.first {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
-  case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
+  case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)
   }
 } catch {

@@ -49,7 +49,9 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
-    return try engine.inspect(subject(key)).map(DiskEntry.init)
+    let subject = subject(key)
+    engine.writePending(subject.name)
+    return try engine.inspect(subject).map(DiskEntry.init)
   }
 
   /// All entries, expired ones included, in the order of their names, as of a walk through the

@@ -61,7 +61,9 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    return try engine.inspect(subject(key)) != nil
+    let subject = subject(key)
+    engine.writePending(subject.name)
+    return try engine.inspect(subject) != nil
   }
 }
 

@@ -3,6 +3,7 @@ extension DiskEngine {
   /// miss, and totals are 0; what is stored meanwhile stays.
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
+    writePending()
     // One clearing at a time: the second removes what was stored since the first began.
     wait { $0.beginClearing() ? () : nil }
     let progress = RemovalProgress()

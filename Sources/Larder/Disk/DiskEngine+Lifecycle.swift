@@ -70,8 +70,10 @@ extension DiskEngine {
   /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
+    writePending()
     waitForStamps()
     waitForEvictor()
+    try throwLoss()
     guard configuration.durability == .durable else { return }
     do throws(Errno) {
       try location.handle.descriptor.synchronize()
@@ -83,6 +85,8 @@ extension DiskEngine {
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }
+    // While limits are still kept for what it brings.
+    writePending()
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()

@@ -41,6 +41,7 @@ extension DiskEngine {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration = .zero
   ) throws(CacheError) -> Found? {
+    writePending(subject.name)
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
     // Before the file is opened: between that and the look below, the evictor could remove both the
     // file and its mark, and what had been evicted would be found once more.

@@ -2,32 +2,43 @@ extension DiskEngine {
   /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
   ///
   /// - Returns: Whether this process's view had an entry there.
-  func remove(_ subject: Subject, cause: RemovalCause) throws(CacheError) -> Bool {
-    try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
+  ///
+  /// - Parameter request: The store that fails and therefore removes what it was to replace.
+  func remove(
+    _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
+  ) throws(CacheError) -> Bool {
+    // A write that fails leaves a newer value of its name in the backlog alone, and whom to tell to
+    // who notes the loss.
+    if request?.write != nil { return try remove(subject.name, cause: cause, dropsPending: false) }
+    return try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
   }
 
   /// Removes the entry of a name.
   ///
   /// - Parameter whileHeld: Runs before any other change of the name.
   func remove(
-    _ name: EntryName, cause: RemovalCause, whileHeld: () -> Void = {}
+    _ name: EntryName, cause: RemovalCause, dropsPending: Bool = true, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
     defer { whileHeld() }
-    let wasHidden = withState { $0.hidesFile(named: name) }
+    let (wasHidden, wasPending) = withState { state in
+      (state.hidesFile(named: name), dropsPending && state.backlog.drop(name))
+    }
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
       withState { state in
         state.noteRemoved(name)
-        if isRemoved && !wasHidden { state.statistics.removals[cause, default: 0] += 1 }
+        if isRemoved && !wasHidden || wasPending {
+          state.statistics.removals[cause, default: 0] += 1
+        }
       }
       if isRemoved && configuration.durability == .durable {
         try handle.descriptor.synchronize()
       }
-      return isRemoved && !wasHidden
+      return isRemoved && !wasHidden || wasPending
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
@@ -93,7 +104,7 @@ extension DiskEngine {
       if state.isShutDown { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
-      state.startEviction([victim])
+      state.startEviction(victim)
     }
     runEvictor()
   }

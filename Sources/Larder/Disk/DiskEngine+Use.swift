@@ -181,12 +181,15 @@ extension EngineState {
     let access = issueAccess(at: use.now)
     changedSinceScan?.insert(name)
     let stored = status.modification.asExpiry
+    index.use(known.slot, at: access)
+    // Most uses promise nothing new, and what was promised before is in the index already.
+    guard isDue || !pending.isEmpty else { return stored }
     if isDue {
       let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
       notePending(name, status, access: access, expiry: extended)
     }
     let expiry = max(stored, pendingExpiry(of: name, status) ?? stored)
-    index.use(known.slot, at: access, expiry: expiry)
+    index.setExpiry(expiry, of: known.slot)
     return expiry
   }
 

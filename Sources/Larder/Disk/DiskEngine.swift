@@ -51,7 +51,7 @@ final class DiskEngine: Sendable {
   func acquire(_ name: EntryName) {
     while true {
       let ticket = changed.ticket()
-      if withState({ $0.busy.insert(name).inserted }) { break }
+      if withState({ $0.claim(name) }) { break }
       changed.wait(ticket)
     }
     generations.begin(name)
@@ -59,7 +59,7 @@ final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    withState { _ = $0.busy.remove(name) }
+    withState { $0.unclaim(name) }
     changed.signal()
   }
 

@@ -12,6 +12,7 @@
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |
 /// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
+/// | `lostStores` | a value that was accepted as pending could not be written |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
   /// Values found.
@@ -34,6 +35,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var stampsWritten = 0
   /// Uses that did not, because somebody had changed or removed the file.
   public internal(set) var stampsDropped = 0
+  /// Values accepted as pending that could not be written later.
+  public internal(set) var lostStores = 0
   /// Failures in the background, by error number.
   public internal(set) var upkeepFailures: [Errno: Int] = [:]
   /// Where the scan of the directory stands.

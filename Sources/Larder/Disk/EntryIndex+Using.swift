@@ -20,12 +20,17 @@ extension EntryIndex {
     return Verified(slot: slot, lifetime: lifetime)
   }
 
-  /// Notes that the entry of a slot was used, is the most recently used one, and when it expires.
+  /// Notes that the entry of a slot was used, and is the most recently used one.
   ///
-  /// - Complexity: O(1), and O(log n) where the expiry changes.
-  mutating func use(_ slot: EntrySlot, at access: Timestamp, expiry: Timestamp) {
-    order.remove(slot)
-    order.append(slot, PackedStamp(access))
+  /// - Complexity: O(1).
+  mutating func use(_ slot: EntrySlot, at access: Timestamp) {
+    order.moveToEnd(slot, PackedStamp(access))
+  }
+
+  /// Notes when the entry of a slot expires from now on.
+  ///
+  /// - Complexity: O(log n).
+  mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
     expiries.update(slot, min(PackedStamp(expiry), .never))
   }
 }

@@ -39,8 +39,10 @@ extension EntryName {
   }
 
   private static func word(_ name: FileName, at start: Int) -> UInt64? {
-    let digits = [16 of UInt8] { name[start + $0] }
-    return Hexadecimal.word(of: digits.span)
+    guard let high = Hexadecimal.half(ofPacked: name.packed(at: start)),
+      let low = Hexadecimal.half(ofPacked: name.packed(at: start + 8))
+    else { return nil }
+    return UInt64(high) << 32 | UInt64(low)
   }
 }
 

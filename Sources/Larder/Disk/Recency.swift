@@ -13,7 +13,8 @@ struct Recency: Sendable {
     let (seconds, attoseconds) = granularity.components
     let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     // Rounded up: the shortest lag there is does not mean none.
-    let (sum, isBeyond) = scaled.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
+    let (sum, isBeyond) = scaled.addingReportingOverflow(
+      (attoseconds + 999_999_999) / 1_000_000_000)
     nanoseconds = isHuge || isBeyond ? .max : sum
   }
 

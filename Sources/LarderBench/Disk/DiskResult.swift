@@ -16,7 +16,9 @@ struct DiskResult {
 
   /// Adds the times of a round of a number of operations.
   mutating func add(_ times: Interleaving.Times, count: Int) {
-    add(times.ours / .nanoseconds(1) / Double(count), raw: times.raw / .nanoseconds(1) / Double(count))
+    add(
+      times.ours / .nanoseconds(1) / Double(count), raw: times.raw / .nanoseconds(1) / Double(count)
+    )
   }
 
   var nanoseconds: Double { ours.median }

@@ -34,7 +34,8 @@ struct EvictionLatency {
       print(evicting.line("evicting"))
       let reads = evicting.reads.quantile(0.99) / idle.reads.quantile(0.99)
       let stores = evicting.stores.quantile(0.99) / idle.stores.quantile(0.99)
-      print("p99 while evicting \(count / 2): reads × \(reads.rounded(to: 2)),",
+      print(
+        "p99 while evicting \(count / 2): reads × \(reads.rounded(to: 2)),",
         "stores × \(stores.rounded(to: 2))")
     }
   }
