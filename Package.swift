@@ -44,6 +44,9 @@ let package = Package(
     .executableTarget(
       name: "RedisLoader", dependencies: ["Larder"], path: "Tests/Examples/RedisLoader"),
     .testTarget(
+      name: "ForecastTests", dependencies: ["Larder"], path: "Tests/Examples/ForecastTests",
+      exclude: ["Fixtures"]),
+    .testTarget(
       name: "ExampleTests", dependencies: ["CachingProxy", "CompilerCache", "Thumbnails"],
       swiftSettings: house),
   ],

@@ -8,6 +8,7 @@ import Glibc
 enum MemoryBenchmark {
   static let usage = """
     usage: LarderBench memory [--json] [--rounds N] [--entries N]… [--threads N]…
+           LarderBench memory --counting [--rounds N]
     """
 
   /// Runs the benchmark with the arguments that follow its name.
@@ -20,16 +21,19 @@ enum MemoryBenchmark {
       case "--rounds": options.rounds = number(arguments.popFirst())
       case "--entries": options.entries.append(number(arguments.popFirst()))
       case "--threads": options.threads.append(number(arguments.popFirst()))
+      case "--counting": options.isOfCounting = true
       case "--process": return measureInThisProcess(arguments)
       default: fail()
       }
     }
+    if options.isOfCounting { return print(CountingBenchmark.run(rounds: options.rounds)) }
     let report = MemoryReport(cases: options.cases.map { measure($0, rounds: options.rounds) })
     print(options.isJSON ? report.json : report.table)
   }
 
   struct Options {
     var isJSON = false
+    var isOfCounting = false
     var rounds = 5
     var entries: [Int] = []
     var threads: [Int] = []

@@ -51,28 +51,18 @@ struct ReplayOptions {
     while let argument = rest.popFirst() {
       switch argument {
       case "--json": isJSON = true
-      case "--disk": diskLimit = try Self.size(rest.popFirst())
-      case "--memory": memoryCount = try Self.size(rest.popFirst())
+      case "--disk": diskLimit = try ByteSize.parse(rest.popFirst())
+      case "--memory": memoryCount = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
-      case "--skip": skip = try Self.size(rest.popFirst())
-      case "--first": first = try Self.size(rest.popFirst())
-      case "--granularity": granularity = try Self.size(rest.popFirst())
+      case "--skip": skip = try ByteSize.parse(rest.popFirst())
+      case "--first": first = try ByteSize.parse(rest.popFirst())
+      case "--granularity": granularity = try ByteSize.parse(rest.popFirst())
       default:
         guard trace.isEmpty, !argument.hasPrefix("-") else { throw UsageError() }
         trace = argument
       }
     }
     guard !trace.isEmpty, diskLimit != nil || memoryCount != nil else { throw UsageError() }
-  }
-
-  private static func size(_ text: String?) throws -> Int {
-    guard let text, let last = text.last else { throw UsageError() }
-    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
-    let shift = shifts[last] ?? 0
-    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
-      throw UsageError()
-    }
-    return number << shift
   }
 }
 

@@ -13,6 +13,8 @@ struct ReplayReport {
   var diskEntries = 0
   var memoryEntries = 0
   var seconds = 0.0
+  /// Spent on reads that found something.
+  var hitSeconds = 0.0
   var wrongValues = 0
 
   mutating func add(_ statistics: MemoryStatistics, count: Int) {
@@ -36,7 +38,8 @@ struct ReplayReport {
       ("evicted_memory", "\(memoryEvictions)"), ("evicted_disk", "\(diskEvictions)"),
       ("purges_disk", "\(diskPurges)"), ("bytes_disk", "\(diskBytes)"),
       ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
-      ("seconds", rounded(seconds)), ("wrong_values", "\(wrongValues)"),
+      ("seconds", rounded(seconds)), ("hit_milliseconds", rounded(hitSeconds * 1000)),
+      ("wrong_values", "\(wrongValues)"),
     ]
   }
 

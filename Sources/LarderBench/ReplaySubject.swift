@@ -45,7 +45,10 @@ struct ReplaySubject {
   /// Reads an object and stores it if it is not there.
   func access(_ object: String, _ byteCount: Int, _ report: inout ReplayReport) throws {
     let key = CacheKey(object)
-    if let value = try read(key, &report) {
+    let start = MonotonicTime.now
+    let found = try read(key, &report)
+    if let value = found {
+      report.hitSeconds += MonotonicTime.now.duration(since: start) / .seconds(1)
       if value != Self.value(of: object, byteCount: value.count) { report.wrongValues += 1 }
       return
     }

@@ -13,7 +13,13 @@ let usage = """
     open     from nothing to the first value
     table    disk, scan, evict and open as the README shows them
     repeat   one operation so many times, for tools that count
+    shell    a cache that does what its input says, for scripts that change things around it
+    calls    system calls of misses and of modes that only read, for a tracer to count
     stress   many processes and threads on one directory, with an oracle in each value
+    power    writes up to a power cut, and judges what it left
+    drive    does what a script tells it, line by line
+    front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    pressure a cache under real memory pressure, as it gives memory up and grows again
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -35,14 +41,26 @@ do {
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "table": try TableBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "shell": try ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
 } catch is UsageError {
   switch arguments.first {
   case "repeat": fail(RepeatBenchmark.usage, 2)
   case "stress": fail(StressBenchmark.usage, 2)
+  case "calls": fail(CallsBenchmark.usage, 2)
+  case "shell": fail(ShellBenchmark.usage, 2)
+  case "front-stress": fail(FrontStressBenchmark.usage, 2)
+  case "pressure": fail(PressureBenchmark.usage, 2)
   case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
+  case "power": fail(PowerBenchmark.usage, 2)
+  case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)
   }
 } catch {

@@ -26,6 +26,8 @@ extension Coder where Value: Codable {
   }
 
   /// Any format with a pair of functions between values and Foundation's bytes.
+  ///
+  /// The functions may throw: then a store fails with `.callerFailed`, and a read is a miss.
   public static func coded(
     encode: @escaping @Sendable (Value) throws -> Data,
     decode: @escaping @Sendable (Data) throws -> Value

@@ -3,6 +3,10 @@ public import FoundationEssentials
 extension DiskCache {
   /// The value stored under a key, read from its file into the memory of the result, without
   /// another copy; nil when there is none that is valid. Counts as a use.
+  ///
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does; `.io` when the file is cut short
+  ///   while it is read.
+  /// - Complexity: O(bytes).
   public func data(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws -> Data? {
@@ -15,6 +19,9 @@ extension DiskCache {
   }
 
   /// Stores Foundation's bytes in place of what was there, without a copy.
+  ///
+  /// - Throws: `CacheError`, as the store of a span does.
+  /// - Complexity: O(bytes).
   @discardableResult
   public func store(
     _ data: Data, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,

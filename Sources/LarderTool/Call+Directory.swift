@@ -3,12 +3,12 @@ import Larder
 extension Call {
   /// Opens the cache directory without changing anything in it.
   func openForReading(
-    fileExtension: FileExtension = .none
+    _ directory: [UInt8]? = nil, fileExtension: FileExtension = .none
   ) throws(Failure) -> DiskCache {
     // Judged by the names before anything is opened as a cache, so that a wrong DIR is never
     // marked.
-    try requireCache()
-    return try open { configuration in
+    try requireCache(directory)
+    return try open(directory) { configuration in
       configuration.mode = .readOnly
       configuration.setFileExtension(fileExtension)
     }
@@ -28,20 +28,20 @@ extension Call {
   /// Opens the cache directory by settings that start from the tool's own: no limit, so that
   /// nothing is evicted and no scan begins that nobody asked for.
   func open(
-    _ change: (inout DiskCache.Configuration) -> Void
+    _ directory: [UInt8]? = nil, _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     change(&configuration)
-    let path = try directoryPath()
-    return try onCache { () throws(CacheError) in
+    let path = try Self.path(of: directory ?? arguments.directory)
+    return try onCache(directory) { () throws(CacheError) in
       try DiskCache(directory: path, configuration: configuration)
     }
   }
 
   /// What the directory is to a cache; nil when it does not exist.
-  func directoryKind() throws(Failure) -> DirectoryKind? {
-    let path = try directoryPath()
-    return try onCache { () throws(CacheError) in
+  func directoryKind(_ directory: [UInt8]? = nil) throws(Failure) -> DirectoryKind? {
+    let path = try Self.path(of: directory ?? arguments.directory)
+    return try onCache(directory) { () throws(CacheError) in
       do throws(CacheError) {
         return try DirectoryKind(ofDirectory: path)
       } catch  where error.code == .directoryMissing {
@@ -51,33 +51,35 @@ extension Call {
   }
 
   /// Refuses what is no cache directory before anything in it can be changed.
-  private func requireCache() throws(Failure) {
-    switch try directoryKind() {
+  private func requireCache(_ directory: [UInt8]? = nil) throws(Failure) {
+    let name = directory ?? arguments.directory
+    switch try directoryKind(directory) {
     case .cache, .empty: return
-    case .foreign: throw .notACache(arguments.directory)
+    case .foreign: throw .notACache(name)
     case nil:
       throw .problem(
-        .notACache,
-        "\(arguments.directory.quotedForDisplay) does not exist; larder put would make it")
+        .notACache, "\(name.quotedForDisplay) does not exist; larder put would make it")
     }
   }
 
-  /// The path of the directory as the library takes it.
-  private func directoryPath() throws(Failure) -> String {
+  /// The path of a directory as the library takes it.
+  static func path(of directory: [UInt8]) throws(Failure) -> String {
     // The library takes text. A replaced byte would name another directory.
-    guard let path = String(validating: arguments.directory, as: UTF8.self) else {
-      let name = arguments.directory.quotedForDisplay
+    guard let path = String(validating: directory, as: UTF8.self) else {
+      let name = directory.quotedForDisplay
       throw .usage("DIR \(name) is not UTF-8; rename it, or reach it through a link")
     }
     return path
   }
 
   /// Runs a step of the library and makes a failure of the tool from its error.
-  func onCache<Result>(_ step: () throws(CacheError) -> Result) throws(Failure) -> Result {
+  func onCache<Result: ~Copyable>(
+    _ directory: [UInt8]? = nil, _ step: () throws(CacheError) -> Result
+  ) throws(Failure) -> Result {
     do throws(CacheError) {
       return try step()
     } catch {
-      throw Failure(error, directory: arguments.directory)
+      throw Failure(error, directory: directory ?? arguments.directory)
     }
   }
 }

@@ -7,6 +7,7 @@ enum Command {
     do throws(UsageError) {
       let request = try Request(arguments.dropFirst())
       if case .run(let verb, let arguments) = request {
+        let console = arguments.has(.plain) ? console.plain : console
         return try run(verb, Call(arguments: arguments, console: console))
       }
       return answer(Answer(request, width: console.width ?? 80, style: console.style), console)

@@ -4,18 +4,38 @@ import Larder
 struct Console: Sendable {
   /// How text for people is set off on stdout.
   let style: TextStyle
-  /// The columns of the terminal on stdout, nil where it is none.
+  /// The columns to fit tables into, nil where nothing is to be cut.
   let width: Int?
   /// Whether a person watches stdout.
   let isTerminal: Bool
+  /// Whether a person watches stderr on a terminal that can take a line back.
+  let showsProgress: Bool
 
   /// Looks at the process's streams and environment.
+  ///
+  /// `COLUMNS` wins over what the terminal says, as with `ls` and `ps`; in a pipe it counts for
+  /// nothing, since a script must not lose a part of a key to an exported variable.
   init() {
     isTerminal = StandardStream.output.isTerminal
-    width = StandardStream.output.columnCount
+    let terminal = SystemEnvironment.variable("TERM")
+    let columns = SystemEnvironment.variable("COLUMNS").flatMap { Int($0) }
+    let asked = columns.flatMap { $0 > 0 ? $0 : nil }
+    width = isTerminal ? asked ?? StandardStream.output.columnCount ?? 80 : nil
+    showsProgress = StandardStream.error.isTerminal && terminal != "dumb"
     style = TextStyle(
-      isTerminal: isTerminal, noColor: SystemEnvironment.variable("NO_COLOR"),
-      terminal: SystemEnvironment.variable("TERM"))
+      isTerminal: isTerminal, noColor: SystemEnvironment.variable("NO_COLOR"), terminal: terminal)
+  }
+
+  private init(style: TextStyle, width: Int?, isTerminal: Bool, showsProgress: Bool) {
+    self.style = style
+    self.width = width
+    self.isTerminal = isTerminal
+    self.showsProgress = showsProgress
+  }
+
+  /// The same streams as if nobody watched: no colour, nothing cut, nothing suggested.
+  var plain: Console {
+    Console(style: .plain, width: nil, isTerminal: false, showsProgress: false)
   }
 
   /// Prints data to stdout.
@@ -33,6 +53,11 @@ struct Console: Sendable {
   /// Prints an object to stdout.
   func print(_ json: JSONValue) throws(Failure) {
     try print(json.text)
+  }
+
+  /// Prints lines to stdout.
+  func print(_ lines: [String]) throws(Failure) {
+    try print(lines.map { $0 + "\n" }.joined())
   }
 
   /// Says a sentence on stderr.

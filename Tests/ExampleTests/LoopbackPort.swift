@@ -14,8 +14,8 @@ final class LoopbackPort: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     // Bound and never listening: it takes no connection away from those who do.
-    let status = unsafe withUnsafeBytes(of: &address) {
-      unsafe bind(socket, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, 16)
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(socket, $0, 16) }
     }
     if status < 0 { throw POSIXError(.EADDRINUSE) }
     number = try Self.number(of: handle)
@@ -25,9 +25,10 @@ final class LoopbackPort: Sendable {
   static func number(of handle: FileHandle) throws -> UInt16 {
     var address = sockaddr_in()
     var count: socklen_t = 16
-    let status = unsafe withUnsafeMutableBytes(of: &address) {
-      unsafe getsockname(
-        handle.fileDescriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, &count)
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(handle.fileDescriptor, $0, &count)
+      }
     }
     if status < 0 { throw POSIXError(.EBADF) }
     return UInt16(bigEndian: address.sin_port)

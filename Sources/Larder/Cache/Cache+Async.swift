@@ -4,7 +4,7 @@ extension Cache {
     try disk.checkUsable("value")
     let key = key.cacheKey
     // Inline: a value that is in memory needs no other thread.
-    if let value = memory.value(forKey: key) { return value }
+    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
     return try await disk.executor.run("value") { () throws(CacheError) in
       try self.valueFromDisk(key)
     }

@@ -11,8 +11,10 @@ extension Cache {
   /// another load, fails at once with `.loadCycle`.
   ///
   /// - Parameters:
+  ///   - key: What the value is found by.
   ///   - expiration: How long the loaded value is valid; the configured time when nil.
   ///   - options: Whether an expired value is served meanwhile, and an error kept.
+  ///   - load: Brings the value; runs in a task of its own.
   /// - Throws: What the closure throws; `CancellationError`; `CacheError` when reading fails.
   public func value(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -58,6 +60,9 @@ extension Cache {
   ) async throws -> Value {
     // The flight before this one may have ended between the miss and now.
     if let value = try await value(forKey: request.key) { return value }
+    if let fixture {
+      return try await loadForFixture(fixture, request.key, request.expiration, request.load)
+    }
     do {
       let value = try await request.load()
       await keep(value, request, flight)

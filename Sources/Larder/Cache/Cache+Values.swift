@@ -13,7 +13,7 @@ extension Cache {
   public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if let value = memory.value(forKey: key) { return value }
+    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
     return try valueFromDisk(key)
   }
 
@@ -31,6 +31,8 @@ extension Cache {
   @usableFromInline
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
+    // Before the file is opened, so that nothing is kept that changed unseen.
+    if disk.followsNeighbours { disk.engine.startWatching() }
     let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
     guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
@@ -39,7 +41,7 @@ extension Cache {
     guard let generation = found.generation else { return value }
     let generations = disk.engine.generations
     keep(
-      value, key, byteCount: found.bytes.count,
+      value, subject, byteCount: found.bytes.count,
       until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
     ) { generations.isCurrent(generation) }
     return value
@@ -63,6 +65,8 @@ extension Cache {
   /// error says `oldValueRemains`.
   ///
   /// - Parameters:
+  ///   - value: What to keep.
+  ///   - key: What it is found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
   /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
@@ -82,23 +86,29 @@ extension Cache {
     isWanted: (@Sendable () -> Bool)?
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkWritable("store")
+    if disk.followsNeighbours { disk.engine.startWatching() }
     let bytes = try encoded(value, for: key)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
     request.isWanted = isWanted
+    let subject = request.subject
     request.onPublish = { [unowned self] published in
       flights.supersede(key)
       keep(
-        value, key, byteCount: published.byteCount,
+        value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
       ) { true }
     }
-    return try disk.engine.store(bytes.span, request)
+    let decided = request
+    return try disk.engine.countingErrors { () throws(CacheError) in
+      try disk.engine.store(bytes.span, decided)
+    }
   }
 
   /// Runs before the name is held and before anything of the old value is touched.
-  /// The bytes of a value; where there are none, the older value goes, as with any store that fails.
+  /// The bytes of a value; where there are none, the older value goes, as with any store that
+  /// fails.
   private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
     let failure: String
     do {
@@ -117,9 +127,16 @@ extension Cache {
   }
 
   private func keep(
-    _ value: Value, _ key: CacheKey, byteCount: Int, until ceiling: Timestamp,
+    _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
   ) {
+    let key = subject.key
+    // First, so that news of the file which come while the value is kept find the key.
+    if disk.followsNeighbours,
+      let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) })
+    {
+      memory.remove(forKey: other, cause: .replaced)
+    }
     memory.storeIf(
       isCurrent, value, forKey: key, cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
@@ -155,6 +172,10 @@ extension Cache {
   }
 
   /// Starts to remove every value; when this returns, everything older is gone for this process.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What
+  ///   cannot be removed afterwards is told by the progress.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try disk.removeAllInBackground()
   }
@@ -163,6 +184,7 @@ extension Cache {
   ///
   /// - Returns: What left the disk.
   /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()
@@ -172,16 +194,20 @@ extension Cache {
   /// Which tier would answer a read now; nil for none. Does not count as a use.
   ///
   /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  /// - Complexity: O(1); for a value on disk, opens the file and does not read its content.
   public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
     try disk.checkUsable("tier")
     let key = key.cacheKey
-    if memory.contains(key) { return .memory }
+    if disk.mayAnswerFromMemory(), memory.contains(key) { return .memory }
     return try disk.contains(key) ? .disk : nil
   }
 
   /// Whether a read would find a value. Does not count as a use.
   ///
   /// - Complexity: O(1); opens the file, and does not read its content.
+  /// - Throws: `CacheError`, as `tier(forKey:)` does.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try tier(forKey: key) != nil
   }

@@ -24,15 +24,29 @@ public final class Cache<Value: Sendable>: Sendable {
   /// The loads that are going on, in this object alone: another object on the directory loads by
   /// itself.
   let flights = FlightControl<Value>()
+  /// The fixture whose copy this works on, in a test.
+  let fixture: FixtureUse?
+  /// The keys of what is in memory, for news of their files.
+  let keptKeys = KeptKeys()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///
   /// - Throws: `CacheError`, as `DiskCache.init(directory:configuration:)` does.
   /// - Complexity: O(1), however many entries there are.
-  public init(
+  public convenience init(
     directory: String, coder: Coder<Value>,
     configuration: CacheConfiguration = CacheConfiguration()
   ) throws(CacheError) {
+    try self.init(
+      directory: directory, coder: coder, configuration: configuration, fixture: nil)
+  }
+
+  /// Opens a cache, on a fixture's copy if there is one.
+  init(
+    directory: String, coder: Coder<Value>, configuration: CacheConfiguration,
+    fixture: FixtureUse?
+  ) throws(CacheError) {
+    self.fixture = fixture
     self.configuration = configuration
     self.coder = coder
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
@@ -44,9 +58,13 @@ public final class Cache<Value: Sendable>: Sendable {
   /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` where that is not set to an
   /// absolute path.
   ///
-  /// - Parameter name: One component of a path: not empty, not `.` or `..`, without `/`.
+  /// - Parameters:
+  ///   - name: One component of a path: not empty, not `.` or `..`, without `/`.
+  ///   - coder: How values become bytes.
+  ///   - configuration: The settings of both tiers.
   /// - Throws: `CacheError`: `.invalidArgument` for another name or when there is no home, and as
   ///   `init(directory:coder:configuration:)` does.
+  /// - Complexity: O(1), however many entries there are.
   public convenience init(
     named name: String, coder: Coder<Value>,
     configuration: CacheConfiguration = CacheConfiguration()
@@ -80,6 +98,9 @@ public final class Cache<Value: Sendable>: Sendable {
   }
 
   /// Waits until everything accepted is on disk.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what writing met.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try disk.flush()
   }
@@ -88,9 +109,13 @@ public final class Cache<Value: Sendable>: Sendable {
   /// throws `.closed`.
   ///
   /// Leaves the memory tier empty. Other objects on the directory go on.
+  ///
+  /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
     memory.removeAll()
     try disk.close()
+    fixture?.copy.remove()
   }
 }
 
@@ -122,5 +147,15 @@ extension Cache: EngineObserver {
   func entriesCleared() {
     flights.supersedeAll()
     memory.removeAll()
+  }
+
+  /// A load that is going on is stored when it ends, as if it had begun now: between processes the
+  /// last store wins.
+  func fileChanged(_ name: EntryName?) {
+    if let name {
+      if let key = keptKeys.key(of: name) { memory.remove(forKey: key, cause: .replaced) }
+    } else {
+      memory.removeAll()
+    }
   }
 }

@@ -14,6 +14,9 @@ public struct CacheConfiguration: Sendable {
   public var memoryExpiration = Expiration.seconds(300)
   /// The number of parts of the memory tier with a lock each: 1, 2, 4, 8 or 16. The default is 1.
   public var memoryStripes = 1
+  /// How often expired values are looked for in memory that nobody reads; nil for never. The
+  /// default is 120 s.
+  public var memorySweepInterval: Duration? = .seconds(120)
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 
@@ -30,6 +33,7 @@ extension CacheConfiguration {
     // The disk decides what a use adds. A hit in memory must not outlive what the file will say.
     configuration.extending = .none
     configuration.stripes = memoryStripes
+    configuration.sweepInterval = memorySweepInterval
     // The system's coarse clock is five times as quick; another clock is used for both tiers.
     configuration.clock = disk.clock.isSame(as: .system) ? .systemCoarse : disk.clock
     return configuration

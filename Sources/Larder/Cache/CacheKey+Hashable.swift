@@ -30,7 +30,7 @@ extension CacheKey: Hashable {
   /// The memory tier goes by this one; sets and dictionaries go by `hash(into:)`.
   public var hashValue: Int {
     switch content {
-    case .text(let text): ByteHash.hash(text.utf8.span)
+    case .text(let text): text.withByteSpan { ByteHash.hash($0) }
     case .bytes(let bytes): ByteHash.hash(bytes.span)
     }
   }

@@ -80,6 +80,8 @@ extension CacheKey {
   }
 
   /// Calls a function with the bytes, which are not copied.
+  ///
+  /// - Throws: What the function throws.
   @inlinable
   public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result

@@ -16,6 +16,8 @@ public struct Coder<Value: Sendable>: Sendable {
   public let decode: @Sendable ([UInt8]) throws -> Value
 
   /// Creates a coder from a pair of functions; any thread may call them.
+  ///
+  /// The functions may throw: then a store fails with `.callerFailed`, and a read is a miss.
   public init(
     encode: @escaping @Sendable (Value) throws -> [UInt8],
     decode: @escaping @Sendable ([UInt8]) throws -> Value

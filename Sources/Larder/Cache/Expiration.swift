@@ -46,12 +46,19 @@ extension Expiration {
   func expiry(at now: Timestamp) -> Timestamp {
     switch self {
     case .never: .never
-    case .seconds(let count): min(now.adding(seconds: Int64(Self.capped(count))), .never)
-    case .days(let count): min(now.adding(seconds: Int64(Self.capped(days: count))), .never)
-    case .date(let date): min(date, .never)
+    case .seconds(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(count))))
+    case .days(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(days: count))))
+    case .date(let date): Self.bounded(date)
     // Not never, even if the clock says a time beyond it.
     case .expired: min(now, Timestamp(seconds: Timestamp.never.seconds - 1))
     }
+  }
+
+  /// A finite expiry as it can be kept: at most never, and a nanosecond past the two times that
+  /// mean never on the disk.
+  private static func bounded(_ expiry: Timestamp) -> Timestamp {
+    expiry < .never && expiry.asExpiry == .never
+      ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)
   }
 
   /// What the attribute records.

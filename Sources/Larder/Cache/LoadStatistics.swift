@@ -1,4 +1,13 @@
-/// What the loads of a cache came to.
+/// What the loads of a cache came to, by `value(forKey:orStore:)`.
+///
+/// | counter | goes up when |
+/// |---|---|
+/// | `started` | a load began, for a caller or to refresh what was served expired |
+/// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
+/// | `joined` | a caller waited for a load that another had started |
+/// | `servedStale` | a caller got a value past its expiry |
+/// | `servedFailures` | a caller got the error of an earlier load |
+/// | `time` | a load ended, by the time from its start |
 public struct LoadStatistics: Sendable, Hashable {
   /// Loads that were started.
   public internal(set) var started = 0

@@ -1,9 +1,16 @@
 /// The 256 bits of a SHA-256 digest, as four words in the order in which the digits are written.
 ///
 /// A key's proof is the first two of them.
-struct SHA256Digest: Sendable, Hashable {
+package struct SHA256Digest: Sendable, Hashable {
   /// Sixteen hexadecimal digits each.
   var words: SIMD4<UInt64>
+
+  /// The 32 bytes.
+  package var bytes: [UInt8] {
+    words.indices.flatMap { index in
+      (0..<8).map { UInt8(truncatingIfNeeded: words[index] >> UInt64(56 - 8 * $0)) }
+    }
+  }
 
   /// The 64 hexadecimal digits, lower-case, in ASCII.
   var hex: [UInt8] {

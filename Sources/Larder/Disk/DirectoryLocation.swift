@@ -111,6 +111,16 @@ final class DirectoryLocation: Sendable {
 }
 
 extension DirectoryLocation {
+  /// Whether the path leads to the directory that is held.
+  var isAtPath: Bool {
+    guard let parent, let name else { return true }
+    do throws(Errno) {
+      return try parent.statusFollowingLinks(of: name).identity == handle.identity
+    } catch {
+      return false
+    }
+  }
+
   /// Makes sure, at most once a second unless asked to, that the path still leads to the directory
   /// that is held; opens the one that it leads to if not, and makes it if it may.
   ///
@@ -123,7 +133,7 @@ extension DirectoryLocation {
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
-      guard mayMake else { return false }
+      guard mayMake, configuration.makesDirectory else { return false }
       wasMade = try make(name, in: parent)
     }
     // Without following a link this time: what was resolved at opening was no link, and one that
@@ -132,7 +142,8 @@ extension DirectoryLocation {
     if try Self.isUnsafe(fresh, configuration) && !configuration.allowsUnsafeDirectory {
       throw .notPermitted
     }
-    if !configuration.mode.isReadOnly { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
+    let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
+    if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in
       // Another thread was quicker.
       if held.identity == fresh.identity { return false }

@@ -43,13 +43,29 @@ enum DirectoryMaking {
   ) throws(Errno) {
     try DirectoryHandle.makeDirectory(
       path: path, permissions: permissions, faults: configuration.faults)
-    let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+    let handle = try openMade(path, permissions: permissions, configuration)
     // mkdir's mode is narrowed by the umask and has no set-group-id bit.
     let status = try handle.descriptor.status()
     // Through the descriptor, so that nothing that takes the path's place meanwhile is changed.
     if status.permissions != permissions { try handle.descriptor.setPermissions(permissions) }
     if configuration.durability == .durable, let parent = parentPath(of: path) {
       try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
+    }
+  }
+
+  /// Opens a directory that was just made.
+  ///
+  /// A umask that takes the owner's own rights away leaves one that its maker cannot open; then its
+  /// mode is set by the path, under which nobody else can have put another meanwhile who could not
+  /// as well have made it first.
+  private static func openMade(
+    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> DirectoryHandle {
+    do throws(Errno) {
+      return try DirectoryHandle.open(path: path, faults: configuration.faults)
+    } catch .permissionDenied {
+      try DirectoryHandle.setPermissions(path: path, permissions, faults: configuration.faults)
+      return try DirectoryHandle.open(path: path, faults: configuration.faults)
     }
   }
 

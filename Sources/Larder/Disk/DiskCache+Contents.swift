@@ -3,6 +3,7 @@ extension DiskCache {
   /// swept count.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalSize() throws(CacheError) -> Int {
     try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
   }
@@ -12,6 +13,7 @@ extension DiskCache {
   /// Whole blocks, as `du` counts them, attributes outside of the inode included.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalAllocatedSize() throws(CacheError) -> Int {
     try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
   }
@@ -21,6 +23,7 @@ extension DiskCache {
   /// Expired entries that have not been swept count.
   ///
   /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func count() throws(CacheError) -> Int {
     try scanned("count") { $0.index.count }
   }
@@ -30,7 +33,7 @@ extension DiskCache {
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
     try checkUsable(operation)
-    try engine.waitForScan()
+    try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
     return engine.withState { body($0) }
   }
 
@@ -47,25 +50,32 @@ extension DiskCache {
   /// count as a use.
   ///
   /// - Complexity: O(1): reads status and attributes, not the content.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     let subject = subject(key)
     engine.writePending(subject.name)
-    return try engine.inspect(subject).map(DiskEntry.init)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject).map(DiskEntry.init)
+    }
   }
 
   /// All entries, expired ones included, in the order of their names, as of a walk through the
   /// directory now. Does not count as use.
   ///
   /// - Complexity: O(n log n); opens every file to learn its key.
+  /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
+  ///   `.closed`, `.forked`, `.io`.
   public func entries() throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
-    var entries: [DiskEntry] = []
-    // An entry may go between the walk and the look at it; it is left out then.
-    for name in try engine.names().sorted() {
-      if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+    return try engine.countingErrors { () throws(CacheError) in
+      var entries: [DiskEntry] = []
+      // An entry may go between the walk and the look at it; it is left out then.
+      for name in try engine.names().sorted() {
+        if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+      }
+      return entries
     }
-    return entries
   }
 
   /// What a walk through the directory counts, without opening a file.
@@ -74,15 +84,18 @@ extension DiskCache {
   /// this process has taken out and whose files are still there count.
   ///
   /// - Complexity: O(n), with one system call per name.
+  /// - Throws: `CacheError`, as `entries()` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
-    return try engine.survey()
+    return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
   /// One that cannot be read is not damaged, and stays.
   ///
-  /// - Parameter progress: Is told after each entry how many of how many are done.
+  /// - Parameters:
+  ///   - repairs: Whether damaged entries are removed. The default is false.
+  ///   - progress: Is told after each entry how many of how many are done.
   ///
   /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
   ///
@@ -93,7 +106,9 @@ extension DiskCache {
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
     try checkUsable("verify")
-    return try engine.verify(repairs: repairs, progress)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.verify(repairs: repairs, progress)
+    }
   }
 }
 

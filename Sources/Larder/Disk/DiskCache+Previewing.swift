@@ -27,18 +27,31 @@ extension DiskCache {
   /// What a trim to a goal would remove if it ran now. Changes nothing, so that a cache that only
   /// reads can answer; waits for the first scan.
   package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    let (expired, evicted) = try victims(goal)
+    var removal = BulkRemoval()
+    for victim in expired + evicted { removal.add(victim) }
+    return removal
+  }
+
+  /// The names of what a trim to a goal would remove if it ran now, in the order in which they would
+  /// go.
+  package func names(takenBy goal: TrimGoal) throws(CacheError) -> (
+    expired: [EntryName], evicted: [EntryName]
+  ) {
+    let (expired, evicted) = try victims(goal)
+    return (expired.map(\.name), evicted.map(\.name))
+  }
+
+  private func victims(_ goal: TrimGoal) throws(CacheError) -> (
+    expired: [Victim], evicted: [Victim]
+  ) {
     try checkUsable("preview")
     try engine.waitForScan()
     let plan = plan(for: goal)
-    return engine.withState { state in
-      // A copy of the index is made to be trimmed in the place of the real one.
-      // Chunks are shared until they are written to: only those that the victims touch are copied.
-      var index = state.index
-      var removal = BulkRemoval()
-      let (expired, evicted) = index.take(plan)
-      for victim in expired + evicted { removal.add(victim) }
-      return removal
-    }
+    // A copy of the index is made to be trimmed in the place of the real one.
+    // Chunks are shared until they are written to: only those that the victims touch are copied.
+    var index = engine.withState { $0.index }
+    return index.take(plan)
   }
 
   /// The same plans as the removals make, so that the answer is that of the real run.

@@ -35,13 +35,16 @@ extension DiskCache {
       expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as a
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
+  /// a
   /// use.
   ///
   /// The content is checked before the closure runs, the first time that this process meets the
   /// file; it is not held in memory.
   ///
   /// - Returns: What the closure returns; nil, without it being called, on a miss.
+  /// - Throws: What the closure throws, and `CacheError` as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes) the first time that this process meets the file, else O(1).
   public func withFile<Result: ~Copyable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: (borrowing EntryFile) throws -> Result
@@ -63,7 +66,9 @@ extension DiskCache {
     try checkUsable("contains")
     let subject = subject(key)
     engine.writePending(subject.name)
-    return try engine.inspect(subject) != nil
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject) != nil
+    }
   }
 }
 
@@ -89,6 +94,7 @@ public struct EntryFile: ~Copyable, Sendable {
   /// Reads on until a span is full.
   ///
   /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
+  /// - Complexity: O(bytes).
   public func read(into span: inout MutableRawSpan) throws(CacheError) {
     do throws(Errno) {
       // EIO for want of a better number: the file was whole when it was opened.
@@ -99,6 +105,9 @@ public struct EntryFile: ~Copyable, Sendable {
   }
 
   /// Reads on into an array's whole length and returns how many bytes came, 0 at the end.
+  ///
+  /// - Throws: `CacheError`: `.io` and what else reading met.
+  /// - Complexity: O(bytes).
   public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
     do throws(Errno) {
       return try file.read(into: &bytes)

@@ -8,14 +8,18 @@ extension DiskCache {
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
-    return try engine.remove(subject(key), cause: .explicit)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.remove(subject(key), cause: .explicit)
+    }
   }
 
-  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes on
+  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes
+  /// on
   /// past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
-    try removeAllInBackground().wait()
+    let progress = try removeAllInBackground()
+    return try engine.countingErrors { () throws(CacheError) in try progress.wait() }
   }
 
   /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
@@ -23,6 +27,7 @@ extension DiskCache {
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
   ///   is found later, and thrown by `RemovalProgress.wait()`.
+  /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()
@@ -33,10 +38,11 @@ extension DiskCache {
   /// Waits for the first scan, and for the files to be gone.
   ///
   /// - Complexity: O(k log n) for k removed ones.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
-    return try engine.trim("removeExpired") { engine.sweepPlan(at: $0) }
+    return try engine.countingTrim("removeExpired") { engine.sweepPlan(at: $0) }
   }
 
   /// Removes expired entries, then the least recently used, until the values take at most this many
@@ -44,11 +50,14 @@ extension DiskCache {
   ///
   /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
   /// meantime stays and counts as failed or as gone. A negative number traps.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
       return plan
@@ -56,11 +65,14 @@ extension DiskCache {
   }
 
   /// Removes expired entries, then the least recently used, until there are at most this many.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.maximumCount = count
       return plan
@@ -68,11 +80,14 @@ extension DiskCache {
   }
 
   /// Removes expired entries and those whose last access is longer ago than an age.
+  ///
+  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")
     try checkUsable("trim")
-    return try engine.trim("trim") { now in
+    return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
       plan.oldestAccess = now.adding(.zero - age)
       return plan

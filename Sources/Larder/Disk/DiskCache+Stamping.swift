@@ -18,7 +18,9 @@ extension DiskCache {
   /// not belong to the name; extended data stays. Content that somebody is writing at this moment
   /// is read again until it holds still.
   ///
-  /// - Parameter name: The file's name in the directory.
+  /// - Parameters:
+  ///   - name: The file's name in the directory.
+  ///   - expiration: How long the entry is valid from now; see above when nil.
   /// - Throws: `CacheError`: `.invalidArgument` for a name that no entry has, `.readOnly`,
   ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
   /// - Complexity: O(bytes), in constant memory.
@@ -30,6 +32,6 @@ extension DiskCache {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
-    return try engine.stamp(name, expiration)
+    return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 }

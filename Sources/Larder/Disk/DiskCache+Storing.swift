@@ -6,6 +6,8 @@ extension DiskCache {
   /// error says `oldValueRemains`.
   ///
   /// - Parameters:
+  ///   - value: The bytes to keep.
+  ///   - key: What they are found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
   /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
@@ -18,10 +20,14 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    return try engine.store(value, try request(key, expiration, extendedData))
+    let request = try request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
   }
 
   /// Stores a value in place of what was there.
+  ///
+  /// - Throws: `CacheError`, as the store of a span does.
+  /// - Complexity: O(bytes).
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -46,22 +52,28 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    var request = try request(key, expiration, extendedData)
-    request.isExclusive = true
-    return try engine.store(value.span, request)
+    var exclusive = try request(key, expiration, extendedData)
+    exclusive.isExclusive = true
+    let request = exclusive
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.store(value.span, request)
+    }
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
   ///
   /// The value becomes visible when the closure returns, and not at all if it throws: then this
   /// throws `.callerFailed`, or the closure's own `CacheError`.
+  ///
+  /// - Complexity: O(bytes), in the memory of a piece.
   @discardableResult
   public func store(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
     try checkWritable("store")
-    return try engine.store(try request(key, expiration, extendedData), body)
+    let request = try request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(request, body) }
   }
 
   /// Throws if the cache was closed or only reads, or the process forked since it was opened.

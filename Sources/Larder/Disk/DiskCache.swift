@@ -21,6 +21,11 @@ public final class DiskCache: Sendable {
   private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
   /// What an access through this object does to the expiry.
   let extending: ExpirationExtending
+  /// Whether this object wants to hear of what others do to the directory.
+  let followsNeighbours: Bool
+  /// Whether nothing in memory is trusted before the directory was asked.
+  @usableFromInline
+  let isStrict: Bool
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
@@ -39,6 +44,8 @@ public final class DiskCache: Sendable {
     expiration = configuration.expiration
     shouldStore = configuration.shouldStore
     extending = configuration.extending
+    followsNeighbours = configuration.followsNeighbours
+    isStrict = followsNeighbours && configuration.coherence == .strict
     executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
   }
@@ -56,7 +63,8 @@ public final class DiskCache: Sendable {
   /// The directory's absolute path, links resolved at opening.
   public var directory: String { engine.location.path }
 
-  /// The settings of the directory's first opener. They are in force, but for those that each object
+  /// The settings of the directory's first opener. They are in force, but for those that each
+  /// object
   /// has for itself: expiration, extending, the file extension, `shouldStore` and its threads.
   public var configuration: Configuration { engine.configuration }
 
@@ -67,6 +75,9 @@ public final class DiskCache: Sendable {
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
+  ///
+  /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
     // The first who closes does it; the others return before it is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
@@ -82,9 +93,12 @@ public final class DiskCache: Sendable {
   ///
   /// Nothing to do for a cache that only reads. Where the directory is durable, it is synced as
   /// well.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what writing met.
+  /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
-    try engine.flush()
+    try engine.countingErrors { () throws(CacheError) in try engine.flush() }
   }
 
   /// Throws if the cache was closed or the process forked since it was opened.
@@ -95,6 +109,20 @@ public final class DiskCache: Sendable {
     }
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
   }
+
+  /// Whether a value in memory may be served now: always, unless this object is strict and it
+  /// cannot
+  /// be known what others have done.
+  ///
+  /// - Complexity: One comparison; for a strict object one system call when nothing has happened.
+  @inlinable
+  func mayAnswerFromMemory() -> Bool {
+    !isStrict || isMemoryCurrent()
+  }
+
+  /// Learns of everything that others have done until now, and says whether that was possible.
+  @usableFromInline
+  func isMemoryCurrent() -> Bool { engine.catchUp() }
 
   /// A key with the name that it has here.
   ///

@@ -7,6 +7,9 @@ extension DiskEngine {
     // One clearing at a time: the second removes what was stored since the first began.
     wait { $0.beginClearing() ? () : nil }
     let progress = RemovalProgress()
+    // In this order: a read that began before can promote until the change, and what it promoted is
+    // forgotten then; the files themselves go one by one and later.
+    generations.changeAll()
     tellObserversOfClearing()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
@@ -32,6 +35,8 @@ extension DiskEngine {
       state.storedSinceClear = nil
       state.restampedSinceClear = [:]
     }
+    // What neighbours stored meanwhile was met by the walk or not.
+    if withState({ $0.hasMissedNews }) { startRescan() }
     progress.finish()
     changed.signal()
   }
@@ -62,6 +67,7 @@ extension DiskEngine {
             state.noteRemoved(name)
             state.statistics.removals[.explicit, default: 0] += 1
           }
+          tellOfRemoval(name, .explicit)
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
@@ -83,10 +89,24 @@ extension EngineState {
   fileprivate mutating func beginClearing() -> Bool {
     guard storedSinceClear == nil else { return false }
     storedSinceClear = []
+    clearCount += 1
     restampedSinceClear = [:]
     index.removeAll()
+    // The slots are given anew; what is stored from now on a scan need not look for.
+    ongoingScan?.met = SlotMarks(count: 0)
     pending = [:]
     return true
+  }
+
+  /// Counts a value that was published around the beginning of a clearing as stored before it, and so
+  /// removed by it; nil where no clearing has begun since `clearCount` was `count`, or it is over.
+  mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
+    guard clearCount != count, storedSinceClear != nil else { return nil }
+    noteRemoved(entry.name)
+    statistics.stores += 1
+    statistics.bytesWritten.addSaturating(entry.byteCount)
+    statistics.removals[.explicit, default: 0] += 1
+    return ()
   }
 
   /// The change time that an entry's file must have to be removed, nil when the entry stays.

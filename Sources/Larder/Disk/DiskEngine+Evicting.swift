@@ -95,13 +95,6 @@ extension DiskEngine {
     IOExecutor.upkeep.submit { self.evict() }
   }
 
-  /// How long the evictor leaves the tag to another process before it asks again.
-  ///
-  /// On a network file system machines that do not see each other's locks are kept out of step.
-  private var electionPause: Duration {
-    .milliseconds(fileSystem.isNetwork ? Int.random(in: 20...100) : 20)
-  }
-
   /// Removes the files of all victims, once it is elected among the processes on the directory.
   ///
   /// While another process evicts, this one waits its turn, holding no thread; when its patience
@@ -110,12 +103,13 @@ extension DiskEngine {
     let hasPatience =
       MonotonicTime.now.duration(since: start) < configuration.electionPatience
       && IOExecutor.upkeep.hasThreads
-    let election = elect()
-    if case .lost = election, hasPatience {
-      return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
+    // Who was elected to choose the victims is still in its term.
+    if withState({ $0.term }) == nil, case .lost = enterTerm() {
+      if hasPatience {
+        return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
+      }
+      noteUpkeepFailure(.wouldBlock)
     }
-    // Held until the last victim is gone; closing it ends the term.
-    defer { withExtendedLifetime(election) {} }
     while let eviction = nextEviction() {
       while true {
         let victims = eviction.take(batchSize)
@@ -127,8 +121,25 @@ extension DiskEngine {
       eviction.finish()
       changed.signal()
     }
+    guard endTerm() else { return evict() }
     // Who waits for the evictor to rest looks again now that it does.
     changed.signal()
+  }
+
+  /// Gives the tag up, so that a neighbour can evict.
+  ///
+  /// - Returns: Whether nothing is left to do; what has come meanwhile wants another term.
+  private func endTerm() -> Bool {
+    let term = withState { state in
+      defer { state.term = nil }
+      return state.term
+    }
+    // The last reference: here the tag is closed, outside of the engine's lock.
+    _ = consume term
+    return withState { state in
+      state.isEvicting = state.evictions.contains(where: \.isComplete)
+      return !state.isEvicting
+    }
   }
 
   /// Sees that what was removed stays removed after a power cut, where that is promised.
@@ -141,14 +152,16 @@ extension DiskEngine {
     }
   }
 
+  private func enterTerm() -> Election {
+    let election = elect()
+    if let lock = election.lock { withState { $0.term = lock } }
+    return election
+  }
+
   private func nextEviction() -> Eviction? {
     withState { state in
       // One whose victims are still being chosen is left to who chooses them.
-      guard let index = state.evictions.firstIndex(where: \.isComplete) else {
-        state.isEvicting = false
-        return nil
-      }
-      return state.evictions.remove(at: index)
+      state.evictions.firstIndex(where: \.isComplete).map { state.evictions.remove(at: $0) }
     }
   }
 
@@ -156,6 +169,7 @@ extension DiskEngine {
   /// state, where each by itself would be four a file.
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
+    let start = MonotonicTime.now
     var outcome: RemovalOutcome?
     for victim in victims {
       let claim = settle(outcome) { $0.claimDoomed(victim.name) }
@@ -172,7 +186,7 @@ extension DiskEngine {
         outcome = removal
       }
     }
-    settle(outcome) { _ in }
+    settle(outcome) { $0.statistics.evictionTime += MonotonicTime.now.duration(since: start) }
     return result
   }
 
@@ -206,6 +220,7 @@ extension DiskEngine {
         victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
         in: location.handle)
       guard case .changed(let status) = unlinking else {
+        tellOfRemoval(victim.name, mark.cause)
         return RemovalOutcome(victim: victim, isRemoved: true)
       }
       return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
@@ -230,26 +245,5 @@ extension DiskEngine {
   func waitForEvictor() {
     runEvictor()
     wait { $0.isEvicting || !$0.evictions.isEmpty ? nil : () }
-  }
-}
-
-extension DiskEngine {
-  /// How the election of an evictor among the processes on a directory went.
-  private enum Election: Sendable {
-    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
-    /// harmless.
-    case won(LockedFile?)
-    /// Another process holds the tag.
-    case lost
-  }
-
-  private func elect() -> Election {
-    do throws(Errno) {
-      let tag = try location.handle.openForReading(DirectoryMaking.tagName)
-      guard try tag.tryLock(.exclusive) else { return .lost }
-      return .won(LockedFile(tag))
-    } catch {
-      return .won(nil)
-    }
   }
 }

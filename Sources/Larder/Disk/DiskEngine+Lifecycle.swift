@@ -1,3 +1,5 @@
+import Synchronization
+
 extension DiskEngine {
   /// Takes the lock that the mode asks for; it ends with the directory's descriptor.
   func lockDirectory() throws(CacheError) {
@@ -19,7 +21,15 @@ extension DiskEngine {
       // A file system without locks has no other process's lock either.
       noteUpkeepFailure(error)
     }
-    guard isLocked else { throw CacheError(.locked, operation: "open", path: location.path) }
+    guard isLocked else { throw lockedError() }
+  }
+
+  /// That the directory is held, and by whom, where the system tells.
+  private func lockedError() -> CacheError {
+    let holders = LockTable.holders(of: location.handle.identity).map(String.init)
+    let text = "held by process \(holders.joined(separator: ", "))"
+    return CacheError(
+      .locked, operation: "open", path: location.path, underlying: holders.isEmpty ? nil : text)
   }
 
   /// Sees that the directory that is held is still the one that the path leads to.
@@ -30,11 +40,17 @@ extension DiskEngine {
     isUrgent: Bool, mayMake: Bool, _ operation: String
   ) throws(CacheError) -> Bool {
     var isReplaced = false
+    // While the path is known to lead elsewhere, every call looks whether there is a directory.
+    let isAstray = watching.isAstray.load(ordering: .relaxed)
     do throws(Errno) {
-      isReplaced = try location.revalidate(isUrgent: isUrgent, mayMake: mayMake)
+      isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
     } catch {
+      // Said by each call and not by one a second: the others would go on in a directory that is
+      // no longer the cache's.
+      watching.isAstray.store(true, ordering: .relaxed)
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
+    if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
     guard mayBe(.mustLock) else { return false }
     // Asked again at each call until it is had: nothing is written without the lock.
@@ -96,13 +112,15 @@ extension DiskEngine {
       }
     }
     withState { $0.isShutDown = true }
-    wait { $0.statistics.scan == .running ? nil : () }
+    endWatching()
+    wait { $0.ongoingScan == nil ? () : nil }
     try flush()
   }
 
   private func end() {
     unlockDirectory()
     withState { $0.hasEnded = true }
+    removals.finish()
     changed.signal()
   }
 
@@ -133,7 +151,7 @@ extension DiskEngine {
   private func mustFinishScan() -> Bool {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let (isScanning, written) = withState {
-      ($0.statistics.scan == .running, $0.unscannedByteCount)
+      ($0.statistics.scan == .running, $0.rescans.byteCount)
     }
     guard isScanning else { return false }
     return Double(written) >= Double(limit) * 0.05 * Double.random(in: 0..<1)

@@ -1,17 +1,36 @@
 extension DiskEngine {
   /// After a store: starts the scan that limits need, and chooses victims if a limit was passed.
+  ///
+  /// - Parameter name: The name that was stored, which is no victim; nil after something else.
   func enforceLimits(after name: EntryName?) {
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
+    if name != nil { rescanIfDue() }
+    enforceLimits { _ in name }
+  }
+
+  /// After a scan or what neighbours did: chooses victims if a limit is passed.
+  ///
+  /// The entry that goes last is spared: its store may be about to look at the limits itself, and
+  /// must find things as if nobody had looked.
+  func enforceLimits() {
+    guard configuration.hasLimit else { return }
+    enforceLimits { $0.index.mostRecentName }
+  }
+
+  private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
     let missing = missingFreeSpace()
+    // Before the lock is taken a second time, since the election asks the system.
+    guard isOverLimit(missing), let term = termToEvict() else { return }
     let purge: TrimPlan? = withState { state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
       guard state.isScanned, !state.isShutDown, !state.isPurging,
-        let plan = plan(for: state, missing: missing, protecting: name)
+        let plan = plan(for: state, missing: missing, protecting: spared(state))
       else { return nil }
       state.statistics.purges += 1
       state.isPurging = true
+      if let lock = term.lock { state.term = lock }
       return plan
     }
     guard let purge else { return }
@@ -42,8 +61,17 @@ extension DiskEngine {
     return eviction
   }
 
+  private func isOverLimit(_ missing: UInt64) -> Bool {
+    withState { state in
+      guard state.isScanned, !state.isShutDown else { return false }
+      if plan(for: state, missing: missing, protecting: nil) != nil { return true }
+      state.lostElection = nil
+      return false
+    }
+  }
+
   /// The plan that the limits ask for, nil when all are kept.
-  private func plan(
+  func plan(
     for state: EngineState, missing: UInt64, protecting name: EntryName?
   ) -> TrimPlan? {
     var plan = TrimPlan(now: now, protected: name)
@@ -87,16 +115,32 @@ extension DiskEngine {
     }
   }
 
-  /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind.
+  /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
+  /// neighbour's is.
   func waitForRoom(_ byteCount: Int) {
     // Without victims there is nobody to wait for, which shows without the lock.
     guard let limit = configuration.sizeLimit, mayBe(.hidesFiles) else { return }
     let most = UInt64(limit) + UInt64(limit) / 10
+    if mustLookAround(limit) {
+      _ = catchUp()
+      enforceLimits()
+    }
     wait { state in
       guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
-      let (onDisk, isHuge) = state.measuredOnDisk(configuration)
-        .addingReportingOverflow(configuration.sizeMeasure.footprint(of: byteCount))
-      return isHuge || onDisk > most ? nil : ()
+      return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
+    }
+    guard withState({ $0.lostElection }) != nil else { return }
+    waitForNeighbour(byteCount, within: most)
+  }
+
+  /// Whether a limit is so near that what neighbours did in the last moment counts: who stores then
+  /// follows them himself, so that no writer outruns what it knows of the others.
+  private func mustLookAround(_ limit: Int) -> Bool {
+    guard hasEvents else { return false }
+    return withState { state in
+      guard state.isScanned, let news = state.lastNews else { return false }
+      return state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
+        && MonotonicTime.now.duration(since: news) < .seconds(10)
     }
   }
 

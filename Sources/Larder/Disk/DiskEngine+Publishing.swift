@@ -7,6 +7,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     if let write = request.write, !withState({ $0.backlog.isCurrent(write) }) { return .pending }
+    let clearCount = withState { $0.clearCount }
     if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
     // What waits to be written is a value that is there; no more is accepted while the name is held.
     if request.isExclusive && withState({ $0.backlog[name] != nil }) {
@@ -22,12 +23,20 @@ extension DiskEngine {
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: request.subject.key.tag)
     let isPending = request.write != nil
-    withState { [now, isNetwork = fileSystem.isNetwork] state in
+    let isCleared = withState { state in
       // What waited under the name is this value, or an older one.
       state.backlog.drop(name)
-      state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
-      if isNetwork { state.serverClock.learn(status.change, at: now) }
+      return state.noteClearedStore(entry, since: clearCount) != nil
     }
+    if isCleared {
+      withdrawCleared(request.subject)
+      return .stored
+    }
+    let cause = withState { [now, isNetwork = fileSystem.isNetwork] state in
+      if isNetwork { state.serverClock.learn(status.change, at: now) }
+      return state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
+    }
+    if let cause { tellOfRemoval(name, key: request.subject.key, cause) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
@@ -48,6 +57,22 @@ extension DiskEngine {
       if file.isPublished { withdraw(name, of: request) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
+  }
+
+  /// Removes a value that was visible before everything was removed, or may have been.
+  ///
+  /// A reader may have seen it before the removal began, and must not see it after: the clearing,
+  /// which takes what is stored later to stay, leaves it to the store itself.
+  private func withdrawCleared(_ subject: Subject) {
+    do throws(Errno) {
+      try location.handle.unlink(subject.name.fileName)
+      tellOfRemoval(subject.name, key: subject.key, .explicit)
+    } catch .noSuchFile {
+      // Somebody else was quicker.
+    } catch {
+      noteUpkeepFailure(error)
+    }
+    tellObservers(subject.key, except: nil)
   }
 
   /// Takes a value back that became visible before its store failed; the caller is told that it is

@@ -37,9 +37,9 @@ extension DiskEngine {
   }
 
   /// Finds, checks and reads an entry, and counts it as used.
-  func read(
+  func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration = .zero
+    staleness: Duration
   ) throws(CacheError) -> Found? {
     writePending(subject.name)
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
@@ -164,14 +164,20 @@ extension DiskEngine {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
-    guard status.byteCount <= Self.largestValue else { throw .noMemory }
+    guard mayHold(status.byteCount) else { throw .noMemory }
     if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
     guard let content, content.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(content.span, testimony) : true
   }
 
-  /// The longest value that is read into memory; a longer one can be read through its descriptor.
-  private static let largestValue = min(SystemEnvironment.physicalMemory, UInt64(Int.max))
+  /// Whether a value of a length is read into memory; a longer one can be read through its
+  /// descriptor.
+  ///
+  /// Half of what the process may use is the most: whoever decodes a value has it twice. Short ones
+  /// are not worth the question, which takes some small files.
+  private func mayHold(_ byteCount: UInt64) -> Bool {
+    byteCount <= 4 << 20 || byteCount <= UInt64(SystemEnvironment.memoryLimit / 2)
+  }
 
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
     withState { state in
@@ -199,10 +205,14 @@ extension DiskEngine {
   /// Counts a miss for want of a file, and forgets the entry, whose file others have removed, unless
   /// it was stored again since a snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
-    withState { state in
+    let isNews = withState { state in
       state.countMiss(.absent)
-      if let generation, generations.isCurrent(generation) { state.index.remove(name) }
+      guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
+      else { return false }
+      outdateReaders(of: name)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Counts a miss.
@@ -220,9 +230,8 @@ extension DiskEngine {
   private func miss(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
-    // While somebody changes the name, the next reader may judge what is there then.
-    if reason == .damaged, !isReadOnly, let generation = use.generation {
-      removeInBackground(name, status, cause: .corrupt, unlessChangedSince: generation)
+    if reason == .damaged && !isReadOnly {
+      removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
     }
     return miss(reason)
   }

@@ -9,15 +9,20 @@ extension DiskEngine {
   ) throws(CacheError) -> Bool {
     // A write that fails leaves a newer value of its name in the backlog alone, and whom to tell to
     // who notes the loss.
-    if request?.write != nil { return try remove(subject.name, cause: cause, dropsPending: false) }
-    return try remove(subject.name, cause: cause) { tellObservers(subject.key, except: nil) }
+    if request?.write != nil {
+      return try remove(subject.name, key: subject.key, cause: cause, dropsPending: false)
+    }
+    return try remove(subject.name, key: subject.key, cause: cause) {
+      tellObservers(subject.key, except: nil)
+    }
   }
 
   /// Removes the entry of a name.
   ///
   /// - Parameter whileHeld: Runs before any other change of the name.
   func remove(
-    _ name: EntryName, cause: RemovalCause, dropsPending: Bool = true, whileHeld: () -> Void = {}
+    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, dropsPending: Bool = true,
+    whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
@@ -29,12 +34,16 @@ extension DiskEngine {
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
-      withState { state in
+      let told = withState { state -> RemovalCause? in
+        // A victim was counted when it was chosen, which may be since the look above.
+        let victim = state.doomed[name]
         state.noteRemoved(name)
-        if isRemoved && !wasHidden || wasPending {
-          state.statistics.removals[cause, default: 0] += 1
-        }
+        let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
+        if isCounted { state.statistics.removals[cause, default: 0] += 1 }
+        if wasPending { return cause }
+        return isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil
       }
+      if let told { tellOfRemoval(name, key: key, told) }
       if isRemoved && configuration.durability == .durable {
         try handle.descriptor.synchronize()
       }
@@ -91,22 +100,37 @@ extension DiskEngine {
   }
 
   /// Removes a file in the background if it is still the one that was judged.
+  ///
+  /// - Parameter generation: The state of the name before the file was opened.
   func removeInBackground(
     _ name: EntryName, _ status: FileStatus, cause: RemovalCause,
-    unlessChangedSince generation: EntryGenerations.Snapshot
+    seenAt generation: EntryGenerations.Snapshot?
   ) {
+    let isCurrent = generation.map(generations.isCurrent) ?? false
+    // Names share counters: where another's change moved this one's, the disk tells whether the
+    // file is still there. Without a look, what one reader in a thousand judges would stay.
+    guard isCurrent || isStanding(name, status) else { return }
     let victim = Victim(IndexedEntry(name: name, status: status)).counted(as: cause)
     withState { state in
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
-      // Another reader may have judged it already, and its file may have gone since.
-      if state.hidesFile(named: name) || !generations.isCurrent(generation) { return }
-      if state.isShutDown { return }
+      // Another reader may have judged it already.
+      if state.hidesFile(named: name) || state.isShutDown { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
       state.startEviction(victim)
     }
     runEvictor()
+  }
+
+  /// Whether a name still leads to the very file that was judged.
+  private func isStanding(_ name: EntryName, _ status: FileStatus) -> Bool {
+    do throws(Errno) {
+      let present = try location.handle.status(of: name.fileName)
+      return present.identity == status.identity && present.change == status.change
+    } catch {
+      return false
+    }
   }
 
   /// Throws if the cache may not change its directory.

@@ -1,6 +1,8 @@
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
+    // Before the first name is read, so that nothing happens between the scan and the events.
+    if followsNeighbours { startWatching() }
     let number: Int? = withState { state in
       switch state.statistics.scan {
       case .running, .finished: nil
@@ -8,6 +10,19 @@ extension DiskEngine {
       }
     }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+  }
+
+  /// Starts another scan in the background, once the first is over and while none is going on.
+  ///
+  /// - Returns: Whether it was started.
+  @discardableResult
+  func startRescan() -> Bool {
+    let number: Int? = withState { state in
+      guard state.isScanned, state.ongoingScan == nil, !state.isShutDown else { return nil }
+      return state.beginScan()
+    }
+    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    return number != nil
   }
 
   /// Waits until the index knows every entry.
@@ -34,10 +49,12 @@ extension DiskEngine {
 
   private func scan(_ number: Int) {
     var isComplete = false
+    let start = MonotonicTime.now
+    defer { noteScanEnd(since: start) }
     do throws(Errno) {
       let handle = location.handle
       isComplete = try readNames(number, in: handle)
-      if isComplete { forgetVanished(in: handle) }
+      if isComplete { forgetVanished(number, in: handle) }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
       // The next who asks tries again; trying at once could go on for ever.
@@ -47,8 +64,9 @@ extension DiskEngine {
     guard isComplete && !isReadOnly else { return }
     runEvictor()
     // A trim that waited for the scan removes more or the same, and reports it.
-    if withState({ $0.trimsWaiting == 0 }) { enforceLimits(after: nil) }
+    if withState({ $0.trimsWaiting == 0 }) { enforceLimits() }
     planSweeps()
+    if withState({ $0.hasMissedNews }) { startRescan() }
   }
 
   /// Takes in all names.
@@ -60,7 +78,7 @@ extension DiskEngine {
     while true {
       let piece = try scan.next()
       let now = self.now
-      guard withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
+      guard takeOver(piece, number, at: now) else { return false }
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
       unreadable += piece.unreadable.map(\.name)
       if piece.isLast { break }
@@ -76,21 +94,33 @@ extension DiskEngine {
     var piece = DirectoryScan.Piece()
     for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
-    return withState { [now] in $0.merge(piece, scan: number, at: now) }
+    return takeOver(piece, number, at: now)
   }
 
+  /// Merges a piece and tells the memory tiers which files are others than were known.
+  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
+    guard let news = withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
+    tellObservers(ofFiles: news)
+    return true
+  }
+
+  /// Slots that are looked through under the lock at once.
+  private static let slotCount = 4096
+
   /// Forgets the entries known from before whose files others have removed.
-  private func forgetVanished(in handle: DirectoryHandle) {
-    for name in withState({ $0.unseen }) {
-      do throws(Errno) {
-        _ = try handle.status(of: name.fileName)
-      } catch .noSuchFile {
-        withState { state in
-          if !(state.changedSinceScan?.contains(name) ?? true) { state.index.remove(name) }
+  private func forgetVanished(_ number: Int, in handle: DirectoryHandle) {
+    var start = 0
+    while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
+      for name in names {
+        do throws(Errno) {
+          _ = try handle.status(of: name.fileName)
+        } catch .noSuchFile {
+          if withState({ $0.forgetVanished(name, scan: number) }) { tellObservers(ofFiles: [name]) }
+        } catch {
+          // It is there, though it cannot be looked at now.
         }
-      } catch {
-        // It is there, though it cannot be looked at now.
       }
+      start += Self.slotCount
     }
   }
 
@@ -98,12 +128,22 @@ extension DiskEngine {
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
     let plan = backgroundSweepPlan()
     withState { state in
+      // A later scan leaves the sweeping to the sweeps: it must not change when what goes.
+      let isFirst = state.ongoingScan.map { !$0.isRescan } ?? false
       let isCurrent = state.endScan(number, outcome)
       // Who asked for a trim takes and reports the expired entries himself.
-      let isDue = isCurrent && outcome == .finished && state.trimsWaiting == 0
+      let isDue = isCurrent && isFirst && outcome == .finished && state.trimsWaiting == 0
       if isDue && !isReadOnly && !state.isShutDown { state.evict(plan) }
     }
     changed.signal()
+  }
+
+  private func noteScanEnd(since start: MonotonicTime) {
+    withState { state in
+      let now = MonotonicTime.now
+      state.rescans.lastEnd = now
+      state.rescans.lastDuration = now.duration(since: start)
+    }
   }
 
   /// Removes temporaries whose writer is gone: those that can be locked.
@@ -136,81 +176,10 @@ extension DiskEngine {
   /// After another directory was found in the place of the one that was held: everything known is
   /// of the other.
   func directoryChanged() {
+    // The events first, so that what happens in the new directory from here on is not missed.
+    followDirectory()
     withState { $0.forgetDirectory() }
     changed.signal()
-  }
-}
-
-extension EngineState {
-  /// Starts a scan.
-  ///
-  /// - Returns: The scan's number, which ends to count when the directory is replaced.
-  mutating func beginScan() -> Int {
-    scanNumber += 1
-    statistics.scan = .running
-    statistics.foreignCount = 0
-    temporaryCount = 0
-    changedSinceScan = []
-    unseen = Set(index.entriesInOrder().map(\.name))
-    return scanNumber
-  }
-
-  /// Takes in what a scan met, except where this process has changed a name since.
-  ///
-  /// - Returns: Whether the scan shall go on.
-  mutating func merge(
-    _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
-  ) -> Bool {
-    guard !isShutDown, isRunning(number) else { return false }
-    statistics.foreignCount += piece.foreignCount
-    temporaryCount += piece.temporaries.count
-    for var entry in piece.entries {
-      unseen.remove(entry.name)
-      guard isNews(entry) else { continue }
-      // An access in the future counts as one now, or it would be the last ever to go. Uses within
-      // one instant are told apart by nanoseconds beyond it, which is not yet the future.
-      if entry.lastAccess >= now.adding(seconds: 1) { entry.lastAccess = now }
-      index.upsert(entry, order: .byLastAccess)
-    }
-    return true
-  }
-
-  private func isRunning(_ number: Int) -> Bool {
-    number == scanNumber && statistics.scan == .running
-  }
-
-  private func isNews(_ entry: IndexedEntry) -> Bool {
-    let name = entry.name
-    if changedSinceScan?.contains(name) ?? false { return false }
-    if hidesFile(named: name) { return false }
-    guard let known = index.entry(named: name) else { return true }
-    return known.inode != entry.inode || known.changeTime != entry.changeTime
-  }
-
-  /// Ends a scan unless another has begun since.
-  ///
-  /// - Returns: Whether none has.
-  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Bool {
-    guard isRunning(number) else { return false }
-    statistics.scan = outcome
-    changedSinceScan = nil
-    unseen = []
-    unscannedByteCount = 0
-    return true
-  }
-
-  mutating func forgetDirectory() {
-    mustLock = true
-    index.removeAll()
-    pending = [:]
-    doomed = DoomedFiles()
-    mustScanAgain()
-  }
-
-  /// Takes note that the index no longer says what the directory holds.
-  mutating func mustScanAgain() {
-    statistics.scan = .notStarted
-    changedSinceScan = nil
-    unseen = []
+    tellObserversOfReplacement()
   }
 }

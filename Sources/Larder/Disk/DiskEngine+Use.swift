@@ -11,16 +11,15 @@ extension DiskEngine {
     let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
     let lag = recency.lag(for: lifetime)
     let isDue = isDue(status, lifetime, use.now)
+    var isNews = false
     let (access, promised) = withState { state in
       state.statistics.hits += 1
       state.statistics.bytesRead.addSaturating(status.byteCount)
       let access = state.issueAccess(at: use.now)
-      // A file that was chosen to go since it was opened stays out of the index.
-      // Names share counters: where another's change moved this one's, the index tells whether the
-      // file is still the entry's.
-      let isCurrent = use.generation.map(generations.isCurrent) ?? false
-      let isKnown = state.index.entry(named: name)?.inode == status.inode
-      guard isCurrent || isKnown, !state.hidesFile(named: name) else { return (access, expiry) }
+      let standing = standing(of: name, status, use, in: &state)
+      if standing == .outdated { state.index.touch(name, at: access) }
+      guard let standing, standing != .outdated else { return (access, expiry) }
+      isNews = standing == .news
       state.changedSinceScan?.insert(name)
       if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
@@ -31,6 +30,8 @@ extension DiskEngine {
       state.index.upsert(entry, order: .mostRecent)
       return (access, entry.expiry)
     }
+    // The event of what changed it finds nothing new any more.
+    if isNews { tellObservers(ofFiles: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
       return stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
@@ -38,6 +39,33 @@ extension DiskEngine {
     }
     planDrain(within: lag)
     return promised
+  }
+
+  /// How a file that was read stands to what is known of its name by now.
+  private enum Standing {
+    /// It is as it is known.
+    case known
+    /// Somebody else has put it there or changed it.
+    case news
+    /// Somebody has met a later state of it since it was opened here.
+    case outdated
+  }
+
+  /// Compares a file that was read with the index; nil where it must stay out of it.
+  private func standing(
+    of name: EntryName, _ status: FileStatus, _ use: Use, in state: inout EngineState
+  ) -> Standing? {
+    // A file that was chosen to go since it was opened stays out of the index.
+    if state.hidesFile(named: name) { return nil }
+    // Names share counters: where another's change moved this one's, the index tells whether the
+    // file is still the entry's.
+    let isCurrent = use.generation.map(generations.isCurrent) ?? false
+    let known = state.index.entry(named: name)
+    guard isCurrent || known?.inode == status.inode else { return nil }
+    if !isCurrent, let known, known.changeTime > status.change { return .outdated }
+    guard hasEvents, known?.changeTime != status.change else { return .known }
+    if known != nil { outdateReaders(of: name) }
+    return .news
   }
 
   /// Counts a hit on a file that was checked before, in one look at the state.
@@ -71,14 +99,17 @@ extension DiskEngine {
   /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
   /// neighbour's word. The next sweep takes it.
   func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
-    withState { state in
+    let isNews = withState { state in
       guard let generation = use.generation, generations.isCurrent(generation),
         let known = state.index.entry(named: name),
         known.inode != status.inode || known.changeTime != status.change
-      else { return }
+      else { return false }
+      outdateReaders(of: name)
       state.changedSinceScan?.insert(name)
       state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      return true
     }
+    if isNews { tellObservers(ofFiles: [name]) }
   }
 
   /// Writes a use through an open file.

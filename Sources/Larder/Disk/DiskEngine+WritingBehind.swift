@@ -61,11 +61,19 @@ extension DiskEngine {
     request.write = write
     let bytes = write.bytes
     do throws(CacheError) {
-      _ = try store(bytes.span, request)
+      if case .rejected = try store(bytes.span, request) { drop(write) }
     } catch {
       noteLoss(of: write, error)
     }
     changed.signal()
+  }
+
+  /// Forgets a value that turned out to be too large.
+  private func drop(_ write: Backlog.Write) {
+    withState { state in
+      if state.backlog.isCurrent(write) { state.backlog.drop(write.subject.name) }
+    }
+    tellObservers(write.subject.key, except: nil)
   }
 
   private func noteLoss(of write: Backlog.Write, _ error: CacheError) {

@@ -14,6 +14,10 @@ final class DiskEngine: Sendable {
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
   let observers = EngineObservers()
+  /// The events of the directory, from when they are first needed.
+  let watching = Watching()
+  /// The sequences that hear of what leaves the directory.
+  let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
   let reader: EntryReader
   let recency: Recency

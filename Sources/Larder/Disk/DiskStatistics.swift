@@ -13,6 +13,8 @@
 /// | `stampsWritten` | a use reached the disk |
 /// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
 /// | `lostStores` | a value that was accepted as pending could not be written |
+/// | `evictionTime` | files of victims were removed, by the time that it took |
+/// | `errors` | a call threw an error that came from the system, by error number |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
   /// Values found.
@@ -37,6 +39,12 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var stampsDropped = 0
   /// Values accepted as pending that could not be written later.
   public internal(set) var lostStores = 0
+  /// The time that removing the files of evicted, expired and damaged entries took, in the
+  /// background and with waits for those who were changing them.
+  public internal(set) var evictionTime = Duration.zero
+  /// Errors thrown to callers, by error number; one that did not come from the system, such as
+  /// `.closed`, has none and is not there.
+  public internal(set) var errors: [Errno: Int] = [:]
   /// Failures in the background, by error number.
   public internal(set) var upkeepFailures: [Errno: Int] = [:]
   /// Where the scan of the directory stands.

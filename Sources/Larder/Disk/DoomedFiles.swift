@@ -4,12 +4,14 @@
 /// copies itself a dozen times on the way, the last time for a tenth of a second under the engine's
 /// lock.
 struct DoomedFiles: Sendable {
-  /// What proves that a file is the one that was judged, and what it was counted with: 32 bytes.
+  /// What proves that a file is the one that was judged, and what it was counted with.
   struct Mark: Sendable {
     let inode: UInt64
     var changeTime: PackedStamp
     fileprivate let byteCount: UInt64
     fileprivate let allocatedByteCount: UInt64
+    /// What the victim was counted as.
+    let cause: RemovalCause
   }
 
   private var names: NameTable
@@ -43,7 +45,8 @@ struct DoomedFiles: Sendable {
     marks.put(
       Mark(
         inode: victim.inode, changeTime: PackedStamp(victim.changeTime),
-        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount), at: slot)
+        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount,
+        cause: victim.cause), at: slot)
     totals.add(byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }
 

@@ -10,6 +10,11 @@ protocol EngineObserver: AnyObject, Sendable {
   ///
   /// Values stored after the call stay; those that were being stored at that moment may go.
   func entriesCleared()
+  /// The file of a name was replaced, removed, stamped or written by somebody else; with nil, any
+  /// file may have been.
+  ///
+  /// May be called by any thread, and holds the name.
+  func fileChanged(_ name: EntryName?)
 }
 
 /// The observers of one engine.
@@ -45,6 +50,19 @@ extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
   func tellObservers(_ key: CacheKey, except origin: ObjectIdentifier?) {
     for observer in observers.all(except: origin) { observer.entryChanged(key) }
+  }
+
+  /// Tells the memory tiers which files are not those that they may hold values of.
+  func tellObservers(ofFiles names: [EntryName]) {
+    guard !names.isEmpty else { return }
+    for observer in observers.all() {
+      for name in names { observer.fileChanged(name) }
+    }
+  }
+
+  /// Tells the memory tiers that any file may be another now.
+  func tellObserversOfReplacement() {
+    for observer in observers.all() { observer.fileChanged(nil) }
   }
 
   /// Tells the memory tiers that everything is gone.

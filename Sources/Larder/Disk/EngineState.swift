@@ -26,22 +26,37 @@ struct EngineState: Sendable {
   var isEvicting = false
   /// Whether a thread is choosing the victims of a purge, slice by slice.
   var isPurging = false
+  /// The lock of this process's term as evictor, between its election and the end of its evictions.
+  var term: LockedFile?
+  /// When another process was first found to be evicting although a limit is passed; nil when none
+  /// is, or none was asked.
+  var lostElection: MonotonicTime?
+  /// When an election was last lost.
+  var lastLostElection: MonotonicTime?
+  /// When something was last found that a neighbour did.
+  var lastNews: MonotonicTime?
+  /// Whether a look at the limits is planned.
+  var isLimitCheckPlanned = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
+  /// The removals of everything that have begun.
+  var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.
   var restampedSinceClear: [EntryName: FileStatus] = [:]
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
   var changedSinceScan: Set<EntryName>?
-  /// While a scan is going on: the names known before that it has not met.
-  var unseen: Set<EntryName> = []
+  /// The scan that is going on, the first or a later one.
+  var ongoingScan: OngoingScan?
   /// The number of the latest scan.
   var scanNumber = 0
+  /// What tells when the next scan is due, and what a process that ends before its first one owes.
+  var rescans = RescanSchedule()
+  /// Whether something happened to a hidden name that a scan has to look into.
+  var hasMissedNews = false
   /// Whether the next sweep in the background is submitted; each one submits the one after it.
   var areSweepsPlanned = false
   /// Trims that wait for the scan, to remove themselves what has expired.
   var trimsWaiting = 0
-  /// Bytes written before the first scan was done, for the decision whether to finish it.
-  var unscannedByteCount: UInt64 = 0
   /// What the file server's clock says, on a network file system.
   var serverClock = ServerClock()
   /// The stamp that was issued last, so that two uses within one tick of the clock stay in order.
@@ -50,9 +65,9 @@ struct EngineState: Sendable {
   var lastFreeSpaceCheck: MonotonicTime?
   /// The number of temporaries that the last scan met, of which those left behind are removed.
   var temporaryCount = 0
-  /// Whether the last object was closed; scans stop at their next piece then.
   /// Whether another directory was found at the path whose lock has not been taken.
   var mustLock = false
+  /// Whether the last object was closed; scans stop at their next piece then.
   var isShutDown = false
   /// Whether nothing more is written and the directory's lock is given up.
   var hasEnded = false
@@ -75,7 +90,7 @@ extension EngineState {
     }
   }
 
-  /// Whether the index knows every entry.
+  /// Whether the index knows every entry, also while a later scan looks for what others did.
   var isScanned: Bool { statistics.scan == .finished }
 
   /// What is rarely true and asked by every read.
@@ -135,19 +150,26 @@ extension EngineState {
   ///
   /// Called while the name is held, after the rename: from here on a scan that met the older file
   /// is wrong.
+  ///
+  /// - Returns: Why the entry that had the name left, if one is known to have had it.
   mutating func noteStored(
     _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
-  ) {
+  ) -> RemovalCause? {
+    // A victim was counted when it was chosen; its file is gone now.
+    var cause = doomed[entry.name]?.cause
     cancelRemoval(of: entry.name)
     pending[entry.name] = nil
     storedSinceClear?.insert(entry.name)
     changedSinceScan?.insert(entry.name)
-    if !isScanned { unscannedByteCount += entry.byteCount }
+    rescans.byteCount += entry.byteCount
+    rescans.storeCount += 1
     if index.upsert(entry, order: order) {
       statistics.removals[.replaced, default: 0] += 1
+      cause = .replaced
     }
     statistics.stores += 1
     statistics.bytesWritten.addSaturating(entry.byteCount)
+    return cause
   }
 
   /// Takes note that a name is gone.
@@ -164,6 +186,8 @@ extension EngineState {
     // judged.
     doomed.restamp(name, inode: status.inode, changeTime: status.change)
     if storedSinceClear != nil { restampedSinceClear[name] = status }
+    // A scan may have met the file as it was before the stamp.
+    changedSinceScan?.insert(name)
     index.restamp(
       name, inode: status.inode, changeTime: status.change,
       expiry: status.modification.asExpiry)
@@ -180,6 +204,7 @@ extension EngineState {
 
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
-    doomed.remove(name)
+    // A scan may have met the file before it went.
+    if doomed.remove(name) { changedSinceScan?.insert(name) }
   }
 }

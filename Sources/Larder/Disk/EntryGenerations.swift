@@ -43,6 +43,15 @@ final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
+  /// Marks a change of every name, over at once.
+  ///
+  /// Who read before must not promote what it read.
+  func changeAll() {
+    for index in counters.indices {
+      counters[index].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
+    }
+  }
+
   /// The state before a read, nil while a change is going on.
   ///
   /// Nil also while a change of another name with the same counter is going on.

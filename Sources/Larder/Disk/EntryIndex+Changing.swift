@@ -69,6 +69,15 @@ extension EntryIndex {
     return true
   }
 
+  /// Notes a last access that others left on the disk, and moves the entry to where that belongs.
+  ///
+  /// - Complexity: O(1).
+  mutating func moveAccess(of name: EntryName, to time: Timestamp) {
+    guard let slot = names.slot(of: name) else { return }
+    order.remove(slot)
+    order.place(slot, PackedStamp(time))
+  }
+
   /// Notes when an entry expires from now on.
   ///
   /// - Returns: Whether there is one of the name.

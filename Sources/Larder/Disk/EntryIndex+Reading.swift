@@ -1,4 +1,31 @@
 extension EntryIndex {
+  /// No marks, for every slot that there is now.
+  func emptyMarks() -> SlotMarks { SlotMarks(count: names.identities.count) }
+
+  /// Marks an entry's slot.
+  ///
+  /// - Complexity: O(1).
+  func mark(_ name: EntryName, in marks: inout SlotMarks) {
+    if let slot = names.slot(of: name) { marks.mark(slot) }
+  }
+
+  /// The entries in a range of slots that were there when the marks were made and have none.
+  ///
+  /// - Complexity: O(slots).
+  func names(in slots: Range<Int>, lacking marks: SlotMarks) -> [EntryName] {
+    slots.clamped(to: 0..<names.identities.count).filter(marks.lacks).compactMap { number in
+      let slot = EntrySlot(number: UInt32(truncatingIfNeeded: number))
+      return names.isUsed(slot) ? names.name(of: slot) : nil
+    }
+  }
+
+  /// The entry that goes last, as far as that is known without sorting.
+  ///
+  /// - Complexity: O(1).
+  var mostRecentName: EntryName? {
+    order.sorted.isEmpty ? nil : names.name(of: order.sorted.last)
+  }
+
   /// All entries, the least recently used first; those used at the same time by name.
   ///
   /// The sequence is a snapshot: what happens to the index afterwards does not change it, and costs

@@ -13,7 +13,7 @@ struct EntryReader: Sendable {
     trust = EntryTrust(
       user: ProcessIdentity.user, directoryOwner: handle.owner,
       group: configuration.sharesWithGroup ? handle.group : nil,
-      enforcesExpiry: configuration.mode != .fixture)
+      enforcesExpiry: configuration.mode != .fixture, longest: configuration.longestEntry)
     checksContent = configuration.mode != .fixture
     requireProof = configuration.requireProof
   }

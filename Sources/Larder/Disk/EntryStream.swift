@@ -29,6 +29,7 @@ public struct EntryStream: ~Copyable {
   /// Adds bytes. What exceeds the cache's size limit is dropped, and the store is then rejected.
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.
+  /// - Complexity: O(bytes).
   public mutating func write(_ bytes: Span<UInt8>) throws(CacheError) {
     if let limit, byteCount + bytes.count > limit { isTooLarge = true }
     // Every write after a failed one fails alike, so that a closure which ignores one error does
@@ -58,6 +59,7 @@ public struct EntryStream: ~Copyable {
   /// Adds bytes.
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.
+  /// - Complexity: O(bytes).
   public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
     try write(bytes.span)
   }

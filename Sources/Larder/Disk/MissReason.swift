@@ -16,6 +16,9 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   case foreign
   /// The file belongs to somebody whose files are not trusted here.
   case otherOwner
+  /// The file is longer than the size limit, so that it was not stored under it. It is not read,
+  /// and stays until it is evicted or its key is stored again.
+  case oversized
   /// The file does not prove its key, and the configuration asks for proof.
   case unproven
   /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.

@@ -83,6 +83,7 @@ extension DiskEngine {
           state.noteRemoved(name)
           state.statistics.removals[.corrupt, default: 0] += 1
         }
+        tellOfRemoval(name, .corrupt)
         if configuration.durability == .durable { try handle.descriptor.synchronize() }
       } catch {
         noteUpkeepFailure(error)

@@ -12,6 +12,9 @@
       while slot != .none {
         let expiry = slab.times[slot.index].expiry
         precondition(expiry >= earliestExpiry, "an entry expires before the earliest expiry")
+        precondition(
+          slot.number >= sweepSlot || expiry >= sweptExpiry,
+          "an entry that a sweep is past expires before the earliest expiry it will leave")
         slot = slab.next(after: slot)
       }
     }

@@ -63,6 +63,8 @@ extension LRU {
     if deadline.expiry < .never {
       keepTimes(from: now)
       earliestExpiry = min(earliestExpiry, deadline.expiry)
+      // The sweep may be past the slot already.
+      sweptExpiry = min(sweptExpiry, deadline.expiry)
     }
     guard settings.keepsTimes else { return }
     slab.times.initialize(

@@ -92,6 +92,8 @@ extension LRU {
   ) {
     guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else { return }
     storesSinceSweep = 0
+    // One that goes on in slices has nothing left to find out.
+    sweepSlot = 0
     earliestExpiry = .never
     var slot = slab.leastRecent
     while slot != .none {

@@ -17,6 +17,12 @@ struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// No entry expires before this point.
   @usableFromInline
   var earliestExpiry = PackedTime.never
+  /// The slot that a sweep in slices looks at next; 0 while none is going on.
+  @usableFromInline
+  var sweepSlot: UInt32 = 0
+  /// What `earliestExpiry` will be when that sweep is over.
+  @usableFromInline
+  var sweptExpiry = PackedTime.never
   /// Stores since all entries were last looked through for expired ones.
   @usableFromInline
   var storesSinceSweep = 0

@@ -40,10 +40,14 @@ extension MemoryCache {
     configuration.removalListener != nil || observers.isObserved.load(ordering: .relaxed)
   }
 
-  /// Tells who listens what left. Called without the lock; the values are released on return.
+  /// Tells who listens what left, and lets go of it. Called without the lock.
+  ///
+  /// Values are released on return; where they are many, on another thread.
   @inlinable @inline(__always)
-  func finish(_ removals: consuming Removals<Key, Value>) {
-    if removals.first != nil, isHeard { tell(of: removals) }
+  func finish(_ removals: inout Removals<Key, Value>) {
+    guard removals.first != nil else { return }
+    if isHeard { tell(of: removals) }
+    if removals.rest.count >= Self.releaseLimit { release(&removals) }
   }
 
   /// Tells who listens; out of line, since of most caches nobody is told.
@@ -56,7 +60,9 @@ extension MemoryCache {
   @usableFromInline
   func tell(_ key: Key, _ value: Value, _ cause: RemovalCause) {
     configuration.removalListener?(key, value, cause)
-    if observers.isObserved.load(ordering: .relaxed) { observers.tell(key, value, cause) }
+    if observers.isObserved.load(ordering: .relaxed) {
+      observers.tell(RemovalEvent(key: key, value: value, cause: cause))
+    }
   }
 
   #if LARDER_INVARIANTS

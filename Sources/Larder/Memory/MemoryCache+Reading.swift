@@ -37,7 +37,7 @@ extension MemoryCache {
       lru.expire(key, tag: Self.tag(hash), at: now(for: lru), into: &removals)
       check(lru)
     }
-    finish(removals)
+    finish(&removals)
   }
 
   /// Returns the value of a key, or nil; does not count as a use, nor in the statistics.

@@ -22,13 +22,15 @@ extension MemoryCache {
       check(lru)
       return wasThere
     }
-    finish(removals)
+    finish(&removals)
     return wasThere
   }
 
   /// Removes every value and returns how many there were, expired ones included.
   ///
-  /// - Complexity: O(1) under the lock; releasing the values after it is O(*n*).
+  /// Many values are released on another thread, and may live on for a moment.
+  ///
+  /// - Complexity: O(1) under the lock.
   @inlinable
   @discardableResult
   public func removeAll() -> Int {
@@ -36,20 +38,23 @@ extension MemoryCache {
   }
 
   /// Removes every value for a reason other than the caller's wish.
-  @inlinable
+  @usableFromInline
   @discardableResult
   func removeAll(_ cause: RemovalCause) -> Int {
     var removed = 0
     for index in 0...stripeMask {
-      let old = stripes[index].withLock { lru in
-        // Exchanged whole: the values are released after the lock, however many there are.
-        let old = lru
-        lru = LRU(old.settingsWhenEmptied(cause))
-        return old
-      }
-      removed += old.slab.count
-      guard isHeard else { continue }
-      old.slab.forEach { tell($0.key, $0.value, cause) }
+      // Exchanged whole: the values are released after the lock, however many there are.
+      let old = Retired(
+        stripes[index].withLock { lru in
+          let old = lru
+          lru = LRU(old.settingsWhenEmptied(cause))
+          return old
+        }
+      ) { $0 = LRU() }
+      let count = old.look { $0.slab.count }
+      removed += count
+      if isHeard { old.look { $0.slab.forEach { tell($0.key, $0.value, cause) } } }
+      if count > Self.releaseLimit { old.releaseElsewhere() }
     }
     return removed
   }
@@ -73,11 +78,11 @@ extension MemoryCache {
       var removals = Removals<Key, Value>()
       stripes[index].withLock { lru in
         body(&lru, &removals)
-        lru.slab.shrinkIfSparse()
+        lru.shrinkIfSparse()
         check(lru)
       }
       removed += removals.count
-      finish(removals)
+      finish(&removals)
     }
     return removed
   }

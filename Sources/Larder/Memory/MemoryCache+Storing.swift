@@ -61,7 +61,7 @@ extension MemoryCache {
       return outcome
     }
     if canExpire { planSweep() }
-    finish(removals)
+    finish(&removals)
     return outcome
   }
 

@@ -20,8 +20,25 @@ extension MemoryCache {
     // First the plan is taken back, then the entries are looked at. A store adds its entry first and
     // looks at the plan then. Whichever of the two comes first under the lock, the other sees it.
     isSweepPlanned.store(false, ordering: .relaxed)
-    removeExpired()
+    for index in 0...stripeMask { sweep(stripe: index) }
     planSweepIfNeeded()
+  }
+
+  /// Removes what has expired from a stripe, in slices: between two of them others get the lock.
+  private func sweep(stripe index: Int) {
+    guard stripes[index].withLock({ $0.beginSweep(at: now(for: $0)) }) else { return }
+    var isUnfinished = true
+    while isUnfinished {
+      var removals = Removals<Key, Value>()
+      isUnfinished = stripes[index].withLock { lru in
+        let isUnfinished = lru.sweepSlice(at: now(for: lru), into: &removals)
+        // At the end, since it moves entries. That takes their number, of which there are few then.
+        if !isUnfinished { lru.shrinkIfSparse() }
+        check(lru)
+        return isUnfinished
+      }
+      finish(&removals)
+    }
   }
 
   /// Plans a sweep if any stripe has something that can expire.

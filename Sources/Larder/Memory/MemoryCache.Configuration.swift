@@ -20,7 +20,8 @@ extension MemoryCache {
     /// More of them let more threads in at once. Each has its part of the cost and count limits,
     /// and the order of use is exact within each only; a value must fit into one part.
     public var stripes = 1
-    /// How often expired values are looked for that nobody reads; nil for never. The default is 120 s.
+    /// How often expired values are looked for that nobody reads; nil for never. The default is 120
+    /// s.
     ///
     /// All caches of the process share the threads that do it, which run only while a value can
     /// expire. A planned sweep keeps neither the cache nor the process alive.

@@ -6,6 +6,13 @@ public import Synchronization
 /// evicted is always the one whose last use is the longest ago. With several
 /// ``Configuration/stripes`` this holds within each.
 ///
+/// When room is needed, values leave in this order: those that have expired; then, until the cost
+/// fits, the least recently used; then, until the count fits, the least recently used. A value past
+/// the age limit counts as expired. The calls that trim begin with the expired ones too. One
+/// exception keeps a store at constant cost: after a look through all values for expired ones, the
+/// next is made when as many stores have come as an eighth of the values; in between the least
+/// recently used goes, even if another has expired.
+///
 /// Every operation takes one lock, for a few dozen nanoseconds. Keys are hashed before and values
 /// released after it, and the listener and a cost function are called outside of it; the clock is
 /// read under it, so a clock of your own must not use the cache.
@@ -25,13 +32,15 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   let limits: Mutex<MemoryLimits>
   /// The sequences of removals.
   @usableFromInline
-  let observers = RemovalObservers<Key, Value>()
+  let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
   /// Whether a sweep of expired values is planned.
   @usableFromInline
   let isSweepPlanned = Atomic<Bool>(false)
 
   /// Creates an empty cache. Traps on a negative limit, on stripes other than 1, 2, 4, 8, 16, and
   /// on an interval between sweeps that is not positive.
+  ///
+  /// - Complexity: O(stripes).
   public init(_ configuration: Configuration = Configuration()) {
     let count = configuration.stripes
     precondition([1, 2, 4, 8, 16].contains(count), "stripes must be 1, 2, 4, 8 or 16")

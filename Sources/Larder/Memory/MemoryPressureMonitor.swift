@@ -8,7 +8,8 @@ import Synchronization
 /// ```
 ///
 /// At the first signal each attached cache evicts a share of what it holds, half by default, and
-/// stays at what is left; at a second one soon after it evicts everything. When no signal came for a
+/// stays at what is left; at a second one soon after it evicts everything. When no signal came for
+/// a
 /// while, limits are what they were set to, and the caches grow as values are stored.
 ///
 /// The signals are those of the kernel's pressure stall information. Where there is none, or it may
@@ -66,7 +67,10 @@ public final class MemoryPressureMonitor: Sendable {
 }
 
 extension MemoryPressureMonitor {
-  /// Lets a cache take the steps from the next one on. It is not kept alive; once more is no change.
+  /// Lets a cache take the steps from the next one on. It is not kept alive; once more is no
+  /// change.
+  ///
+  /// - Complexity: O(n) for n caches that are attached.
   public func attach(_ cache: some MemoryPressureResponding) {
     watch?.state.withLock {
       $0.responders[ObjectIdentifier(cache)] = MemoryPressureWatch.Responder(object: cache)
@@ -74,6 +78,8 @@ extension MemoryPressureMonitor {
   }
 
   /// Lets a cache take no more steps, after one that restores its limits if they may be lowered.
+  ///
+  /// - Complexity: O(n) for n caches that are attached.
   public func detach(_ cache: some MemoryPressureResponding) {
     let mayBeLowered = watch?.state.withLock { state in
       let old = state.responders.removeValue(forKey: ObjectIdentifier(cache))
@@ -84,7 +90,8 @@ extension MemoryPressureMonitor {
 
   /// Does on the monitor's thread what a signal of the kernel does.
   ///
-  /// For signals that only the application has, and to see what it does under pressure. Signals that
+  /// For signals that only the application has, and to see what it does under pressure. Signals
+  /// that
   /// come before the thread looks count as one.
   public func signal() {
     guard let watch else { return }

@@ -8,12 +8,14 @@ import Synchronization
 ///
 /// The sequence begins when it is asked for, and ends with the cache, or when the task is cancelled.
 /// Letting go of it ends its buffering.
-public struct RemovalEvents<Key: Sendable, Value: Sendable>: AsyncSequence, Sendable {
-  public typealias Element = RemovalEvent<Key, Value>
+public struct RemovalEvents<Event: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = Event
   public typealias Failure = Never
 
-  let stream: AsyncStream<Element>
+  let stream: AsyncStream<Event>
   let missed: MissedCount
+  /// Writes into an event how many were left out before it.
+  let setMissed: @Sendable (inout Event, Int) -> Void
 
   /// Removals that were left out and that no event has told of yet.
   final class MissedCount: Sendable {
@@ -26,23 +28,24 @@ public struct RemovalEvents<Key: Sendable, Value: Sendable>: AsyncSequence, Send
 
   /// Begins to take events.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(events: stream.makeAsyncIterator(), missed: missed)
+    Iterator(events: stream.makeAsyncIterator(), missed: missed, setMissed: setMissed)
   }
 
   /// Takes the events of one sequence; for one task.
   public struct Iterator: AsyncIteratorProtocol {
-    var events: AsyncStream<Element>.Iterator
+    var events: AsyncStream<Event>.Iterator
     let missed: MissedCount
+    let setMissed: @Sendable (inout Event, Int) -> Void
 
     /// The next value that leaves, or nil at the end of the sequence.
-    public mutating func next() async -> Element? {
+    public mutating func next() async -> Event? {
       await next(isolation: #isolation)
     }
 
     /// The next value that leaves, or nil at the end of the sequence.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
       guard var event = await events.next(isolation: actor) else { return nil }
-      event.missedCount = missed.take()
+      setMissed(&event, missed.take())
       return event
     }
   }

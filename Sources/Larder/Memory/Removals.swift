@@ -30,6 +30,12 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Takes all entries out.
+  mutating func takeAll() -> Removals {
+    defer { self = Removals() }
+    return self
+  }
+
   /// Calls a function with each entry, in the order of removal.
   @inlinable
   func forEach(_ body: (Removal<Key, Value>) -> Void) {

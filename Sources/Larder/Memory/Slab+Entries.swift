@@ -26,8 +26,10 @@ extension Slab {
     setCost(0, of: slot)
     unlink(slot)
     table.remove(links[slot.index].tag, slot)
-    // The link of a slot without an entry carries the free chain.
+    // The link of a slot without an entry carries the free chain, and points back to itself, which
+    // that of an entry never does.
     links[slot.index].next = free
+    links[slot.index].previous = slot
     free = slot
     count &-= 1
     return entries.move(at: slot.index)
@@ -91,11 +93,11 @@ extension Slab {
 extension Slab {
   /// Moves to memory of the right size when less than an eighth of it is in use.
   ///
+  /// - Returns: Whether it did, so that entries have other slots now.
   /// - Complexity: O(*n*), at most once for seven times as many removals.
-  @usableFromInline
-  mutating func shrinkIfSparse() {
+  mutating func shrinkIfSparse() -> Bool {
     // Small slabs keep their memory: moving would cost more than it gives back.
-    guard links.capacity > 1_024, count < links.capacity / 8 else { return }
+    guard links.capacity > 1_024, count < links.capacity / 8 else { return false }
     var smaller = Slab(minimumCapacity: count)
     if hasTimes { smaller.addTimes(at: .zero) }
     // From the least recent on, so that each insertion at the front keeps the order.
@@ -108,5 +110,6 @@ extension Slab {
       if let times { smaller.times.initialize(at: new.index, to: times) }
     }
     swap(&self, &smaller)
+    return true
   }
 }

@@ -11,6 +11,7 @@
         precondition(found == slot, "an entry is not in the table")
         used += 1
         precondition(used <= count, "the ring is longer than the count")
+        precondition(isOccupied(slot), "an entry looks like a free slot")
         cost += self.cost(of: slot)
         if links[slot.index].cost == SlotLink.spilledCost { spilled += 1 }
         last = slot
@@ -30,6 +31,7 @@
       while slot != .none {
         length += 1
         precondition(length < end, "the free chain is a ring")
+        precondition(!isOccupied(slot), "a free slot looks like an entry")
         slot = links[slot.index].next
       }
       return length

@@ -76,6 +76,9 @@ extension Slab {
 }
 
 extension Slab {
+  /// Whether a slot below `end` has an entry.
+  func isOccupied(_ slot: Slot) -> Bool { links[slot.index].previous != slot }
+
   /// The entry used last, or none.
   @inlinable
   var mostRecent: Slot { links[0].next }

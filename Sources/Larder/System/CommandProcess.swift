@@ -10,10 +10,11 @@ package enum CommandProcess {
   /// SIGPIPE.
   package static let brokenPipeStatus: UInt8 = 141
 
-  /// Makes sure that writing to a pipe nobody reads is an error and not the end, and that no file
-  /// which is opened later gets the number of a standard stream that the caller closed.
+  /// Makes sure that writing to a pipe nobody reads, or beyond `ulimit -f`, is an error and not the
+  /// end, and that no file which is opened later gets the number of a standard stream that the
+  /// caller closed.
   ///
-  /// Corresponds to `signal(SIGPIPE, SIG_IGN)` and `fcntl(F_GETFD)`.
+  /// Corresponds to `signal(SIGPIPE, SIG_IGN)`, the same of SIGXFSZ, and `fcntl(F_GETFD)`.
   ///
   /// Call it before any other thread starts and before anything is opened: the second half relies
   /// on nobody else taking the numbers 0 to 2 meanwhile.
@@ -21,6 +22,8 @@ package enum CommandProcess {
     // Ignored and not handled: a write to a closed pipe then fails with EPIPE, which the command
     // turns into status 141 after it has removed its temporaries. See: man 7 signal.
     signal(SIGPIPE, SIG_IGN)
+    // The write fails with EFBIG then. A library must not settle this for its host.
+    signal(SIGXFSZ, SIG_IGN)
     for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
       // The lowest free number is the one that was found closed. Opened the wrong way round, so
       // that using the stream is the error it would have been.

@@ -263,6 +263,15 @@ extension DirectoryHandle {
     }
   }
 
+  /// Sets the mode of what a path leads to. Corresponds to `fchmodat(AT_FDCWD)`.
+  static func setPermissions(
+    path: String, _ permissions: UInt32, faults: FaultInjector?
+  ) throws(Errno) {
+    _ = try system(.fcntl, faults) {
+      unsafe path.withCString { unsafe fchmodat(AT_FDCWD, $0, mode_t(permissions), 0) }
+    }
+  }
+
   /// The absolute path of the open directory, without links.
   ///
   /// Corresponds to reading the link `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath`

@@ -31,6 +31,13 @@ extension FileDescriptor {
     }
   }
 
+  /// Locks the open file, and waits while somebody else holds it. Corresponds to `flock`.
+  ///
+  /// For what is held for a moment only, and never on an entry.
+  func lock(_ lock: FileLock) throws(Errno) {
+    _ = try system(.flock, faults) { flock(rawValue, lock.operation) }
+  }
+
   /// Gives the lock up. Corresponds to `flock(LOCK_UN)`.
   func unlock() throws(Errno) {
     _ = try system(.flock, faults) { flock(rawValue, LOCK_UN) }

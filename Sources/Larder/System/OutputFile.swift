@@ -31,10 +31,13 @@ package struct OutputFile: ~Copyable {
   package static var standardOutput: OutputFile { OutputFile(FileDescriptor(lending: 1), nil) }
 
   /// Starts a file that takes the place of what has the path when it is finished.
-  package init(_ path: Path) throws(Errno) {
+  ///
+  /// - Parameter permissions: The mode of a regular file; nil for that of the file which is
+  ///   replaced, or else what the umask leaves of 0666.
+  package init(_ path: Path, permissions: UInt32? = nil) throws(Errno) {
     // Asked without following links first: a link to nothing is taken, though there is no file.
     guard try path.isTaken() else {
-      self = try Self.replacing(path, permissions: nil)
+      self = try Self.replacing(path, permissions: permissions)
       return
     }
     do throws(Errno) {
@@ -42,7 +45,8 @@ package struct OutputFile: ~Copyable {
       if status.isDirectory { throw .isDirectory }
       // Through links to the file itself: a link that leads to the target stays a link.
       if status.isRegular {
-        self = try Self.replacing(try path.resolved(), permissions: status.permissions)
+        self = try Self.replacing(
+          try path.resolved(), permissions: permissions ?? status.permissions)
         return
       }
     } catch .noSuchFile {
@@ -59,9 +63,10 @@ package struct OutputFile: ~Copyable {
     let unique = "\(ProcessIdentity.pid)-\(UInt32.random(in: .min ... .max))"
     let temporary = target.parent.appending(".larder-output-\(unique)")
     let descriptor = try temporary.open(
-      flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o666)
+      flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions ?? 0o666)
     let file = OutputFile(descriptor, (temporary, target))
-    // The file that is replaced keeps its mode; a new one has what the umask leaves of 0666.
+    // The file that is replaced keeps its mode, which the umask must not narrow; a new one has what
+    // the umask leaves of 0666.
     if let permissions { try file.descriptor.setPermissions(permissions) }
     return file
   }

@@ -23,11 +23,18 @@ package enum StandardStream: Int32, Sendable {
 
   /// The columns of the terminal, nil where there is none or it does not say. Corresponds to
   /// `ioctl(TIOCGWINSZ)`.
-  package var columnCount: Int? {
+  package var columnCount: Int? { size?.columns }
+
+  /// The lines of the terminal, nil where there is none or it does not say. Corresponds to
+  /// `ioctl(TIOCGWINSZ)`.
+  package var lineCount: Int? { size?.lines }
+
+  private var size: (columns: Int, lines: Int)? {
     var size = winsize()
     // A serial line or a terminal in a pipe can report 0 columns, which means that it does not
     // know.
-    guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 }

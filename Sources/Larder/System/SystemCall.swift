@@ -13,6 +13,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case futimens
   case fsetxattr
   case ftruncate
+  case inotify
   case ioctl
   case linkat
   case mkdirat

@@ -28,13 +28,26 @@ package enum SystemEnvironment {
   }
 
   /// The bytes of memory this process may use: the machine's, or fewer if its cgroup or one above
-  /// it says so.
+  /// it, or a limit of the process itself, says so.
   ///
   /// Read at each call, from a handful of small files: for the making of a configuration, not for a
   /// hot path.
   static var memoryLimit: Int {
     let physical = physicalMemory
-    return Int(clamping: min(physical, CgroupMemory.limit ?? physical))
+    let limits = [CgroupMemory.limit].compactMap(\.self) + memoryResources.compactMap(limit)
+    return Int(clamping: limits.reduce(physical, min))
+  }
+
+  #if canImport(Glibc)
+    private static let memoryResources = [RLIMIT_AS, RLIMIT_DATA].map { Int32($0.rawValue) }
+  #else
+    private static let memoryResources = [RLIMIT_AS, RLIMIT_DATA]
+  #endif
+
+  /// The soft limit of a resource in bytes. Corresponds to `getrlimit`.
+  private static func limit(_ resource: Int32) -> UInt64? {
+    var limit = rlimit()
+    return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
   }
 
   /// Whether an open file can be reached by its number, as `/proc/self/fd/N`.

@@ -32,12 +32,12 @@ struct DiskOptions {
       case "--json": isJSON = true
       case "--typical": isTypical = true
       case "--directory": directory = rest.popFirst()
-      case "--rounds": rounds = try Self.size(rest.popFirst())
-      case "--entries": entries.append(try Self.size(rest.popFirst()))
-      case "--bytes": byteCounts.append(try Self.size(rest.popFirst()))
-      case "--threads": threads.append(try Self.size(rest.popFirst()))
+      case "--rounds": rounds = try ByteSize.parse(rest.popFirst())
+      case "--entries": entries.append(try ByteSize.parse(rest.popFirst()))
+      case "--bytes": byteCounts.append(try ByteSize.parse(rest.popFirst()))
+      case "--threads": threads.append(try ByteSize.parse(rest.popFirst()))
       case "--only": only.append(rest.popFirst() ?? "")
-      case "--cap": cap = try Self.size(rest.popFirst())
+      case "--cap": cap = try ByteSize.parse(rest.popFirst())
       default: throw UsageError()
       }
     }
@@ -47,15 +47,5 @@ struct DiskOptions {
   /// Whether a row is asked for.
   func wants(_ names: String...) -> Bool {
     only.isEmpty || names.contains { only.contains($0) }
-  }
-
-  private static func size(_ text: String?) throws -> Int {
-    guard let text, let last = text.last else { throw UsageError() }
-    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
-    let shift = shifts[last] ?? 0
-    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
-      throw UsageError()
-    }
-    return number << shift
   }
 }

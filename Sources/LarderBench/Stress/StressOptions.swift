@@ -1,3 +1,5 @@
+import Larder
+
 /// What the caller asked of a stress run.
 struct StressOptions {
   /// What a process does.
@@ -22,6 +24,11 @@ struct StressOptions {
   var seconds = 10
   var limit = 16 << 20
   var directory: String?
+  /// The same directory through another mount, as a second machine has it; half of the processes
+  /// work there.
+  var other: String?
+  /// How far the clocks of those processes are ahead, in seconds.
+  var shift = 0
   var number = 0
   var isJSON = false
 
@@ -30,12 +37,14 @@ struct StressOptions {
     while let argument = rest.popFirst() {
       switch argument {
       case "--json": isJSON = true
-      case "--processes": processes = try Self.size(rest.popFirst())
-      case "--threads": threads = try Self.size(rest.popFirst())
-      case "--seconds": seconds = try Self.size(rest.popFirst())
-      case "--limit": limit = try Self.size(rest.popFirst())
-      case "--number": number = try Self.size(rest.popFirst())
+      case "--processes": processes = try ByteSize.parse(rest.popFirst())
+      case "--threads": threads = try ByteSize.parse(rest.popFirst())
+      case "--seconds": seconds = try ByteSize.parse(rest.popFirst())
+      case "--limit": limit = try ByteSize.parse(rest.popFirst())
+      case "--number": number = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
+      case "--other": other = rest.popFirst()
+      case "--shift": shift = try ByteSize.parse(rest.popFirst())
       case "--role":
         guard let role = rest.popFirst().flatMap(Role.init) else { throw UsageError() }
         self.role = role
@@ -48,19 +57,25 @@ struct StressOptions {
 
   /// The arguments that make the n-th child of a judge.
   func childArguments(_ number: Int, in directory: String) -> [String] {
-    [
+    let common = [
       "stress", "--role", "worker", "--threads", "\(threads)", "--seconds", "\(seconds)",
-      "--limit", "\(limit)", "--number", "\(number)", "--directory", directory,
+      "--limit", "\(limit)", "--number", "\(number)",
     ]
+    guard let other else { return common + ["--directory", directory] }
+    // Each is told both paths, so that it knows that it shares a file system with other machines.
+    return number.isMultiple(of: 2)
+      ? common + ["--directory", other, "--other", directory, "--shift", "\(shift)"]
+      : common + ["--directory", directory, "--other", other]
   }
 
-  private static func size(_ text: String?) throws -> Int {
-    guard let text, let last = text.last else { throw UsageError() }
-    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
-    let shift = shifts[last] ?? 0
-    guard let number = Int(shift == 0 ? text[...] : text.dropLast()), number >= 0 else {
-      throw UsageError()
-    }
-    return number << shift
+  /// The most bytes that may be left when all is done. Machines that hear of each other's stores late
+  /// may stop a little above the limit.
+  var limitAtRest: Int { other == nil ? limit : limit + limit / 10 }
+
+  /// The clock of this process's cache.
+  var clock: WallClock {
+    let shift = Int64(shift)
+    if shift == 0 { return .system }
+    return WallClock { WallClock.system.now().adding(seconds: shift) }
   }
 }

@@ -7,6 +7,7 @@ enum StressProcess {
     var configuration = CacheConfiguration()
     configuration.memoryCostLimit = options.limit / 8
     configuration.disk.sizeLimit = options.limit
+    configuration.disk.clock = options.clock
     return configuration
   }
 
@@ -52,14 +53,17 @@ enum StressProcess {
   }
 
   /// Judges what is in a directory that nobody else uses any more, after opening a cache on it.
-  static func check(_ directory: String, limit: Int, _ counts: StressCounts) throws {
+  static func check(
+    _ directory: String, _ options: StressOptions, _ counts: StressCounts
+  ) throws {
     let before = StressWalk(directory)
     let disk = try DiskCache(
-      directory: directory, configuration: DiskCache.Configuration(sizeLimit: limit))
+      directory: directory, configuration: DiskCache.Configuration(sizeLimit: options.limit))
     _ = try disk.count()
     try disk.flush()
     let walk = StressWalk(directory)
-    for file in walk.files { check(file, walk, disk, WallClock.system.now(), counts) }
+    let now = WallClock.system.now().adding(seconds: Int64(options.shift))
+    for file in walk.files { check(file, walk, disk, now, isCoarse: options.other != nil, counts) }
     let (count, byteCount) = (try disk.count(), try disk.totalSize())
     if count != walk.files.count || byteCount != walk.byteCount {
       counts.violation(
@@ -70,8 +74,8 @@ enum StressProcess {
     if walk.temporaryCount > 0 {
       counts.violation("temporaries", "\(walk.temporaryCount) are left")
     }
-    if walk.byteCount > limit {
-      counts.violation("over_limit", "\(walk.byteCount) bytes of \(limit)")
+    if walk.byteCount > options.limitAtRest {
+      counts.violation("over_limit", "\(walk.byteCount) bytes of \(options.limit)")
     }
     counts.add([
       "bytes_reopened": walk.byteCount, "entries_reopened": walk.files.count,
@@ -82,7 +86,7 @@ enum StressProcess {
 
   private static func check(
     _ file: StressWalk.File, _ walk: StressWalk, _ disk: DiskCache, _ now: Timestamp,
-    _ counts: StressCounts
+    isCoarse: Bool, _ counts: StressCounts
   ) {
     guard let bytes = walk.content(of: file) else { return }
     guard let value = StressValue(bytes) else {
@@ -90,7 +94,7 @@ enum StressProcess {
     }
     let path = disk.path(forKey: StressWorker.key(value.key))
     if !path.hasSuffix("/" + file.name) { counts.violation("names_wrong", file.name) }
-    if !value.admits(expiry: file.expiry, at: now) {
+    if !value.admits(expiry: file.expiry, at: now, isCoarse: isCoarse) {
       counts.violation("foreign_expiries", "\(file.name): \(file.expiry), \(value)")
     }
   }

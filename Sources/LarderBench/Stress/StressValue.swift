@@ -103,12 +103,17 @@ extension StressValue {
   }
 
   /// Whether a file's modification time is one that somebody gave this value.
-  func admits(expiry: Timestamp, at now: Timestamp) -> Bool {
+  ///
+  /// - Parameter isCoarse: Whether the file system may hold whole seconds of 32 bits only.
+  func admits(expiry: Timestamp, at now: Timestamp, isCoarse: Bool) -> Bool {
+    let (earlier, latest) =
+      isCoarse ? (Int64(-1), Int64(1) << 31 - 1) : (0, Timestamp.never.seconds)
     switch validity {
-    case .never: return expiry == .never
-    case .date: return expiry == date
+    case .never: return expiry.seconds >= latest
+    case .date: return date.adding(seconds: earlier) <= expiry && expiry <= date
     case .seconds:
-      return made.adding(seconds: lifetime) <= expiry && expiry <= now.adding(seconds: lifetime)
+      return made.adding(seconds: lifetime + earlier) <= expiry
+        && expiry <= now.adding(seconds: lifetime)
     }
   }
 }

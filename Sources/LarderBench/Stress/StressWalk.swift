@@ -69,7 +69,9 @@ struct StressWalk {
       let moved = unsafe bytes.withUnsafeMutableBytes { buffer in
         unsafe read(raw, buffer.baseAddress?.advanced(by: count), room)
       }
-      guard moved > 0 else { break }
+      // On a network file system an open file that another machine has removed cannot be read.
+      if moved < 0 { return nil }
+      if moved == 0 { break }
       count += moved
     }
     return Array(bytes[..<count])

@@ -9,6 +9,9 @@ struct StressWorker {
   private let writer: UInt64
   private let mayStore: Bool
   private let mayClear: Bool
+  private let clock: WallClock
+  /// Whether failures of the file system are to be expected and only counted.
+  private let isNetwork: Bool
   private var random: StressRandom
   private var version: UInt64 = 0
   private var tally: [String: Int] = [:]
@@ -27,6 +30,8 @@ struct StressWorker {
     keyCount = UInt64(4 * options.limit / Self.meanByteCount)
     writer = UInt64(options.number) << 32 | UInt64(thread + 1)
     mayStore = options.role != .reader
+    clock = options.clock
+    isNetwork = options.other != nil
     mayClear = options.role == .clearer && thread == 0
     // A killed writer's successor shall not repeat it.
     random = StressRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
@@ -54,7 +59,11 @@ struct StressWorker {
     do {
       try act(on: key, isOwn)
     } catch {
-      counts.violation("errors", "\(error)")
+      if isNetwork {
+        tally["errors_surfaced", default: 0] += 1
+      } else {
+        counts.violation("errors", "\(error)")
+      }
       // What a failed operation left is anybody's guess, and the error says so.
       own[key] = nil
     }
@@ -130,7 +139,7 @@ struct StressWorker {
   }
 
   private mutating func makeValue(_ key: UInt64) -> StressValue {
-    let now = WallClock.system.now()
+    let now = clock.now()
     var (validity, lifetime) = (StressValue.Validity.seconds, Int64(3600))
     switch Int.random(in: 0..<10, using: &random) {
     case 0, 1: (validity, lifetime) = (.never, 0)

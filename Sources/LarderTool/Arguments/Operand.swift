@@ -4,10 +4,16 @@ struct Operand: Sendable {
   enum Role: Sendable, Hashable {
     /// The path of the cache directory, as bytes.
     case directory
+    /// The path of a second one, as bytes.
+    case otherDirectory
+    /// The name of a shell.
+    case shell
     /// A key, as bytes.
     case key
     /// The path of a file, or the name of one in the directory, as bytes.
     case file
+    /// A word that says what to do.
+    case action
   }
 
   /// How many arguments the place takes. All but the last place of a verb take one.
@@ -50,6 +56,13 @@ extension Operand {
   /// What nearly every verb works on.
   static let directory = Operand(
     role: .directory, arity: .one, placeholder: "DIR", help: "The cache directory")
+  /// What the first is compared with.
+  static let otherDirectory = Operand(
+    role: .otherDirectory, arity: .one, placeholder: "DIR2", help: "The cache directory to compare")
+  /// Whose language completions are written in.
+  static let shell = Operand(
+    role: .shell, arity: .one, placeholder: "SHELL",
+    help: "One of \(CompletionShell.allCases.map(\.rawValue).joined(separator: ", "))")
   /// What names one value.
   static let key = Operand(
     role: .key, arity: .one, placeholder: "KEY", help: "The key, taken byte for byte")

@@ -35,6 +35,9 @@ extension Option {
   static let version = Option("version", nil, .flag, "Show the version and exit")
   /// Belongs to every verb; the object has `"schema": 1`.
   static let json = Option("json", nil, .flag, "Answer with one JSON object on stdout")
+  /// Belongs to every verb; what a pipe gets.
+  static let plain = Option(
+    "plain", nil, .flag, "No colours, no bars of blocks, nothing cut, no hints: as in a pipe")
   /// Changes nothing; the answer is that of the real run.
   static let dryRun = Option("dry-run", nil, .flag, "Only say what would be removed")
   /// Belongs to every verb that takes a key.

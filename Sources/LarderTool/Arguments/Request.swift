@@ -15,13 +15,21 @@ extension Request {
   /// `help VERB` is the same.
   init(_ arguments: some Sequence<[UInt8]>) throws(UsageError) {
     var tokens = Array(ArgumentReader(arguments, vocabulary: Verb.vocabulary))
-    let wantsHelp = tokens.takeVerb(of: "help") || tokens.contains { $0.isFlag(.help) }
+    let hasHelpFlag = tokens.contains { $0.isFlag(.help) }
+    let wantsHelp = tokens.takeVerb(of: "help") || hasHelpFlag
     guard let name = tokens.takeOperand() else {
       self = try Self.withoutVerb(tokens, wantsHelp: wantsHelp)
       return
     }
     // Options are judged only now: what a line lacks or has too much of depends on its verb.
-    guard let verb = Verb.named(name) else { throw .unknownVerb(name) }
+    guard let verb = Verb.named(name) else {
+      // `larder --help frob` asks for help, and `larder help frob` for help with frob.
+      if hasHelpFlag {
+        self = .help(nil)
+        return
+      }
+      throw .unknownVerb(name)
+    }
     self = wantsHelp ? .help(verb) : .run(verb, try Arguments(tokens, of: verb))
   }
 

@@ -1,7 +1,8 @@
 extension Verb {
   /// Every verb, in the order of the help text.
   static let all: [Verb] = [
-    put, get, rm, path, list, info, verify, expire, trim, clear, stamp, demo,
+    put, get, rm, path, why, list, top, info, verify, diff, report, watch, expire, trim, clear,
+    stamp, record, fixture, completions, man, demo,
   ]
 
   /// Every option that any verb has, once, and the two of the command itself.

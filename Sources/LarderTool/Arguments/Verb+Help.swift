@@ -28,7 +28,7 @@ extension Verb {
     help.paragraph("larder: a disk cache you can read with ls")
     help.line("Usage", "larder VERB [OPTIONS] DIR ...")
     help.list("Verbs", all.map { ($0.name, $0.summary) })
-    help.list("Options of every verb", [Option.json, .help].map { ($0.term, $0.help) })
+    help.list("Options of every verb", [Option.json, .plain, .help].map { ($0.term, $0.help) })
     help.list("Exit status", ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
     help.paragraph(
       """

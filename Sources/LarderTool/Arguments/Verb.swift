@@ -9,7 +9,7 @@ struct Verb: Sendable {
   var synonyms: [String] = []
   /// The arguments without dashes, in order.
   let operands: [Operand]
-  /// Its own options; `--json` and `--help` come on top.
+  /// Its own options; `--json`, `--plain` and `--help` come on top.
   var ownOptions: [Option] = []
   /// What the arguments have to satisfy together.
   var rules: [Rule] = []
@@ -20,7 +20,7 @@ struct Verb: Sendable {
   let run: @Sendable (Call) throws(Failure) -> ExitCode
 
   /// All its options.
-  var options: [Option] { ownOptions + [.json, .help] }
+  var options: [Option] { ownOptions + [.json, .plain, .help] }
 
   /// The option with a name, nil when the verb has none.
   func option(named name: String) -> Option? {

@@ -60,6 +60,22 @@ extension JSONValue {
     return writer.takeText() + "\n"
   }
 
+  /// The value on one line that ends in a newline, for streams of one object a line.
+  var line: String { compact + "\n" }
+
+  private var compact: String {
+    switch self {
+    case .null: "null"
+    case .bool(let bool): bool ? "true" : "false"
+    case .integer(let number): String(number)
+    case .string(let string): string.quotedForJSON
+    case .array(let elements): "[" + elements.map(\.compact).joined(separator: ",") + "]"
+    case .object(let members):
+      "{" + members.map { "\($0.name.quotedForJSON):\($0.value.compact)" }.joined(separator: ",")
+        + "}"
+    }
+  }
+
   /// A whole number of any width.
   init(_ number: some BinaryInteger) {
     self = .integer(Int128(clamping: number))

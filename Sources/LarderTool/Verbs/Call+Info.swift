@@ -11,9 +11,20 @@ extension Call {
     if isJSON {
       try console.print(survey.json)
     } else {
-      try console.print(survey.text(at: WallClock.system.now(), directory: cache.directory))
+      let now = WallClock.system.now()
+      try console.print(survey.text(at: now, directory: cache.directory, style: console.style))
+      suggestAfterInfo(survey)
     }
     return .fine
+  }
+
+  private func suggestAfterInfo(_ survey: DirectorySurvey) {
+    if survey.entryCount == 0 { return }
+    if survey.expiredCount > 0 {
+      suggest("expire", "", "removes the \(survey.expiredCount.grouped) expired")
+    } else {
+      suggest("top", "", "the largest, and when they expire")
+    }
   }
 }
 
@@ -31,20 +42,28 @@ extension DirectorySurvey {
   }
 
   /// The lines for people.
-  func text(at now: Timestamp, directory: String) -> String {
+  func text(at now: Timestamp, directory: String, style: TextStyle) -> String {
     var lines = [
       ("directory", Array(directory.utf8).escapedForDisplay),
-      ("entries", "\(entryCount)"),
-      ("bytes", "\(byteCount) (\(ByteCount(Int64(byteCount))))"),
-      ("on disk", "\(allocatedByteCount) (\(ByteCount(Int64(allocatedByteCount))))"),
-      ("expired", "\(expiredCount)"),
+      ("entries", entryCount.grouped),
+      ("bytes", Self.size(byteCount)),
+      ("on disk", Self.size(allocatedByteCount)),
+      ("expired", style.set(expiredCount.grouped, expiredCount > 0 ? .red : .green)),
     ]
-    if let oldestAccess { lines.append(("oldest use", oldestAccess.relativeText(at: now))) }
-    if let newestAccess { lines.append(("newest use", newestAccess.relativeText(at: now))) }
+    if let oldestAccess {
+      lines.append(("oldest use", min(oldestAccess, now).relativeText(at: now)))
+    }
+    if let newestAccess {
+      lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))
+    }
     if let nextExpiry { lines.append(("next expiry", nextExpiry.relativeText(at: now))) }
-    if temporaryCount > 0 { lines.append(("unfinished", "\(temporaryCount) writes")) }
-    if foreignCount > 0 { lines.append(("foreign", "\(foreignCount), left alone")) }
+    if temporaryCount > 0 { lines.append(("unfinished", "\(temporaryCount.grouped) writes")) }
+    if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
     let width = lines.map(\.0.count).max() ?? 0
-    return lines.map { $0.0.padded(toWidth: width + 2) + $0.1 + "\n" }.joined()
+    return lines.map { style.bold($0.0.padded(toWidth: width + 2)) + $0.1 + "\n" }.joined()
+  }
+
+  private static func size(_ byteCount: Int) -> String {
+    "\(byteCount.grouped) (\(ByteCount(Int64(byteCount))))"
   }
 }

@@ -9,11 +9,12 @@ extension Call {
     if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
     entries.sort(by: order.precedes)
-    let shown = entries.prefix(arguments.count(.limit) ?? .max)
+    let shown = entries.prefix(arguments.count(.first) ?? .max)
     if isJSON {
       try printJSON(shown)
     } else {
       try printTable(shown, at: now)
+      suggestAfterList(entries, shown: shown.count, at: now)
     }
     return .fine
   }
@@ -38,28 +39,40 @@ extension Call {
     var table = TextTable(columns: DiskEntry.columns)
     for entry in entries { table.append(entry.cells(at: now)) }
     // Held in full: a column's width is known after its last row.
-    let lines = table.lines(width: console.width, style: console.style)
-    try console.print(lines.joined(separator: "\n") + "\n")
+    try console.print(table.lines(width: console.width, style: console.style))
+  }
+
+  private func suggestAfterList(_ entries: [DiskEntry], shown: Int, at now: Timestamp) {
+    if entries.isEmpty { return }
+    if entries.contains(where: { $0.isExpired(at: now) }) {
+      suggest("expire", "--dry-run", "what has expired could go")
+    } else if shown < entries.count || entries.count > 50 {
+      suggest("top", "", "the largest, and when they expire")
+    } else {
+      suggest("info", "", "the totals")
+    }
   }
 }
 
 extension DiskEntry {
   /// What `list` shows of an entry, from left to right.
+  ///
+  /// On a narrow terminal the name is cut first, since nobody knows it by heart, and left out last.
   static var columns: [TextTable.Column] {
     [
       TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
-      TextTable.Column(title: "SIZE", isRightAligned: true), TextTable.Column(title: "NAME"),
-      TextTable.Column(title: "KEY", canShrink: true),
+      TextTable.Column(title: "SIZE", isRightAligned: true),
+      TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
+      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 32),
     ]
   }
 
   /// The row for people.
-  func cells(at now: Timestamp) -> [String] {
+  func cells(at now: Timestamp) -> [TextTable.Cell] {
     [
-      min(lastAccess, now).relativeText(at: now),
-      expiry.map { $0 <= now ? "expired" : $0.relativeText(at: now) } ?? "never",
-      ByteCount(Int64(byteCount)).description, name,
-      key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)",
+      TextTable.Cell(useText(at: now)), expiryCell(at: now),
+      TextTable.Cell(ByteCount(Int64(byteCount)).description), TextTable.Cell(name, .dim),
+      TextTable.Cell(keyText, key == nil ? .dim : .plain),
     ]
   }
 

@@ -8,13 +8,15 @@ extension Call {
         "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
       ])
     }
-    console.say("no value: \(Self.sentence(for: reason ?? .absent))")
+    console.say("no value: \((reason ?? .absent).sentence)")
     return reason == .otherVersion ? .notACache : .finding
   }
+}
 
+extension MissReason {
   /// What a miss means and what can be done about it.
-  private static func sentence(for reason: MissReason) -> String {
-    switch reason {
+  var sentence: String {
+    switch self {
     case .absent: "the key has none"
     case .expired: "it has expired"
     case .damaged:
@@ -23,10 +25,11 @@ extension Call {
     case .otherVersion: "the file was written by another version of the format"
     case .foreign: "what has the file's name is no regular file"
     case .otherOwner: "the file belongs to somebody who is not trusted here"
+    case .oversized: "the file is longer than the limit allows"
     case .unproven: "the file does not prove its key"
     case .unreadable: "the file cannot be read; check its owner and mode"
     case .undecodable: "the bytes there are not what the reader expects"
-    @unknown default: reason.rawValue
+    @unknown default: rawValue
     }
   }
 }

@@ -5,20 +5,29 @@ extension Call {
   func verify() throws(Failure) -> ExitCode {
     let repairs = arguments.has(.repair)
     let cache = try repairs ? openForWriting() : openForReading()
-    let found = try onCache { () throws(CacheError) in
-      let found = try cache.verify(repairs: repairs)
-      try cache.close()
-      return found
-    }
+    let found = try verification(of: cache, repairs: repairs)
+    try onCache { () throws(CacheError) in try cache.close() }
     if isJSON {
       try console.print(found.json(repairs: repairs))
     } else {
-      try console.print(found.text(repairs: repairs))
+      try console.print(found.text(repairs: repairs, style: console.style))
+      if found.damaged.count > found.removal.removed {
+        suggest("verify", "--repair", "removes what is damaged")
+      }
     }
     if found.removal.failed > 0 {
       console.say("what is damaged could not all be removed; check owner and mode")
     }
     return found.exitCode
+  }
+
+  /// Checks every entry, and tells on stderr how far it is where somebody watches.
+  func verification(of cache: DiskCache, repairs: Bool) throws(Failure) -> Verification {
+    var progress = ProgressLine("checked", console)
+    defer { progress.finish() }
+    return try onCache { () throws(CacheError) in
+      try cache.verify(repairs: repairs) { progress.update($0, $1) }
+    }
   }
 }
 
@@ -46,14 +55,15 @@ extension Verification {
   }
 
   /// The lines for people: what is wrong first, and the sum.
-  func text(repairs: Bool) -> String {
+  func text(repairs: Bool, style: TextStyle) -> String {
     var text = ""
-    for name in damaged { text += "damaged        \(name)\n" }
-    for name in unreadable { text += "unreadable     \(name)\n" }
-    for name in otherVersions { text += "other version  \(name)\n" }
-    text += "checked \(checkedCount) entries: \(checkedCount - damaged.count) sound"
-    text += ", \(damaged.count) damaged"
-    if unverifiableCount > 0 { text += "; \(unverifiableCount) more carry no hash" }
+    for name in damaged { text += style.set("damaged", .red) + "        \(name)\n" }
+    for name in unreadable { text += style.set("unreadable", .yellow) + "     \(name)\n" }
+    for name in otherVersions { text += style.set("other version", .yellow) + "  \(name)\n" }
+    text += "checked \(checkedCount.grouped) entries: "
+    text += style.set("\((checkedCount - damaged.count).grouped) sound", .green)
+    text += ", " + style.set("\(damaged.count.grouped) damaged", damaged.isEmpty ? .plain : .red)
+    if unverifiableCount > 0 { text += "; \(unverifiableCount.grouped) more carry no hash" }
     text += "\n"
     if repairs { text += RemovalTally(removal).text }
     return text

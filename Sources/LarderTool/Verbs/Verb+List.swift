@@ -5,7 +5,7 @@ extension Verb {
     summary: "Show the entries",
     synonyms: ["ls", "dir", "keys", "entries"],
     operands: [.directory],
-    ownOptions: [.sort, .limit, .onlyExpired],
+    ownOptions: [.sort, .first, .onlyExpired],
     notes: [
       """
       The order used has the least recent first, as eviction would take them, and size the \
@@ -21,7 +21,7 @@ extension Option {
     "sort", nil, .choice("ORDER", EntryOrder.allCases.map(\.rawValue)),
     "The order: used, expiry, size, key or name (default: used)")
   /// The first of them only.
-  static let limit = Option("limit", "n", .count, "Show only the first N")
+  static let first = Option("first", "n", .count, "Show only the first N")
   /// What `larder expire` would remove.
   static let onlyExpired = Option("expired", nil, .flag, "Show only what has expired")
 }

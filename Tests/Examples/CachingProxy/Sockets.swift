@@ -27,8 +27,8 @@ enum Sockets {
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     let handle = try handle(Foundation.socket(AF_INET, 1, 0))
-    let status = withUnsafeBytes(of: &address) {
-      call(handle.fileDescriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(handle.fileDescriptor, $0) }
     }
     if status < 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     return handle

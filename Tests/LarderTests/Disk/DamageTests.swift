@@ -27,6 +27,29 @@ struct `Damaged and odd files` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `what is damaged goes even while other names are being changed`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1, 2, 3], forKey: "k")
+    try scene.damage("k", to: [1, 2, 4])
+    // Names share counters that tell of changes: another one of this name's is busy all the time.
+    let (key, other) = (DiskScene.name(of: Array("k".utf8)), try Self.name(sharing: "k"))
+    #expect(key.digest.low & 1023 == other.digest.low & 1023)
+    cache.engine.acquire(other)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.removals == [.corrupt: 1])
+    cache.engine.release(other)
+    try cache.flush()
+    #expect(try scene.names.isEmpty)
+  }
+
+  /// Another name that falls on a key's counter.
+  private static func name(sharing key: String) throws -> EntryName {
+    let low = DiskScene.name(of: Array(key.utf8)).digest.low & 1023
+    let names = (0..<100_000).lazy.map { DiskScene.name(of: Array("\($0)".utf8)) }
+    return try #require(names.first { $0.digest.low & 1023 == low })
+  }
+
   @Test(arguments: damages)
   func `storing if absent takes the place of a damaged value`(content: [UInt8]) throws {
     let cache = try scene.open()

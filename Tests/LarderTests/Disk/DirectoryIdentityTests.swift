@@ -166,6 +166,8 @@ struct `The directory's identity` {
     #expect(try handle.descriptor.tryLock(.shared))
     let error = #expect(throws: CacheError.self) { try scene.open { $0.mode = .exclusive } }
     #expect(error?.code == .locked)
+    // The lock that keeps it out is this process's own, by another descriptor.
+    #expect(error?.underlying == "held by process \(ProcessIdentity.pid)")
     try handle.descriptor.unlock()
     let again = try scene.open { $0.mode = .exclusive }
     #expect(try again.value(forKey: "k") == [1])

@@ -96,6 +96,35 @@ struct DiskStatisticsTests {
         #expect(throws: CacheError.self) { try cache.flush() }
       }, value: { $0.lostStores }),
     Row(
+      counter: "evictionTime", event: { try $1.trim(toCount: 0) },
+      value: { $0.evictionTime > .zero ? 1 : 0 }),
+    Row(
+      counter: "errors",
+      event: { scene, cache in
+        scene.faults.plan(.errno(.ioError), for: .write)
+        #expect(throws: CacheError.self) { try cache.store([1], forKey: "other") }
+      }, value: { $0.errors[.ioError, default: 0] }),
+    Row(
+      counter: "errors",
+      event: { scene, cache in
+        scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat)
+        #expect(throws: CacheError.self) { try cache.value(forKey: "key") }
+      }, value: { $0.errors[.tooManyOpenFiles, default: 0] }),
+    Row(
+      counter: "errors",
+      event: { scene, cache in
+        scene.faults.plan(.errno(.permissionDenied), for: .unlinkat)
+        #expect(throws: CacheError.self) { try cache.remove(forKey: "key") }
+      }, value: { $0.errors[.permissionDenied, default: 0] }),
+    // What a store shrugs off is not an error: the second try succeeds.
+    Row(
+      counter: "errors",
+      event: { scene, cache in
+        _ = try cache.count()
+        scene.faults.plan(.errno(.noSpace), for: .write)
+        try cache.store([1], forKey: "other")
+      }, value: { $0.errors.values.reduce(0, +) }, expected: 0),
+    Row(
       counter: "upkeepFailures",
       event: {
         $0.faults.plan(.errno(.ioError), for: .unlinkat)
@@ -113,16 +142,7 @@ struct DiskStatisticsTests {
   }
 
   @Test func `every counter of the documentation's list has an event here`() throws {
-    let source = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent(
-        "Sources/Larder/Disk/DiskStatistics.swift")
-    let text = try String(contentsOf: source, encoding: .utf8)
-    let names = text.split(separator: "\n").filter { $0.hasPrefix("/// | `") }
-      .flatMap { line in
-        line.split(separator: "|")[1].split(separator: "`").enumerated()
-          .filter { $0.offset % 2 == 1 }.map { String($0.element) }
-      }
+    let names = try DocumentedCounters.names(in: "Disk/DiskStatistics.swift")
     #expect(Set(names) == Set(Self.rows.map(\.counter)))
     #expect(names.count > 5)
   }

@@ -13,8 +13,14 @@ enum FormatPage {
     let text = try Readme.text(of: "Sources/Larder/Larder.docc/OnDiskFormat.md")
     let blocks = text.components(separatedBy: "```console\n")
     guard blocks.count == 2 else { return [] }
+    return steps(
+      in: blocks[1].components(separatedBy: "```")[0].split(separator: "\n").map(String.init))
+  }
+
+  /// The commands of a session in a shell, and what it shows of their output.
+  static func steps(in session: [String]) -> [Step] {
     var steps: [Step] = []
-    for line in blocks[1].components(separatedBy: "```")[0].split(separator: "\n") {
+    for line in session {
       if line.hasPrefix("$ ") {
         steps.append(Step(command: String(line.dropFirst(2))))
       } else if let last = steps.indices.last {

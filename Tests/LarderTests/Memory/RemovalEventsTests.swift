@@ -7,7 +7,9 @@ struct RemovalEventsTests {
   typealias Cache = MemoryCache<Int, Int>
 
   /// The next events of a sequence as text, ended by that of the key 999.
-  private func lines(_ events: inout RemovalEvents<Int, Int>.Iterator) async -> [String] {
+  private func lines(_ events: inout RemovalEvents<RemovalEvent<Int, Int>>.Iterator) async
+    -> [String]
+  {
     var lines: [String] = []
     while let event = await events.next(), event.key != 999 {
       lines.append(
@@ -92,7 +94,7 @@ struct RemovalEventsTests {
 
   @Test
   func `a sequence ends with the cache, after what is in its buffer`() async {
-    let sequence: RemovalEvents<Int, Int>
+    let sequence: RemovalEvents<RemovalEvent<Int, Int>>
     do {
       let cache = Cache()
       sequence = cache.removals()

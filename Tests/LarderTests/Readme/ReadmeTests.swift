@@ -19,7 +19,7 @@ struct `The README` {
     let body = source.components(separatedBy: "  // README begins\n")[1]
       .components(separatedBy: "  // README ends")[0]
     let compiled = ["import Larder"] + body.components(separatedBy: "\n").map(Self.squeezed)
-    let shown = try Readme.code(in: "swift").map {
+    let shown = try #require(try Articles.blocks(at: "README.md", in: "swift").first).lines.map {
       Self.squeezed($0.replacingOccurrences(of: "\"/var/cache/app/pages\"", with: "directory"))
     }
     #expect(shown.filter { !$0.isEmpty } == compiled.filter { !$0.isEmpty })
@@ -44,7 +44,10 @@ struct `The README` {
 
   @Test func `names every verb of the command`() throws {
     let text = try Readme.lines().joined(separator: "\n")
-    for verb in ["put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear"] {
+    for verb in [
+      "put", "get", "rm", "path", "list", "info", "verify", "expire", "trim", "clear", "stamp",
+      "record", "fixture",
+    ] {
       #expect(text.contains("`\(verb)`"))
     }
   }

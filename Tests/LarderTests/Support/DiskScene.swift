@@ -16,11 +16,13 @@ final class DiskScene: Sendable {
     path = directory.path + "/cache"
   }
 
-  /// Opens the cache; by default without a limit, so that no scan begins by itself.
+  /// Opens the cache; by default without a limit, so that no scan begins by itself, and deaf to
+  /// neighbours, so that no thread of its own makes calls that a plan of failures counts.
   func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.clock = clock.wallClock
     configuration.faults = faults
+    configuration.coherence = .none
     change(&configuration)
     return try DiskCache(directory: path, configuration: configuration)
   }

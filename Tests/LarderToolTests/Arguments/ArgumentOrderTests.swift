@@ -20,7 +20,8 @@ struct ArgumentOrderTests {
   /// A command line that is accepted: the operands, and the options that the rules demand.
   static func line(of verb: Verb) -> (operands: [String], options: [Option]) {
     let demanded: [String: [Option]] = ["trim": [.trimToCount], "clear": [.force]]
-    return (verb.operands.map(\.placeholder), demanded[verb.name] ?? [])
+    let operands = verb.operands.map { $0.role == .action ? "pack" : $0.placeholder }
+    return (operands, demanded[verb.name] ?? [])
   }
 
   static func arguments(_ line: [String]) throws -> Arguments {

@@ -60,7 +60,7 @@ struct ArgumentsTests {
     #expect(put.fileExtension == FileExtension(Array("json".utf8)))
     let list = try Self.arguments("list", "d", "--sort", "key", "-n5")
     #expect(list.choice(.sort).flatMap(EntryOrder.init) == .key)
-    #expect(list.count(.limit) == 5)
+    #expect(list.count(.first) == 5)
   }
 
   @Test func `what was not given is nil`() throws {
@@ -106,7 +106,7 @@ struct ArgumentsTests {
     (["put", "d", "--key-file", "-"], "stdin cannot be both the key and the value"),
     (["put", "d", "--key-file", "-", "-"], "stdin cannot be both the key and the value"),
     (["list", "d", "--sort", "age"], "--sort: 'age' is not a choice; say one of used, expiry"),
-    (["list", "d", "-n", "1.5"], "--limit: '1.5' is not a whole number"),
+    (["list", "d", "-n", "1.5"], "--first: '1.5' is not a whole number"),
     (["put", "d", "k", "--ext", "a/b"], "--ext: 'a/b' is no extension"),
   ])
   func `a command line that cannot be meant is refused`(line: [String], message: String) throws {

@@ -36,6 +36,9 @@ struct RequestTests {
     (["--version"], "version false"),
     (["--version", "--json"], "version true"),
     (["--help", "--version"], "help -"),
+    (["--help", "frob"], "help -"),
+    (["frob", "--help"], "help -"),
+    (["help", "frob"], "throws"),
   ])
   func `a command line asks for one thing`(line: [String], text: String) {
     #expect((Result { try Self.text(line) }.success ?? "throws") == text)

@@ -65,4 +65,35 @@ struct TextTableTests {
     #expect(lines[0].hasPrefix("\u{1b}[1m"))
     #expect(!lines[1].contains("\u{1b}"))
   }
+
+  /// As `list` has it: a name that may go, and a key that matters.
+  static func listing() -> TextTable {
+    var table = TextTable(columns: [
+      .init(title: "USED"), .init(title: "NAME", canShrink: true, canDrop: true),
+      .init(title: "KEY", canShrink: true, comfortableWidth: 20),
+    ])
+    let name = String(repeating: "n", count: 32)
+    table.append([TextTable.Cell("3 min ago"), TextTable.Cell(name, .dim), "k1k2k3k4k5k6k7k8k9k0k"])
+    return table
+  }
+
+  @Test(arguments: [
+    (66, 32, 21), (60, 26, 21), (42, 8, 21), (41, 8, 20), (30, 8, 9), (29, 8, 8), (28, 0, 8),
+  ])
+  func `names go before keys, to comfort first, then to the least, then altogether`(
+    width: Int, name: Int, key: Int
+  ) {
+    let line = Self.listing().lines(width: width)[1]
+    let cells = line.split(separator: "  ")
+    #expect(cells.last.map { String($0).displayWidth } == key)
+    #expect((cells.count == 3 ? String(cells[1]).displayWidth : 0) == name)
+    #expect(line.displayWidth <= width)
+  }
+
+  @Test func `colours take no room and end before the spaces`() {
+    let lines = Self.listing().lines(width: nil, style: .init(usesEscapes: true))
+    let plain = Self.listing().lines(width: nil)
+    #expect(lines[1].contains("\u{1b}[2mnnn") && lines[1].contains("n\u{1b}[0m  k1"))
+    #expect(lines.map(\.visibleWidth) == plain.map(\.displayWidth))
+  }
 }

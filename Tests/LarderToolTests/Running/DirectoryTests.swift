@@ -11,7 +11,8 @@ struct `Directories that are no cache` {
     ["put", "d", "k"], ["get", "d", "k"], ["rm", "d", "k"], ["path", "d", "k"], ["list", "d"],
     ["info", "d"], ["verify", "d"], ["verify", "d", "--repair"], ["expire", "d"],
     ["trim", "d", "--to", "0"], ["trim", "d", "--count", "0", "--dry-run"],
-    ["clear", "d", "--force"], ["clear", "d", "--dry-run"], ["stamp", "d"],
+    ["clear", "d", "--force"], ["clear", "d", "--dry-run"], ["stamp", "d"], ["top", "d"],
+    ["why", "d", "k"], ["diff", "d", "d"], ["report", "d"],
   ]
 
   @Test(arguments: lines.dropFirst())
@@ -47,7 +48,7 @@ struct `Directories that are no cache` {
   @Test(arguments: lines.dropFirst())
   func `an empty directory is an empty cache and stays empty`(line: [String]) throws {
     _ = try scene.shell("mkdir -m 700 d")
-    let isMiss = ["get", "rm"].contains(line[0])
+    let isMiss = ["get", "rm", "why"].contains(line[0])
     #expect(try scene.run(line).status == (isMiss ? 1 : 0))
     #expect(try scene.shell("ls -A d").text.isEmpty)
   }

@@ -33,11 +33,10 @@ struct `Help and version` {
         Usage: larder VERB [OPTIONS] DIR ...
 
         Verbs:
-          put     Store a value under a key, in place of the older one
-          get     Write the value of a key to stdout or a file
-          rm      Remove the values of keys
-          path    Print the path of a key's file, whether it is there or not
-          list    Show the entries
+          put          Store a value under a key, in place of the older one
+          get          Write the value of a key to stdout or a file
+          rm           Remove the values of keys
+          path         Print the path of a key's file, whether it is there or not
         """))
   }
 }

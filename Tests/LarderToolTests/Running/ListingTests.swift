@@ -88,7 +88,7 @@ struct `Listing and counting` {
     #expect(json["next_expiry"] is String && json["allocated"] is Int)
     let text = try scene.run("info", "c").text
     #expect(text.contains("entries      3\n") && text.contains("oldest use   2 h ago\n"))
-    #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 2 d\n"))
+    #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 3 d\n"))
   }
 
   @Test func `info of an empty cache has no times`() throws {

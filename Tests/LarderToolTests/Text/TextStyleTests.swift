@@ -16,6 +16,13 @@ struct TextStyleTests {
     #expect(style.usesEscapes == usesEscapes)
   }
 
+  @Test func `without colours bars are still of blocks on a terminal`() {
+    let style = TextStyle(isTerminal: true, noColor: "1", terminal: "xterm")
+    #expect(style.usesBlocks && !style.usesEscapes)
+    #expect(!TextStyle(isTerminal: true, noColor: nil, terminal: "dumb").usesBlocks)
+    #expect(!TextStyle(isTerminal: false, noColor: nil, terminal: "xterm").usesBlocks)
+  }
+
   @Test func `plain text stays as it is`() {
     #expect(TextStyle.plain.bold("x") == "x")
     #expect(TextStyle.plain.dim("x") == "x")
@@ -25,5 +32,7 @@ struct TextStyleTests {
     let style = TextStyle(usesEscapes: true)
     #expect(style.bold("x") == "\u{1b}[1mx\u{1b}[0m")
     #expect(style.dim("x") == "\u{1b}[2mx\u{1b}[0m")
+    #expect(style.set("x", .red) == "\u{1b}[31mx\u{1b}[0m")
+    #expect(style.set("x", .plain) == "x" && style.set("", .red).isEmpty)
   }
 }

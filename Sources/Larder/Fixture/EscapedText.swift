@@ -1,5 +1,9 @@
 /// Bytes as a manifest spells them: printable ASCII as it is, all else as `\xHH`.
+///
+/// What a manifest holds stays one line of text whatever a key or a name is made of, and different
+/// bytes have different spellings.
 enum EscapedText {
+  /// A text that is no such spelling.
   struct Malformed: Error {
     let text: String
   }
@@ -15,7 +19,7 @@ enum EscapedText {
   }
 
   /// Reads a spelling.
-  static func bytes(of text: some StringProtocol) throws -> [UInt8] {
+  static func bytes(of text: some StringProtocol) throws(Malformed) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Substring(text)
     while let character = rest.popFirst() {

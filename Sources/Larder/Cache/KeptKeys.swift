@@ -1,0 +1,39 @@
+import Synchronization
+
+/// The keys whose values a memory tier may hold, by the names of their entries.
+///
+/// What others do to a file is told by its name, and a name does not say its key. A key that is not
+/// in memory any more is forgotten when as many have gathered as there are values.
+final class KeptKeys: Sendable {
+  private struct State: Sendable {
+    var keys: [EntryName: CacheKey] = [:]
+    /// The number of keys at which those no longer kept are forgotten.
+    var most = 1024
+  }
+
+  private let state = Mutex(State())
+
+  /// Remembers a key before its value is kept.
+  ///
+  /// - Parameter isKept: Whether a key's value is still in memory.
+  /// - Returns: Another key of the same name, whose value must leave memory: if both stayed, news of
+  ///   the name would reach one of them.
+  /// - Complexity: O(1) amortised.
+  func insert(
+    _ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool
+  ) -> CacheKey? {
+    state.withLock { state in
+      if state.keys.count >= state.most {
+        state.keys = state.keys.filter { isKept($0.value) }
+        state.most = max(1024, 2 * state.keys.count)
+      }
+      let old = state.keys.updateValue(key, forKey: name)
+      return old == key ? nil : old
+    }
+  }
+
+  /// The key of a name, if its value may be in memory.
+  func key(of name: EntryName) -> CacheKey? {
+    state.withLock { $0.keys[name] }
+  }
+}

@@ -1,0 +1,123 @@
+extension DiskEngine {
+  /// How the election of an evictor among the processes on a directory went.
+  enum Election: Sendable {
+    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
+    /// harmless.
+    case won(LockedFile?)
+    /// Another process holds the tag.
+    case lost
+
+    var lock: LockedFile? {
+      if case .won(let lock) = self { lock } else { nil }
+    }
+  }
+
+  /// How long another process is left alone after an election that it won.
+  ///
+  /// On a network file system machines that do not see each other's locks are kept out of step.
+  var electionPause: Duration {
+    .milliseconds(fileSystem.isNetwork ? Int.random(in: 20...100) : 20)
+  }
+
+  /// Asks for the tag. The lock ends when the last reference to it goes.
+  func elect() -> Election {
+    guard configuration.mode == .shared else { return .won(nil) }
+    do throws(Errno) {
+      let tag = try location.handle.openForReading(DirectoryMaking.tagName)
+      guard try tag.tryLock(.exclusive) else { return .lost }
+      return .won(LockedFile(tag))
+    } catch {
+      return .won(nil)
+    }
+  }
+
+  /// Asks whether this process may choose victims; nil while another one is evicting, who may be
+  /// making the very room that is missing here: two that evict for one limit would halve twice what
+  /// is there.
+  ///
+  /// Never waits. Who is refused looks again later, and goes on without the tag when its patience
+  /// ends: a process that was stopped in its term must not suspend the limits of all others.
+  func termToEvict() -> Election? {
+    // What knows of its neighbours by scans alone would not see the room that they make.
+    guard hasEvents else { return .won(nil) }
+    let now = MonotonicTime.now
+    let pause = electionPause / 4
+    let (isTermOwn, isPause, isImpatient) = withState { state in
+      (
+        state.term != nil,
+        state.lastLostElection.map { now.duration(since: $0) < pause } ?? false,
+        state.lostElection.map { now.duration(since: $0) > configuration.electionPatience } ?? false
+      )
+    }
+    if isTermOwn { return .won(nil) }
+    if !isPause {
+      let election = elect()
+      if case .won = election {
+        withState { $0.lostElection = nil }
+        return election
+      }
+      withState { state in
+        state.lastLostElection = now
+        state.lostElection = state.lostElection ?? now
+      }
+    }
+    guard isImpatient else {
+      checkLimitsLater(isUrgent: true)
+      return nil
+    }
+    noteUpkeepFailure(.wouldBlock)
+    return .won(nil)
+  }
+
+  /// How long who waits for a neighbour sleeps between two looks.
+  private static let neighbourPause = Duration.milliseconds(5)
+
+  /// Waits while a neighbour evicts and the files on disk would exceed a total.
+  ///
+  /// Not for longer than the patience with it. Asleep in between, and not woken by every change:
+  /// many who look all the time would leave the evictor no processor.
+  func waitForNeighbour(_ byteCount: Int, within most: UInt64) {
+    let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
+    let alarm = EventCount()
+    while MonotonicTime.now < end {
+      let mayGo = withState { state in
+        state.lostElection == nil || state.isShutDown
+          || state.hasRoom(for: byteCount, within: most, configuration)
+      }
+      if mayGo { return }
+      checkLimitsLater(isUrgent: true)
+      alarm.wait(alarm.ticket(), timeout: Self.neighbourPause)
+      _ = catchUp()
+    }
+  }
+
+  /// Plans a look at the limits: soon, where this process has stored what is too much; else with
+  /// some patience, since who stored it looks itself.
+  func checkLimitsLater(isUrgent: Bool = false) {
+    guard configuration.hasLimit, !isReadOnly else { return }
+    let mustPlan = withState { state in
+      guard state.isScanned, !state.isShutDown, !state.isLimitCheckPlanned else { return false }
+      guard isUrgent || plan(for: state, missing: 0, protecting: nil) != nil else { return false }
+      state.isLimitCheckPlanned = true
+      return true
+    }
+    guard mustPlan else { return }
+    let delay = isUrgent ? electionPause : .seconds(1)
+    IOExecutor.upkeep.submit(after: delay) { [weak self] in
+      guard let self else { return }
+      self.withState { $0.isLimitCheckPlanned = false }
+      self.enforceLimits()
+    }
+  }
+}
+
+extension EngineState {
+  /// Whether the files on disk stay within a total with a value more.
+  func hasRoom(
+    for byteCount: Int, within most: UInt64, _ configuration: DiskCache.Configuration
+  ) -> Bool {
+    let (onDisk, isHuge) = measuredOnDisk(configuration)
+      .addingReportingOverflow(configuration.sizeMeasure.footprint(of: byteCount))
+    return !isHuge && onDisk <= most
+  }
+}

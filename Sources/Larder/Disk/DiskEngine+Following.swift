@@ -1,0 +1,159 @@
+import Synchronization
+
+extension DiskEngine {
+  /// Names that are looked at between two takings of the engine's lock.
+  private static let pieceCount = 64
+
+  /// Does what events ask for.
+  ///
+  /// - Parameter start: A time by the system's clock before which none of the events happened.
+  func act(on news: DirectoryNews, since start: Timestamp) {
+    if news.concernsDirectory { actOnMove() }
+    if news.isIncomplete { actOnLoss() }
+    var looks: [Look] = []
+    for (name, isGone) in news.names {
+      if let look = look(at: name, isGone: isGone) { looks.append(look) }
+      if looks.count == Self.pieceCount {
+        follow(looks, since: start)
+        looks.removeAll(keepingCapacity: true)
+      }
+    }
+    follow(looks, since: start)
+    // Who waits for neighbours to make room looks again.
+    changed.signal()
+    checkLimitsLater()
+  }
+
+  /// After the directory itself was moved or removed. What takes its path later brings no event of
+  /// its own, so that each call looks for it until it is there.
+  private func actOnMove() {
+    watching.isAstray.store(true, ordering: .relaxed)
+    followReplacement(isUrgent: true)
+    if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
+    tellObserversOfReplacement()
+  }
+
+  /// After events were lost: what is in memory may be old, and the index wrong in any entry.
+  private func actOnLoss() {
+    withState { $0.hasMissedNews = true }
+    tellObserversOfReplacement()
+    // While a scan is going on it may have passed what was lost; another follows then.
+    startRescan()
+  }
+
+  /// A name as it was found.
+  struct Look: Sendable {
+    let name: EntryName
+    /// Nil when the name is free or not an entry's.
+    let met: IndexedEntry?
+    /// Whether the name became free by the last of its events, and nobody has looked since.
+    let isHearsay: Bool
+    /// From before the look; nil when this process was changing the name.
+    let generation: EntryGenerations.Snapshot?
+  }
+
+  /// Looks at what has a name now; nil where the system would not tell.
+  private func look(at name: EntryName, isGone: Bool) -> Look? {
+    let generation = generations.snapshot(of: name)
+    var met: IndexedEntry?
+    // That a name is free needs no look: what takes it later has events of its own.
+    if !isGone {
+      do throws(Errno) {
+        met = entry(name, try location.handle.status(of: name.fileName))
+      } catch .noSuchFile, .staleHandle {
+      } catch {
+        noteUpkeepFailure(error)
+        return nil
+      }
+    }
+    return Look(name: name, met: met, isHearsay: isGone, generation: generation)
+  }
+
+  /// Takes over what was found, where this process has not changed the name since the look; else
+  /// looks again in its turn among the changes of the name.
+  ///
+  /// Nearly all events of a process that is alone are its own, and end at a comparison.
+  private func follow(_ looks: [Look], since start: Timestamp) {
+    let now = self.now
+    let (news, unclear) = withState { state in
+      var news: [EntryName] = []
+      var unclear: [EntryName] = []
+      for look in looks where state.isNews(look.met, of: look.name, at: now) {
+        guard mayTakeOver(look, state, since: start) else {
+          unclear.append(look.name)
+          continue
+        }
+        outdateReaders(of: look.name)
+        if state.follow(look.met, of: look.name, at: now) { news.append(look.name) }
+      }
+      if !news.isEmpty { state.lastNews = .now }
+      return (news, unclear)
+    }
+    tellObservers(ofFiles: news)
+    for name in unclear { followInTurn(name) }
+  }
+
+  /// Whether a look still holds.
+  private func mayTakeOver(_ look: Look, _ state: EngineState, since start: Timestamp) -> Bool {
+    guard let generation = look.generation, generations.isCurrent(generation) else { return false }
+    // Before the look at its generation, this process may have stored what the event does not know
+    // of yet. Its file would be younger than the oldest event.
+    guard look.isHearsay, let known = state.index.entry(named: look.name) else { return true }
+    return known.changeTime < start
+  }
+
+  /// Takes over what a name stands for now, in its turn among the changes of the name: what this
+  /// process has just done to it is known then, and what it does next comes after.
+  private func followInTurn(_ name: EntryName) {
+    changing(name) {
+      guard let look = look(at: name, isGone: false) else { return }
+      let isNews = withState { [now] in $0.follow(look.met, of: name, at: now) }
+      if isNews { tellObservers(ofFiles: [name]) }
+    }
+  }
+}
+
+extension EngineState {
+  /// Whether a name stands for something else than is known.
+  fileprivate func isNews(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
+    if let victim = doomed[name] { return victim.differs(from: met) }
+    // What is stored while everything is removed may be removed as well, or stay: a scan tells.
+    if hidesFile(named: name) { return met != nil }
+    let sighting = Sighting(
+      of: met, known: index.entry(named: name), pending: pending[name], now: now)
+    return sighting != .known
+  }
+
+  /// Takes over what a name stands for.
+  ///
+  /// - Returns: Whether a value in memory may be another than the file's.
+  fileprivate mutating func follow(
+    _ met: IndexedEntry?, of name: EntryName, at now: Timestamp
+  ) -> Bool {
+    // The evictor judges the file once more and takes over what it finds.
+    if let victim = doomed[name] { return victim.differs(from: met) }
+    if hidesFile(named: name) {
+      hasMissedNews = hasMissedNews || met != nil
+      return true
+    }
+    changedSinceScan?.insert(name)
+    return takeOver(met, of: name, at: now)
+  }
+}
+
+extension DoomedFiles.Mark {
+  /// Whether somebody has done more to the file than remove it.
+  fileprivate func differs(from met: IndexedEntry?) -> Bool {
+    guard let met else { return false }
+    return met.inode != inode || PackedStamp(met.changeTime) != changeTime
+  }
+}
+
+extension DiskEngine {
+  /// After a read has found a file in another state than was known, inside of the engine's lock: who
+  /// read the state before shall neither keep its value nor take its facts for the latest.
+  func outdateReaders(of name: EntryName) {
+    generations.begin(name)
+    generations.end(name)
+  }
+}

@@ -1,0 +1,39 @@
+extension DiskEngine {
+  /// Whether scans take the place of events.
+  private var mustRescan: Bool { followsNeighbours && !hasEvents && !isReadOnly }
+
+  /// After a store, where no events come: scans again if this process has stored enough for others
+  /// to have stored much as well, and plans a scan for after the last store.
+  func rescanIfDue() {
+    guard mustRescan else { return }
+    let now = MonotonicTime.now
+    let (isDue, mustPlan) = withState { state in
+      state.rescans.lastStore = now
+      let isDue =
+        state.isScanned && state.ongoingScan == nil
+        && state.rescans.isDue(
+          sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
+      defer { state.rescans.isPlanned = true }
+      return (isDue, !state.rescans.isPlanned)
+    }
+    if isDue { startRescan() }
+    if mustPlan { planRescan(after: configuration.rescanDelay) }
+  }
+
+  private func planRescan(after delay: Duration) {
+    IOExecutor.upkeep.submit(after: delay) { [weak self] in self?.rescanAfterLastStore() }
+  }
+
+  /// Scans when nothing was stored for a while; else waits for the rest of it.
+  private func rescanAfterLastStore() {
+    let now = MonotonicTime.now
+    let rest: Duration? = withState { state in
+      guard !state.isShutDown, let last = state.rescans.lastStore else { return nil }
+      let rest = configuration.rescanDelay - now.duration(since: last)
+      if rest <= .zero { state.rescans.isPlanned = false }
+      return rest
+    }
+    guard let rest else { return }
+    if rest > .zero { planRescan(after: rest) } else { startRescan() }
+  }
+}

@@ -1,0 +1,85 @@
+import Synchronization
+
+extension DiskEngine {
+  /// Starts to follow what others do to the directory, unless that was tried before, or this process
+  /// is alone or not to follow.
+  ///
+  /// - Complexity: O(1). The first call makes a descriptor and starts a thread.
+  func startWatching() {
+    guard !watching.isSettled.load(ordering: .acquiring) else { return }
+    watching.state.withLock { state in
+      guard case .notStarted = state else { return }
+      state = followsNeighbours ? makeWatcher() : .unavailable
+      watching.isSettled.store(true, ordering: .releasing)
+    }
+  }
+
+  private func makeWatcher() -> Watching.State {
+    do throws(Errno) {
+      let watcher = try Watcher(self)
+      try watcher.start()
+      // What another machine does brings no event; what neighbours here do still does.
+      watching.isComplete.store(!fileSystem.isNetwork, ordering: .releasing)
+      return .watching(watcher)
+    } catch {
+      // No instances, watches or threads left: scans do what events would have done.
+      noteUpkeepFailure(error)
+      return .unavailable
+    }
+  }
+
+  /// Whether this process is to learn of what others do, going by the first opener's settings.
+  var followsNeighbours: Bool { configuration.followsNeighbours }
+
+  /// Whether events tell everything that others do.
+  var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
+
+  private var watcher: Watcher? {
+    watching.state.withLock { state in
+      if case .watching(let watcher) = state { watcher } else { nil }
+    }
+  }
+
+  /// Learns of everything that others had done when this was called.
+  ///
+  /// - Returns: Whether that was possible.
+  /// - Complexity: One system call when they have done nothing.
+  func catchUp() -> Bool {
+    guard hasEvents, let watcher else { return false }
+    do throws(Errno) {
+      try watcher.catchUp(self)
+      return true
+    } catch {
+      noteUpkeepFailure(error)
+      return false
+    }
+  }
+
+  /// Ends the events with the engine.
+  func endWatching() {
+    let watcher = self.watcher
+    watching.state.withLock { $0 = .ended }
+    watching.isComplete.store(false, ordering: .releasing)
+    watching.isSettled.store(true, ordering: .releasing)
+    watcher?.stop()
+  }
+
+  /// Goes on without events, after the system has refused them.
+  func eventsEnded(because errno: Errno) {
+    noteUpkeepFailure(errno)
+    watching.isComplete.store(false, ordering: .releasing)
+    tellObserversOfReplacement()
+    startRescan()
+  }
+
+  /// Watches the directory that has taken the place of the one before.
+  func followDirectory() {
+    watching.isAstray.store(false, ordering: .relaxed)
+    guard let watcher else { return }
+    do throws(Errno) {
+      try watcher.follow(location)
+    } catch {
+      eventsEnded(because: error)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import Synchronization
+
+/// Whether an engine hears of what happens in its directory.
+final class Watching: Sendable {
+  /// How far it has come.
+  enum State: Sendable {
+    /// Nobody has needed it.
+    case notStarted
+    case watching(Watcher)
+    /// It could not be had; scans take its place.
+    case unavailable
+    /// The engine is ending.
+    case ended
+  }
+
+  let state = Mutex(State.notStarted)
+  /// Whether the start was tried, so that asking costs nothing afterwards.
+  let isSettled = Atomic<Bool>(false)
+  /// Whether the directory was moved away, and its path has not led to one again since.
+  let isAstray = Atomic<Bool>(false)
+  /// Whether events tell all that others do.
+  let isComplete = Atomic<Bool>(false)
+}

@@ -1,0 +1,52 @@
+/// A day of the proleptic Gregorian calendar, with a year 0 before year 1.
+package struct CivilDate: Sendable, Hashable {
+  /// Any year; 0 is the one before 1.
+  package let year: Int64
+  /// 1 to 12.
+  package let month: Int64
+  /// 1 to 31.
+  package let day: Int64
+
+  /// The day so many days after 1970-01-01, or before it when negative.
+  ///
+  /// Counts in eras of 400 years of 146,097 days that begin on the 1st of March of year 0, so that
+  /// a leap day ends its year. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
+  /// Algorithms", civil_from_days. Exact for every day that `Int64` seconds reach.
+  package init(daysSince1970 days: Int64) {
+    let shifted = days + 719_468
+    // Division rounds towards zero; days before the era need it rounded down.
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
+    let yearOfEra = (dayOfEra - leaps) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+
+  /// The day of a year, month and day; nil when the calendar has none.
+  init?(year: Int64, month: Int64, day: Int64) {
+    guard (1...12).contains(month), (1...31).contains(day), (0...9999).contains(year) else {
+      return nil
+    }
+    (self.year, self.month, self.day) = (year, month, day)
+    // Days are counted without asking how long a month is; a day that its month lacks comes back
+    // as one of the next.
+    guard CivilDate(daysSince1970: daysSince1970) == self else { return nil }
+  }
+
+  /// The days since 1970-01-01, negative before.
+  ///
+  /// Source: Howard Hinnant, as above, days_from_civil.
+  var daysSince1970: Int64 {
+    let year = month <= 2 ? self.year - 1 : self.year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let monthFromMarch = month > 2 ? month - 3 : month + 9
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+}

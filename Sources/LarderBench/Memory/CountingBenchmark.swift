@@ -1,0 +1,59 @@
+import Larder
+import Synchronization
+
+/// What counting costs a hit in memory: a lock like the cache's around an addition to a counter, less
+/// one around nothing, as a share of a hit.
+///
+/// The counter of a hit lies beside what the lock guards, in a line that the processor has at hand,
+/// and the loop measures just that. A cache without counters would be another build, and its
+/// difference to this one, of a nanosecond in sixty, less than the noise between two builds.
+enum CountingBenchmark {
+  private struct Counters {
+    var hits = 0
+    var misses = 0
+  }
+
+  private static let entries = 10_000
+  private static let passes = 100
+
+  static func run(rounds: Int) -> String {
+    let cache = MemoryCache<CacheKey, [UInt8]>(.init(countLimit: entries))
+    var stream = KeyStream(seed: 7)
+    let keys = KeyStream.keys(stream.shuffled(entries)).map { CacheKey($0) }
+    for key in keys { cache.store([1], forKey: key) }
+    let counters = Mutex(Counters())
+    var (hit, counted, bare) = ([Double](), [Double](), [Double]())
+    // In turn, so that a slow moment of the machine falls on all.
+    for _ in 0..<rounds {
+      hit.append(time { precondition(cache.value(forKey: keys[$0]) != nil, "a key is missing") })
+      counted.append(time { _ in counters.withLock { $0.hits &+= 1 } })
+      bare.append(time { _ in counters.withLock { _ in } })
+    }
+    precondition(counters.withLock { $0.hits } == rounds * passes * entries, "a count is missing")
+    let differences = zip(counted, bare).map { $0 - $1 }.sorted()
+    let difference = differences[rounds / 2]
+    let share = difference / hit.sorted()[rounds / 2] * 100
+    return """
+      hit              \(tenths(hit.sorted()[rounds / 2])) ns
+      lock and count   \(tenths(counted.sorted()[rounds / 2])) ns
+      lock             \(tenths(bare.sorted()[rounds / 2])) ns
+      counting         \(tenths(difference)) ns, \(tenths(share)) % of a hit
+      """
+  }
+
+  /// The nanoseconds of one call of a function with the numbers of the keys.
+  @inline(__always)
+  private static func time(_ body: (Int) -> Void) -> Double {
+    let clock = ContinuousClock()
+    let start = clock.now
+    for _ in 0..<passes {
+      for index in 0..<entries { body(index) }
+    }
+    return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
+  }
+
+  private static func tenths(_ value: Double) -> String {
+    let rounded = Int((value * 10).rounded())
+    return "\(rounded < 0 ? "-" : "")\(abs(rounded) / 10).\(abs(rounded) % 10)"
+  }
+}

@@ -1,0 +1,43 @@
+import Larder
+
+/// A value of any length that follows from its key, whole or in pieces.
+struct DriveValue {
+  let byteCount: Int
+  /// What the value repeats, of a length that no block has.
+  private let period: [UInt8]
+  private static let pieceCount = 64 << 10
+
+  init(key: String, byteCount: Int) {
+    self.byteCount = byteCount
+    var random = StressRandom(seed: XXH64.digest(of: Array(key.utf8).span))
+    period = (0..<4_093).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
+
+  var bytes: [UInt8] { piece(0..<byteCount) }
+
+  private func piece(_ range: Range<Int>) -> [UInt8] {
+    [UInt8](capacity: range.count) { output in
+      for index in range { output.append(period[index % period.count]) }
+    }
+  }
+
+  private var pieces: [Range<Int>] {
+    stride(from: 0, to: byteCount, by: Self.pieceCount).map {
+      $0..<min($0 + Self.pieceCount, byteCount)
+    }
+  }
+
+  func write(to stream: inout EntryStream) throws {
+    for range in pieces { try stream.write(piece(range)) }
+  }
+
+  /// Whether an open file holds the value.
+  func matches(_ file: borrowing EntryFile) throws -> Bool {
+    guard file.byteCount == byteCount else { return false }
+    for range in pieces {
+      var found = [UInt8](repeating: 0, count: range.count)
+      guard try file.read(into: &found) == range.count, found == piece(range) else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import Larder
+
+/// A cache that does what the lines of its standard input say, for scripts that change things around
+/// it meanwhile.
+enum ShellBenchmark {
+  static let usage = """
+    usage: LarderBench shell DIR [--group] [--unsafe] [--exclusive] [--now]
+
+      Reads lines: store KEY VALUE, read KEY, count, clear, flush. Says a line for each.
+      --group   the directory's group shares the cache     --unsafe  whoever owns the directory
+      --now     stamps each use at once                    --exclusive  nobody else may write
+    """
+
+  /// Runs with the arguments that follow its name.
+  static func run(arguments: [String]) throws {
+    guard let directory = arguments.first else { throw UsageError() }
+    var configuration = CacheConfiguration()
+    configuration.disk.coherence = .strict
+    for option in arguments.dropFirst() {
+      switch option {
+      case "--group": configuration.disk.sharesWithGroup = true
+      case "--unsafe": configuration.disk.allowsUnsafeDirectory = true
+      case "--exclusive": configuration.disk.mode = .exclusive
+      case "--now": configuration.disk.recencyGranularity = .zero
+      default: throw UsageError()
+      }
+    }
+    do {
+      let cache = try Cache(directory: directory, coder: .string, configuration: configuration)
+      while let line = readLine() { say(answer(line, cache)) }
+      try cache.close()
+    } catch {
+      say("error \(error.code.rawValue): \(error)")
+    }
+  }
+
+  private static func answer(_ line: String, _ cache: Cache<String>) -> String {
+    let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+    do throws(CacheError) {
+      switch words.first {
+      case "store" where words.count == 3:
+        return "\(try cache.store(words[2], forKey: words[1]))"
+      case "read" where words.count == 2: return try read(words[1], cache)
+      case "count": return "\(try cache.disk.count())"
+      case "clear": return "removed \(try cache.removeAll().removed)"
+      case "flush":
+        try cache.flush()
+        return "flushed"
+      default: return "unknown: \(line)"
+      }
+    } catch {
+      return "error \(error.code.rawValue): \(error)"
+    }
+  }
+
+  /// The value, or the reason why there is none.
+  private static func read(_ key: String, _ cache: Cache<String>) throws(CacheError) -> String {
+    let before = cache.statistics.disk.misses
+    if let value = try cache.value(forKey: key) { return "value \(value)" }
+    let after = cache.statistics.disk.misses
+    let reasons = MissReason.allCases.filter { after[$0] != before[$0] }.map(\.rawValue)
+    return "miss " + reasons.joined(separator: " ")
+  }
+
+  /// At once, for who waits for the answer.
+  private static func say(_ text: String) {
+    print(text)
+    fflush(nil)
+  }
+}

@@ -1,0 +1,1 @@
+../Larder/System/TracedMutex.swift

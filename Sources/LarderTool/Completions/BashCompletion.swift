@@ -1,0 +1,98 @@
+/// Completions in the language of bash 4 and later; they need nothing of the bash-completion package.
+enum BashCompletion {
+  /// The script: a function, and the line that registers it.
+  static var script: String {
+    """
+    # larder's completions for bash. In ~/.bashrc: source <(larder completions bash)
+    # Or once: larder completions bash > \(CompletionShell.bash.place)
+    _larder() {
+      local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= place=0 i
+      COMPREPLY=()
+      # bash cuts --option=value into three words.
+      if [[ $cur == '=' ]]; then cur=; fi
+      if [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+      for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+          \(valued)) if [[ ${COMP_WORDS[i+1]} == '=' ]]; then ((i++)); fi; ((i++)) ;;
+          -?*) ;;
+          *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((place++)); fi ;;
+        esac
+      done
+      case $prev in
+    \(values)
+      esac
+      local options places=() kind
+      case $verb in
+    \(verbs)
+        help) options= places=(verb) ;;
+        *) options='--help --version --json' places=(verb) ;;
+      esac
+      if [[ $cur == -* ]]; then _larder_reply -W "$options"; return; fi
+      # The last place of a verb may take several arguments.
+      if ((place < ${#places[@]})); then kind=${places[place]}; else kind=${places[-1]-}; fi
+      if ((place >= ${#places[@]})) && [[ $kind != *+ ]]; then kind=; fi
+      case ${kind%+} in
+        verb) _larder_reply -W '\(Verb.all.map(\.name).joined(separator: " ")) help' ;;
+        directory) _larder_reply -d; compopt -o filenames ;;
+        file) _larder_reply -f; compopt -o filenames ;;
+        shell) _larder_reply -W '\(CompletionShell.names)' ;;
+        action) _larder_reply -W '\(FixtureAction.names)' ;;
+      esac
+    }
+    _larder_reply() { mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }
+    complete -F _larder larder
+
+    """
+  }
+
+  /// The options that take a value, as a pattern.
+  private static var valued: String {
+    Verb.vocabulary.filter { $0.kind != .flag }.flatMap(\.spellings).joined(separator: "|")
+  }
+
+  /// What may follow each option.
+  private static var values: String {
+    Verb.vocabulary.filter { $0.kind != .flag }.map { option in
+      let pattern = option.spellings.joined(separator: "|")
+      return switch option.kind {
+      case .choice(_, let words):
+        "    \(pattern)) _larder_reply -W '\(words.joined(separator: " "))'; return ;;"
+      case .file: "    \(pattern)) _larder_reply -f; compopt -o filenames; return ;;"
+      default: "    \(pattern)) return ;;"
+      }
+    }.joined(separator: "\n")
+  }
+
+  private static var verbs: String {
+    Verb.all.map { verb in
+      let options = verb.options.flatMap(\.spellings).joined(separator: " ")
+      let places = verb.operands.map(\.completionKind).joined(separator: " ")
+      return "    \(verb.name)) options='\(options)' places=(\(places)) ;;"
+    }.joined(separator: "\n")
+  }
+}
+
+extension CompletionShell {
+  /// The names, with spaces between them.
+  static var names: String { allCases.map(\.rawValue).joined(separator: " ") }
+}
+
+extension Option {
+  /// How it can be typed, the long form first.
+  var spellings: [String] { ["--\(name)"] + (letter.map { ["-\($0)"] } ?? []) }
+}
+
+extension Operand {
+  /// What is offered at the place; with a plus when any number of arguments may stand there.
+  var completionKind: String {
+    let kind =
+      switch role {
+      case .directory, .otherDirectory: "directory"
+      case .key: "key"
+      case .file: "file"
+      case .shell: "shell"
+      case .action: "action"
+      }
+    return counts.upperBound == .max ? kind + "+" : kind
+  }
+}

@@ -1,0 +1,33 @@
+/// A shell whose completions the command can print.
+enum CompletionShell: String, Sendable, Hashable, CaseIterable {
+  case bash
+  case zsh
+  case fish
+
+  /// The script, made from the verbs' tables.
+  var script: String {
+    switch self {
+    case .bash: BashCompletion.script
+    case .zsh: ZshCompletion.script
+    case .fish: FishCompletion.script
+    }
+  }
+
+  /// Where the script goes so that every new shell has it.
+  var place: String {
+    switch self {
+    case .bash: "~/.local/share/bash-completion/completions/larder"
+    case .zsh: "_larder, in a directory of $fpath"
+    case .fish: "~/.config/fish/completions/larder.fish"
+    }
+  }
+}
+
+extension String {
+  /// The text between single quotes for any of the shells.
+  ///
+  /// A quote inside becomes `'\''`, which bash, zsh and fish all read as one.
+  var singleQuoted: String {
+    "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+}

@@ -1,0 +1,72 @@
+import Larder
+
+/// What is there for a key and whether a read finds it.
+struct EntryDiagnosis: Sendable {
+  /// Where the file is or would be.
+  let path: String
+  /// Its name.
+  let name: String
+  /// Why a read finds nothing, nil when it finds the value.
+  let reason: MissReason?
+  /// What the file says of itself, nil when there is none that can be an entry.
+  let entry: DiskEntry?
+  /// When it was looked at.
+  let now: Timestamp
+
+  /// The one word: `fresh`, `soon` and `never` of a value that is found, else why it is not.
+  var state: String {
+    if let reason { return reason.rawValue }
+    return entry?.freshness(at: now).rawValue ?? Freshness.fresh.rawValue
+  }
+
+  /// All of it in a few words.
+  var sentence: String {
+    guard let reason else { return "A read finds it, sound: \(facts)." }
+    switch reason {
+    case .absent: return "A read finds nothing: there is no file of that name."
+    case .expired: return "A read finds nothing: it has expired \(expiredSince). \(factsSentence)"
+    case .damaged:
+      return "A read finds nothing: the file is damaged, for its content is not what its hash was "
+        + "made of. \(factsSentence) larder stamp takes it as it is."
+    case .otherKey:
+      return "A read finds nothing: the file says that it is of another key, "
+        + "\(entry?.key == nil ? "of which it tells only a digest" : otherKey). \(factsSentence)"
+    default: return "A read finds nothing: \(reason.sentence). \(factsSentence)"
+    }
+  }
+
+  private var otherKey: String { (entry?.key?.bytes ?? []).quotedForDisplay }
+  private var expiredSince: String { entry?.expiry?.relativeText(at: now) ?? "" }
+  private var factsSentence: String { entry == nil ? "" : "It has \(facts)." }
+
+  /// Size, use and expiry, and what a use does to it.
+  private var facts: String {
+    guard let entry else { return "nothing more is known" }
+    var parts = [ByteCount(Int64(entry.byteCount)).description, "used \(entry.useText(at: now))"]
+    guard let expiry = entry.expiry else {
+      return (parts + ["never expires"]).joined(separator: ", ")
+    }
+    if !entry.isExpired(at: now) {
+      parts.append("expires \(expiry.relativeText(at: now)) (\(expiry.rfc3339.prefix(19))Z)")
+    }
+    switch entry.lifetime {
+    case .seconds(let seconds)?:
+      let later = now.adding(seconds: Int64(seconds)).relativeText(at: now).dropFirst(3)
+      parts.append("each use makes it valid for \(later) from then")
+    case .fixed?: parts.append("uses do not extend it")
+    case .never?, nil: break
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The object for scripts.
+  func json(_ key: CacheKey) -> JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("schema", 1), ("found", .bool(reason == nil)), ("state", .string(state)),
+      ("sentence", .string(sentence)), ("path", .string(path)),
+    ]
+    members.append(("entry", entry?.json ?? .null))
+    return .object(
+      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + JSONValue.keyMembers(key.bytes))
+  }
+}

@@ -1,0 +1,54 @@
+import Larder
+
+/// A line on stderr that tells how far something is, and goes when it is done.
+///
+/// Only where a person watches, and only once it has taken half a second: what is quicker would
+/// flicker.
+struct ProgressLine {
+  private let console: Console
+  private let what: String
+  private let start = MonotonicTime.now
+  private var nextShow: MonotonicTime
+  private var isShown = false
+
+  /// Starts to count the time of what is called `what`: "checked".
+  init(_ what: String, _ console: Console) {
+    self.what = what
+    self.console = console
+    nextShow = start.advanced(by: .milliseconds(500))
+  }
+
+  /// Takes note of how many of how many are done; shows it ten times a second.
+  mutating func update(_ done: Int, _ total: Int) {
+    guard console.showsProgress else { return }
+    let now = MonotonicTime.now
+    guard now >= nextShow else { return }
+    nextShow = now.advanced(by: .milliseconds(100))
+    isShown = true
+    let width = StandardStream.error.columnCount ?? 80
+    let text = Self.text(
+      what, done, total, elapsed: now.duration(since: start), width: width - 1)
+    console.talk("\r\u{1b}[K" + text)
+  }
+
+  /// Takes the line back.
+  mutating func finish() {
+    if isShown { console.talk("\r\u{1b}[K") }
+    isShown = false
+  }
+
+  /// The line: the numbers, a bar, the share and the time that is left at the speed so far.
+  static func text(
+    _ what: String, _ done: Int, _ total: Int, elapsed: Duration, width: Int
+  ) -> String {
+    let left = done > 0 ? elapsed / done * max(0, total - done) : .zero
+    let head = "\(what) \(done.grouped) of \(total.grouped)"
+    let tail = "\(total > 0 ? done * 100 / total : 100) %, \(left.components.seconds) s left"
+    let room = width - head.displayWidth - tail.displayWidth - 4
+    let style = TextStyle(usesEscapes: false, usesBlocks: true)
+    let bar = Bar.text(
+      UInt64(max(0, done)), of: UInt64(max(1, total)), width: min(40, room), style: style)
+    let line = room > 4 ? "\(head)  \(bar.padded(toWidth: min(40, room)))  \(tail)" : head
+    return line.truncated(toWidth: max(0, width))
+  }
+}

@@ -1,0 +1,42 @@
+/// What stands in the page before the script fills it. No data is in it.
+enum ReportMarkup {
+  /// The body up to the data.
+  static let body = """
+    <body>
+    <header>
+    <h1>Larder report</h1>
+    <p id="directory" class="path"></p>
+    <div id="totals" class="totals"></div>
+    </header>
+    <noscript><p>This page draws itself with its own script, which is switched off.</p></noscript>
+    <main>
+    <section>
+    <h2>Entries by size, coloured by time to expiry</h2>
+    <div id="legend" class="legend"></div>
+    <div class="map"><canvas id="map" role="img"></canvas><div id="tip" hidden></div></div>
+    </section>
+    <div class="pair">
+    <section><h2>Last use</h2><div id="uses" class="chart"></div></section>
+    <section><h2>Expiry</h2><div id="expiries" class="chart"></div></section>
+    </div>
+    <section><h2>What an eviction would take</h2><div id="eviction"></div></section>
+    <section><h2>Damaged and foreign</h2><div id="problems"></div></section>
+    <section>
+    <h2>All entries</h2>
+    <div class="tools">
+    <input id="search" type="search" placeholder="Search keys and names" \
+    aria-label="Search keys and names" autocomplete="off" spellcheck="false">
+    <div id="filters" class="filters" role="group" aria-label="Show only"></div>
+    <output id="found"></output>
+    </div>
+    <div class="table" role="table" aria-label="Entries">
+    <div id="titles" class="row titles" role="row"></div>
+    <div id="rows" class="rows" tabindex="0"><div id="space"></div></div>
+    </div>
+    <dl id="details" hidden></dl>
+    </section>
+    </main>
+    <footer id="footer"></footer>
+
+    """
+}

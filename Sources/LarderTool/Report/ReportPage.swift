@@ -1,0 +1,59 @@
+import Larder
+
+/// Writes a report as one page that loads nothing from anywhere.
+///
+/// The policy in its head lets one style and one script run, by their digests; the data is inert,
+/// and the script puts it into the page as text only.
+struct ReportPage {
+  private var pending = ""
+
+  /// Writes the page in pieces, however many entries there are.
+  mutating func write(
+    _ content: ReportContent, to output: borrowing OutputFile
+  ) throws(Errno) {
+    let data = ReportData(content)
+    pending = Self.head + ReportMarkup.body
+    pending += "<script type=\"application/json\" id=\"data\">" + data.head
+    for (index, entry) in content.entries.enumerated() {
+      pending += (index == 0 ? "" : ",\n") + data.row(entry)
+      if pending.utf8.count > 64 << 10 { try flush(to: output) }
+    }
+    pending += ReportData.tail + "</script>\n"
+    pending += "<script>\(ReportScript.text)</script>\n</body>\n</html>\n"
+    try flush(to: output)
+  }
+
+  private mutating func flush(to output: borrowing OutputFile) throws(Errno) {
+    try output.write(pending.utf8.span)
+    pending = ""
+  }
+
+  /// The head, with the policy before anything that it governs.
+  private static var head: String {
+    """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="\(policy)">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="referrer" content="no-referrer">
+    <title>Larder report</title>
+    <style>\(ReportStyle.text)</style>
+    </head>
+
+    """
+  }
+
+  /// Nothing but our own style and script. Source: Content Security Policy Level 3.
+  static var policy: String {
+    "default-src 'none'; style-src \(source(ReportStyle.text)); "
+      + "script-src \(source(ReportScript.text)); base-uri 'none'; form-action 'none'"
+  }
+
+  /// An inline element by the digest of its text.
+  private static func source(_ text: String) -> String {
+    "'sha256-\(Base64.text(of: SHA256.digest(of: Array(text.utf8).span).bytes))'"
+  }
+}

@@ -1,0 +1,90 @@
+extension ReportScript {
+  /// The totals, the legend and the two timelines.
+  static let charts = #"""
+    function showTotals() {
+      byId("directory").textContent = data.directory;
+      const damaged = withFlag(DAMAGED).length;
+      const expired = entries.filter((entry) => classOf(entry) === 0).length;
+      const allocated = entries.reduce((sum, entry) => sum + entry[ALLOCATED], 0);
+      const items = [
+        ["entries", grouped(entries.length)], ["bytes", bytes(total(entries))],
+        ["on disk", bytes(allocated)], ["expired", grouped(expired), expired],
+        ["damaged", data.checked === null ? "not checked" : grouped(damaged), damaged],
+        ["foreign", grouped(data.foreignCount)]
+      ];
+      if (data.limit !== null) items.splice(2, 0, ["limit", bytes(data.limit)]);
+      for (const [label, value, isBad] of items) {
+        const box = make("div", isBad ? "total bad" : "total");
+        box.append(make("b", "", value), make("span", "", label));
+        byId("totals").append(box);
+      }
+      byId("footer").textContent = "As of " + data.made + ", by larder " + data.version + ".";
+    }
+
+    function swatch(index) {
+      const element = make("span", "swatch");
+      element.style.background = "var(--c" + index + ")";
+      return element;
+    }
+
+    function showLegend() {
+      const counts = classes.map(() => 0);
+      for (const entry of entries) counts[classOf(entry)] += 1;
+      classes.forEach(([, label], index) => {
+        const item = make("span");
+        item.append(swatch(index), label + " (" + grouped(counts[index]) + ")");
+        byId("legend").append(item);
+      });
+    }
+
+    // The middle 98 % of the times on a straight scale; what is beyond falls into the end bars.
+    function bounds(times) {
+      const sorted = Float64Array.from(times).sort();
+      const low = sorted[Math.floor((sorted.length - 1) * 0.01)];
+      const high = sorted[Math.ceil((sorted.length - 1) * 0.99)];
+      return [low, Math.max(high, low + 1)];
+    }
+
+    function timeline(box, times, low, high, tone) {
+      const count = innerWidth < 700 ? 30 : 48;
+      const bars = Array.from({ length: count }, () => 0);
+      const step = (high - low) / count;
+      for (const time of times) {
+        bars[Math.max(0, Math.min(count - 1, Math.floor((time - low) / step)))] += 1;
+      }
+      const most = Math.max(...bars), row = make("div", "bars");
+      bars.forEach((value, index) => {
+        const bar = make("div"), from = low + index * step;
+        bar.style.height = value ? Math.max(2, value / most * 100) + "%" : "0";
+        if (tone) bar.style.background = "var(--c" + tone(from + step / 2) + ")";
+        bar.title = plural(value, "entry") + ", " + date(from) + " to " + date(from + step);
+        row.append(bar);
+      });
+      const axis = make("div", "axis");
+      axis.append(make("span", "", date(low)), make("span", "", date(high)));
+      box.append(row, axis);
+    }
+
+    function showUses() {
+      const box = byId("uses"), times = entries.map((entry) => entry[USED]);
+      if (!times.length) return box.append(make("p", "note", "There are no entries."));
+      const [low] = bounds(times);
+      timeline(box, times, low, Math.max(data.now, low + 1));
+    }
+
+    function showExpiries() {
+      const box = byId("expiries");
+      const times = entries.map((entry) => entry[EXPIRES])
+        .filter((time) => time !== null && time > data.now);
+      if (times.length) {
+        const tone = (time) => classOf([0, 0, 0, 0, 0, time]);
+        timeline(box, times, data.now, bounds(times)[1], tone);
+      }
+      const expired = entries.filter((entry) => classOf(entry) === 0).length;
+      const never = entries.filter((entry) => entry[EXPIRES] === null).length;
+      box.append(make("p", "note", grouped(times.length) + " to come, " + grouped(expired)
+        + " past, " + grouped(never) + " never."));
+    }
+
+    """#
+}

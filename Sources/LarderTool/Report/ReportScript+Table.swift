@@ -1,0 +1,154 @@
+extension ReportScript {
+  /// The table: only the rows in sight are in the page, so that 100,000 cost what 30 do.
+  static let table = #"""
+    const rowHeight = 28;
+    const columns = [
+      ["key", "Key", KEY], ["number", "Size", SIZE], ["used", "Used", USED],
+      ["expires", "Expires", EXPIRES], ["name", "Name", NAME]
+    ];
+    const filters = {
+      all: ["All", () => true],
+      expired: ["Expired", (entry) => classOf(entry) === 0],
+      evicted: ["Would be evicted", (entry) => entry[FLAGS] & (OVERDUE | EVICTED)],
+      damaged: ["Damaged", (entry) => entry[FLAGS] & (DAMAGED | UNREADABLE)],
+      unknown: ["Key unknown", (entry) => entry[FLAGS] & UNKNOWN]
+    };
+    let sorting = { column: SIZE, isDown: true }, filter = "all", rows = [], chosen = null;
+    let haystack = null;
+
+    function showTable() {
+      for (const [className, title, column] of columns) {
+        const button = make("button", className, title);
+        button.setAttribute("role", "columnheader");
+        button.dataset.column = column;
+        button.addEventListener("click", () => sortBy(column));
+        byId("titles").append(button);
+      }
+      for (const [name, [title, test]] of Object.entries(filters)) {
+        const count = entries.filter(test).length;
+        if (!count && name !== "all") continue;
+        const button = make("button", "", title + " " + grouped(count));
+        button.dataset.filter = name;
+        button.addEventListener("click", () => choose(name));
+        byId("filters").append(button);
+      }
+      byId("rows").addEventListener("scroll", drawRows, { passive: true });
+      byId("search").addEventListener("input", update);
+      update();
+    }
+
+    function sortBy(column) {
+      const isDown = sorting.column === column ? !sorting.isDown : column === SIZE;
+      sorting = { column, isDown };
+      update();
+    }
+
+    function choose(name) {
+      filter = name;
+      byId("search").value = "";
+      update();
+      byId("search").scrollIntoView({ block: "center" });
+    }
+
+    function find(text) {
+      filter = "all";
+      byId("search").value = text;
+      update();
+      if (rows.length === 1) showDetails(rows[0]);
+      byId("search").scrollIntoView({ block: "center" });
+    }
+
+    // A view of the table can be kept as a link: #q=text&show=expired&sort=key
+    function followFragment() {
+      const wanted = new URLSearchParams(location.hash.slice(1));
+      if (![...wanted].length) return;
+      const column = columns.find(([name]) => name === wanted.get("sort"));
+      if (column) sorting = { column: column[2], isDown: false };
+      if (Object.hasOwn(filters, wanted.get("show"))) filter = wanted.get("show");
+      byId("search").value = wanted.get("q") || "";
+      update();
+      if (rows.length === 1) showDetails(rows[0]);
+    }
+
+    // Keys and names in lower case, made at the first search.
+    function matches(needle) {
+      haystack = haystack
+        || new Map(entries.map((entry) => [entry, (entry[KEY] + "\n" + entry[NAME]).toLowerCase()]));
+      return (entry) => haystack.get(entry).includes(needle);
+    }
+
+    function compare(a, b) {
+      const x = a[sorting.column], y = b[sorting.column];
+      if (x === y) return a[NAME] < b[NAME] ? -1 : 1;
+      // Never comes after every date.
+      if (x === null || y === null) return x === null ? 1 : -1;
+      return x < y ? -1 : 1;
+    }
+
+    function update() {
+      const needle = byId("search").value.toLowerCase();
+      rows = entries.filter(filters[filter][1]);
+      if (needle) rows = rows.filter(matches(needle));
+      rows.sort(sorting.isDown ? (a, b) => compare(b, a) : compare);
+      byId("found").textContent = grouped(rows.length) + " of " + plural(entries.length, "entry")
+        + ", " + bytes(total(rows));
+      markControls();
+      byId("space").style.height = rows.length * rowHeight + "px";
+      byId("rows").scrollTop = 0;
+      drawRows();
+    }
+
+    function markControls() {
+      for (const button of byId("titles").children) {
+        const isHere = Number(button.dataset.column) === sorting.column;
+        const order = sorting.isDown ? "descending" : "ascending";
+        button.setAttribute("aria-sort", isHere ? order : "none");
+        const title = columns.find(([, , column]) => String(column) === button.dataset.column)[1];
+        button.textContent = title + (isHere ? (sorting.isDown ? " \u25be" : " \u25b4") : "");
+      }
+      for (const button of byId("filters").children) {
+        button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
+      }
+    }
+
+    function drawRows() {
+      const box = byId("rows"), space = byId("space");
+      const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - 5);
+      const count = Math.ceil(box.clientHeight / rowHeight) + 10;
+      const shown = rows.slice(first, first + count);
+      space.replaceChildren(...shown.map((entry, index) => row(entry, first + index)));
+    }
+
+    function row(entry, index) {
+      const line = make("div", entry === chosen ? "row chosen" : "row");
+      line.setAttribute("role", "row");
+      line.style.top = index * rowHeight + "px";
+      const expires = make("span", "expires");
+      expires.append(swatch(classOf(entry)), expiry(entry));
+      line.append(make("span", "key", entry[KEY]), make("span", "number", bytes(entry[SIZE])),
+        make("span", "used", ago(entry[USED])), expires, make("span", "name", entry[NAME]));
+      for (const cell of line.children) cell.setAttribute("role", "cell");
+      line.addEventListener("click", () => showDetails(entry));
+      return line;
+    }
+
+    function showDetails(entry) {
+      chosen = entry;
+      const flags = entry[FLAGS], list = byId("details");
+      const state = flags & DAMAGED ? "damaged" : flags & UNREADABLE ? "unreadable"
+        : flags & (OVERDUE | EVICTED) ? "would be evicted" : "stays";
+      const facts = [
+        ["key", entry[KEY]], ["file", data.directory + "/" + entry[NAME]],
+        ["size", grouped(entry[SIZE]) + " bytes, " + bytes(entry[ALLOCATED]) + " on disk"],
+        ["last use", date(entry[USED]) + ", " + ago(entry[USED])],
+        ["expiry", entry[EXPIRES] === null ? "never" : date(entry[EXPIRES]) + ", " + expiry(entry)],
+        ["state", state]
+      ];
+      list.replaceChildren(...facts.flatMap(([term, text]) =>
+        [make("dt", "", term), make("dd", "", text)]));
+      list.hidden = false;
+      drawRows();
+    }
+
+    """#
+}

@@ -1,0 +1,126 @@
+extension ReportScript {
+  /// The treemap: squarified, so that areas can be compared.
+  ///
+  /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps", 2000. The largest 2,000 have a place
+  /// of their own, since a smaller one would be a fraction of a pixel; the others share one.
+  static let treemap = #"""
+    const mostTiles = 2000;
+    let tiles = [];
+
+    function mapItems() {
+      const sorted = entries.filter((entry) => entry[SIZE] > 0).sort((a, b) => b[SIZE] - a[SIZE]);
+      const items = sorted.slice(0, mostTiles).map((entry) => ({ entry, size: entry[SIZE] }));
+      const rest = sorted.slice(mostTiles);
+      if (rest.length) items.push({ rest: rest.length, size: total(rest) });
+      return items.sort((a, b) => b.size - a.size);
+    }
+
+    // The worst ratio of sides in a row of areas along a side.
+    function worst(sum, largest, smallest, side) {
+      const square = side * side / (sum * sum);
+      return Math.max(square * largest, 1 / (square * smallest));
+    }
+
+    function squarify(items, box, scale) {
+      const placed = [];
+      let start = 0;
+      while (start < items.length) {
+        const side = Math.min(box.width, box.height);
+        const end = rowEnd(items, start, side, scale);
+        placeRow(items.slice(start, end), box, scale, placed);
+        start = end;
+      }
+      return placed;
+    }
+
+    // A row grows as long as its worst tile becomes squarer.
+    function rowEnd(items, start, side, scale) {
+      const largest = items[start].size * scale;
+      let sum = largest, ratio = worst(sum, largest, largest, side), end = start + 1;
+      while (end < items.length) {
+        const area = items[end].size * scale;
+        const next = worst(sum + area, largest, area, side);
+        if (next > ratio) break;
+        sum += area; ratio = next; end += 1;
+      }
+      return end;
+    }
+
+    // Lays a row along the shorter side and takes its strip off the box.
+    function placeRow(row, box, scale, placed) {
+      const area = row.reduce((sum, item) => sum + item.size * scale, 0);
+      const isWide = box.width >= box.height;
+      const depth = area / (isWide ? box.height : box.width);
+      let along = isWide ? box.y : box.x;
+      for (const item of row) {
+        const length = item.size * scale / depth;
+        placed.push(isWide ? { item, x: box.x, y: along, width: depth, height: length }
+          : { item, x: along, y: box.y, width: length, height: depth });
+        along += length;
+      }
+      if (isWide) { box.x += depth; box.width -= depth; }
+      else { box.y += depth; box.height -= depth; }
+    }
+
+    function drawMap() {
+      const canvas = byId("map"), ratio = devicePixelRatio || 1;
+      const width = canvas.clientWidth, height = canvas.clientHeight;
+      canvas.width = width * ratio;
+      canvas.height = height * ratio;
+      const pen = canvas.getContext("2d");
+      pen.scale(ratio, ratio);
+      const items = mapItems(), sum = items.reduce((sum, item) => sum + item.size, 0);
+      tiles = sum ? squarify(items, { x: 0, y: 0, width, height }, width * height / sum) : [];
+      const colours = classes.map((_, index) => colour(index));
+      for (const tile of tiles) drawTile(pen, tile, colours);
+      canvas.setAttribute("aria-label", "The sizes of " + plural(entries.length, "entry"));
+    }
+
+    function drawTile(pen, tile, colours) {
+      const gap = tile.width > 4 && tile.height > 4 ? 1 : 0;
+      pen.fillStyle = tile.item.entry ? colours[classOf(tile.item.entry)] : "#888";
+      pen.fillRect(tile.x, tile.y, Math.max(0.5, tile.width - gap),
+        Math.max(0.5, tile.height - gap));
+      if (tile.width < 54 || tile.height < 18) return;
+      const text = getComputedStyle(document.documentElement).getPropertyValue("--label");
+      pen.save();
+      pen.beginPath();
+      pen.rect(tile.x, tile.y, tile.width - 6, tile.height);
+      pen.clip();
+      pen.fillStyle = text;
+      pen.font = "12px system-ui, sans-serif";
+      pen.fillText(tileText(tile.item).slice(0, 120), tile.x + 5, tile.y + 14);
+      if (tile.height > 34) pen.fillText(bytes(tile.item.size), tile.x + 5, tile.y + 29);
+      pen.restore();
+    }
+
+    function tileText(item) {
+      if (!item.entry) return plural(item.rest, "smaller entry");
+      return item.entry[FLAGS] & UNKNOWN ? item.entry[NAME] : item.entry[KEY];
+    }
+
+    function tileAt(event) {
+      const x = event.offsetX, y = event.offsetY;
+      return tiles.find((tile) => x >= tile.x && x < tile.x + tile.width
+        && y >= tile.y && y < tile.y + tile.height);
+    }
+
+    byId("map").addEventListener("pointermove", (event) => {
+      const tile = tileAt(event), tip = byId("tip");
+      tip.hidden = !tile;
+      if (!tile) return;
+      const entry = tile.item.entry;
+      const facts = entry ? "\nused " + ago(entry[USED]) + ", expires: " + expiry(entry) : "";
+      tip.textContent = tileText(tile.item) + "\n" + bytes(tile.item.size) + facts;
+      const room = event.target.clientWidth - tip.offsetWidth;
+      tip.style.left = Math.max(0, Math.min(event.offsetX + 12, room)) + "px";
+      tip.style.top = Math.min(event.offsetY + 14, event.target.clientHeight - 60) + "px";
+    });
+    byId("map").addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+    byId("map").addEventListener("click", (event) => {
+      const tile = tileAt(event);
+      if (tile && tile.item.entry) find(tile.item.entry[NAME]);
+    });
+
+    """#
+}

@@ -1,0 +1,128 @@
+import Larder
+
+/// What is known of a watched directory, and what was seen to happen in it.
+///
+/// A pure value: looking and time come from outside.
+struct WatchLedger: Sendable {
+  private var entries: [String: DiskEntry] = [:]
+  /// Those whose expiry was told, so that it is told once.
+  private var expired: Set<String> = []
+  /// The bytes of all values.
+  private(set) var byteCount = 0
+  /// How often each kind was seen.
+  private(set) var tally: [WatchEvent.Kind: Int] = [:]
+  /// The number of events so far.
+  private(set) var eventCount = 0
+
+  /// The number of entries.
+  var count: Int { entries.count }
+
+  /// Starts with what is there.
+  init(_ contents: [DiskEntry], at now: Timestamp) {
+    for entry in contents { set(entry, at: now) }
+  }
+
+  /// Notes what a look found, and the expiries that have passed since the last.
+  mutating func take(_ sightings: WatchSightings, at now: Timestamp) -> [WatchEvent] {
+    var events: [WatchEvent] = []
+    var gone: [DiskEntry] = []
+    for name in sightings.order {
+      let known = entries[name.description]
+      guard let found = sightings.found[name] else {
+        if let known { gone.append(known) }
+        continue
+      }
+      let isNew = sightings.published.contains(name)
+      let kind = Self.kind(known, found, isNew: isNew, at: now)
+      set(found, at: now)
+      if let kind { events.append(event(kind, found, now)) }
+    }
+    return events + remove(gone, at: now) + expire(at: now)
+  }
+
+  /// Notes what a walk found after news were lost; what came or went is told, uses are not.
+  mutating func replaceAll(_ contents: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
+    var events: [WatchEvent] = []
+    let names = Set(contents.map(\.name))
+    let gone = entries.values.filter { !names.contains($0.name) }
+    for entry in contents {
+      let isNew = entries[entry.name] == nil
+      set(entry, at: now)
+      if isNew { events.append(event(.stored, entry, now)) }
+    }
+    let byUse = gone.sorted(by: EntryOrder.used.precedes)
+    return events + remove(byUse, at: now) + expire(at: now)
+  }
+
+  /// What happened to an entry that is there; nil for nothing that counts.
+  private static func kind(
+    _ known: DiskEntry?, _ found: DiskEntry, isNew: Bool, at now: Timestamp
+  ) -> WatchEvent.Kind? {
+    guard let known else { return .stored }
+    if isNew || known.byteCount != found.byteCount { return .replaced }
+    if found.isExpired(at: now) && !known.isExpired(at: now) { return .expired }
+    return known.lastAccess != found.lastAccess || known.expiry != found.expiry ? .used : nil
+  }
+}
+
+extension WatchLedger {
+  private mutating func set(_ entry: DiskEntry, at now: Timestamp) {
+    forget(entry.name)
+    entries[entry.name] = entry
+    byteCount += entry.byteCount
+    if entry.isExpired(at: now) { expired.insert(entry.name) }
+  }
+
+  private mutating func forget(_ name: String) {
+    if let old = entries.removeValue(forKey: name) { byteCount -= old.byteCount }
+    expired.remove(name)
+  }
+
+  private mutating func event(
+    _ kind: WatchEvent.Kind, _ entry: DiskEntry, _ now: Timestamp
+  ) -> WatchEvent {
+    tally[kind, default: 0] += 1
+    eventCount += 1
+    return WatchEvent(
+      number: eventCount, kind: kind, entry: entry, time: now, count: count, byteCount: byteCount)
+  }
+
+  /// Notes that entries are gone, and judges by what is left why.
+  ///
+  /// An eviction takes the least recently used, so that nearly all that stays was used later. Not
+  /// all: a use that has not reached the disk yet keeps an entry that looks older.
+  ///
+  /// - Complexity: O(n log n) for n entries that are left, once a look at which any are gone.
+  private mutating func remove(_ gone: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
+    if gone.isEmpty { return [] }
+    for entry in gone { forget(entry.name) }
+    let left = entries.values.map(\.lastAccess).sorted()
+    return gone.map { entry in
+      if entry.isExpired(at: now) { return event(.swept, entry, now) }
+      let older = left.count(before: entry.lastAccess)
+      let isAmongOldest = !left.isEmpty && older * 10 <= left.count
+      return event(isAmongOldest ? .evicted : .removed, entry, now)
+    }
+  }
+
+  /// Tells what has expired by the passing of time.
+  private mutating func expire(at now: Timestamp) -> [WatchEvent] {
+    let passed = entries.values.filter { $0.isExpired(at: now) && !expired.contains($0.name) }
+    return passed.sorted { $0.name < $1.name }.map { entry in
+      expired.insert(entry.name)
+      return event(.expired, entry, now)
+    }
+  }
+}
+
+extension [Timestamp] {
+  /// How many of the elements, which are in order, come before a time.
+  fileprivate func count(before time: Timestamp) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

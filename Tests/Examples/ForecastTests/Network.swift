@@ -1,0 +1,7 @@
+/// Stands for the network, which no test reaches unless it records.
+func network(_ url: String) async throws -> String {
+  switch url.split(separator: "=").last {
+  case "Oslo": #"{"city": "Oslo", "temperature": -3.5}"#
+  default: #"{"error": "no such city"}"#
+  }
+}

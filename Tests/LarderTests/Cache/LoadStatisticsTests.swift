@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// Which event bumps which counter, as the documentation of `LoadStatistics` lists it.
+@Suite(.timeLimit(.minutes(1)))
+struct LoadStatisticsTests {
+  struct Failure: Error {}
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let counter: String
+    /// Does what the row says, on a cache that holds nothing that is valid but `expired`, since 5 s.
+    let event: @Sendable (Cache<String>) async throws -> Void
+    let value: @Sendable (LoadStatistics) -> Int
+    var expected = 1
+
+    var testDescription: String { counter }
+  }
+
+  static let rows = [
+    Row(
+      counter: "started", event: { _ = try await $0.value(forKey: "key") { "value" } },
+      value: { $0.started }),
+    Row(
+      counter: "started", event: { _ = try await $0.value(forKey: "key") { throw Failure() } },
+      value: { $0.started }),
+    Row(
+      counter: "started",
+      event: { cache in
+        for _ in 0..<3 { _ = try await cache.value(forKey: "key") { "value" } }
+      }, value: { $0.started }),
+    Row(
+      counter: "succeeded", event: { _ = try await $0.value(forKey: "key") { "value" } },
+      value: { $0.succeeded }),
+    Row(
+      counter: "failed", event: { _ = try await $0.value(forKey: "key") { throw Failure() } },
+      value: { $0.failed }),
+    Row(
+      counter: "joined",
+      event: { cache in
+        let gate = AsyncGate()
+        let first = Task {
+          try await cache.value(forKey: "key") {
+            await gate.wait()
+            return "value"
+          }
+        }
+        while cache.flights.waiterCount < 1 { await Task.yield() }
+        let second = Task { try await cache.value(forKey: "key") { "another" } }
+        while cache.flights.waiterCount < 2 { await Task.yield() }
+        gate.open()
+        let values = [try await first.value, try await second.value]
+        #expect(values == ["value", "value"])
+      }, value: { $0.joined }),
+    Row(
+      counter: "servedStale",
+      event: { cache in
+        let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+        let value = try await cache.value(forKey: "expired", options: options) { "new" }
+        #expect(value == "old")
+      }, value: { $0.servedStale }),
+    Row(
+      counter: "servedFailures",
+      event: { cache in
+        let options = LoadOptions(failureLifetime: .seconds(30))
+        for _ in 0..<2 {
+          await #expect(throws: Failure.self) {
+            try await cache.value(forKey: "key", options: options) { throw Failure() }
+          }
+        }
+      }, value: { $0.servedFailures }),
+    Row(
+      counter: "time", event: { _ = try await $0.value(forKey: "key") { "value" } },
+      value: { $0.time > .zero ? 1 : 0 }),
+  ]
+
+  @Test(arguments: rows)
+  func `an event bumps the counter that the documentation names`(row: Row) async throws {
+    let scene = try DiskScene()
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.expiredGrace = .seconds(60)
+    let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    try await cache.store("old", forKey: "expired", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(15))
+    do { try await row.event(cache) } catch is Failure {}
+    #expect(row.value(cache.statistics.loads) == row.expected)
+  }
+
+  @Test func `every counter of the documentation's list has an event here`() throws {
+    let names = try DocumentedCounters.names(in: "Cache/LoadStatistics.swift")
+    #expect(Set(names) == Set(Self.rows.map(\.counter)))
+    #expect(names.count > 5)
+  }
+}

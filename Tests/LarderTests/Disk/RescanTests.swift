@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+extension DiskCache {
+  /// Scans the directory again and waits for the end.
+  func rescan() {
+    engine.startRescan()
+    engine.wait { $0.ongoingScan == nil ? () : nil }
+  }
+}
+
+/// Some of these hold a scan at its work; one at a time, since the upkeep has few threads.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct `A scan after the first` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func `changes nothing in a directory that one process uses`(seed: UInt64) throws {
+    let without = try Sequence(seed: seed, rescans: false).run()
+    let with = try Sequence(seed: seed, rescans: true).run()
+    #expect(without.hits == with.hits, "seed \(seed)")
+    #expect(without.order == with.order, "seed \(seed)")
+    #expect(without.purges == with.purges && without.purges > 3, "seed \(seed)")
+    #expect(without.evicted == with.evicted, "seed \(seed)")
+  }
+
+  @Test func `finds what neighbours stored, removed, replaced and stamped`() throws {
+    let cache = try scene.open()
+    for key in ["a", "b", "c", "d"] { try cache.store([1], forKey: key) }
+    _ = try cache.count()
+    try scene.plant([1, 2, 3], named: scene.name("new").text)
+    try FileManager.default.removeItem(atPath: scene.file("a"))
+    try FileManager.default.removeItem(atPath: scene.file("b"))
+    try scene.plant([1, 2], named: scene.name("b").text)
+    try scene.touch(
+      scene.name("c"), access: nil, modification: scene.clock.now.adding(seconds: 9))
+    cache.rescan()
+    #expect(try cache.count() == 4)
+    #expect(try cache.totalSize() == 7)
+    try scene.expectConsistent(cache)
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(try cache.value(forKey: "b") == [1, 2])
+    scene.clock.advance(by: .seconds(10))
+    #expect(try cache.value(forKey: "c") == nil)
+  }
+
+  @Test func `keeps the order of use, which the disk trails`() throws {
+    let cache = try scene.open()
+    for number in 0..<10 {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([1], forKey: "\(number)")
+    }
+    _ = try cache.count()
+    for number in [3, 1, 8] {
+      scene.clock.advance(by: .seconds(1))
+      _ = try cache.value(forKey: "\(number)")
+    }
+    let before = cache.engine.withState { Array($0.index.entriesInOrder()) }
+    cache.rescan()
+    #expect(cache.engine.withState { Array($0.index.entriesInOrder()) } == before)
+  }
+
+  /// A cache whose second scan stands still at its first names.
+  private func held(
+    _ gate: Gate, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> DiskCache {
+    let cache = try scene.open(change)
+    for number in 0..<9 {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+    _ = try cache.count()
+    scene.faults.plan(.before { gate.pass() }, for: .fstatat, at: 5)
+    cache.engine.startRescan()
+    gate.waitUntilReached()
+    return cache
+  }
+
+  @Test func `keeps nobody waiting, and limits are kept meanwhile`() throws {
+    let gate = Gate()
+    let cache = try held(gate) { $0.sizeLimit = 1000 }
+    #expect(cache.statistics.scan == .finished)
+    for number in 10..<12 {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+    #expect(cache.statistics.purges == 1)
+    #expect(try cache.totalSize() == 500)
+    gate.open()
+    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    #expect(try cache.totalSize() == 500)
+    #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `loses to what happens meanwhile`() throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    for number in 0..<3 { try cache.remove(forKey: "\(number)") }
+    for number in 3..<6 { try cache.store([2], forKey: "\(number)") }
+    try cache.store([3], forKey: "new")
+    gate.open()
+    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    #expect(try cache.count() == 7)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `that fails leaves the index as it was`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    _ = try cache.count()
+    scene.faults.plan(.errno(.ioError), for: .readdir)
+    cache.rescan()
+    #expect(cache.statistics.scan == .finished)
+    #expect(cache.statistics.upkeepFailures[.ioError] == 1)
+    #expect(try cache.count() == 1)
+    cache.rescan()
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `is due after a twentieth of a limit, and takes no more than half of the time`() {
+    var schedule = RescanSchedule()
+    let start = MonotonicTime(nanoseconds: 1_000_000_000)
+    schedule.byteCount = 50
+    #expect(!schedule.isDue(sizeLimit: 1000, countLimit: nil, at: start))
+    schedule.byteCount = 51
+    #expect(schedule.isDue(sizeLimit: 1000, countLimit: nil, at: start))
+    #expect(!schedule.isDue(sizeLimit: nil, countLimit: nil, at: start))
+    schedule.lastEnd = start
+    schedule.lastDuration = .seconds(2)
+    #expect(
+      !schedule.isDue(sizeLimit: 1000, countLimit: 9, at: start.advanced(by: .milliseconds(1_999))))
+    #expect(schedule.isDue(sizeLimit: 1000, countLimit: 9, at: start.advanced(by: .seconds(2))))
+    schedule.begin()
+    schedule.storeCount = 3
+    #expect(schedule.isDue(sizeLimit: nil, countLimit: 59, at: start.advanced(by: .seconds(2))))
+    #expect(!schedule.isDue(sizeLimit: nil, countLimit: 60, at: start.advanced(by: .seconds(2))))
+  }
+
+  @Test func `comes by itself where there are no events, and not where there are`() throws {
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .inotify)
+    let cache = try scene.open {
+      $0.coherence = .events
+      $0.sizeLimit = 1000
+      $0.rescanDelay = .milliseconds(20)
+    }
+    _ = try cache.count()
+    #expect(cache.statistics.upkeepFailures[.tooManyOpenFiles] == 1)
+    try scene.plant([1, 2, 3], named: scene.name("planted").text)
+    try cache.store([1], forKey: "k")
+    let found = cache.engine.wait { $0.index.count == 2 ? true : nil }
+    #expect(found)
+  }
+}
+
+/// A seeded sequence of reads and stores under a limit, as a trace would have them.
+private struct Sequence {
+  struct History: Equatable {
+    var hits: [Bool] = []
+    var order: [EntryName] = []
+    var purges = 0
+    var evicted = 0
+  }
+
+  let seed: UInt64
+  let rescans: Bool
+
+  func run() throws -> History {
+    var random = SeededRandom(seed: seed)
+    // Of its own, so that both runs of a seed take the same steps.
+    var moments = SeededRandom(seed: ~seed)
+    let scene = try DiskScene()
+    let cache = try scene.open {
+      $0.sizeLimit = 20_000
+      $0.expiration = .never
+      $0.recencyGranularity = .seconds(5)
+    }
+    _ = try cache.count()
+    var history = History()
+    for _ in 0..<1_000 {
+      scene.clock.advance(by: .milliseconds(Int.random(in: 0...900, using: &random)))
+      let number = Int.random(in: 0..<160, using: &random)
+      let key = "\(number * number / 160)"
+      let isHit = try cache.value(forKey: key) != nil
+      history.hits.append(isHit)
+      let count = Int.random(in: 0..<1_000, using: &random)
+      if !isHit { try cache.store([UInt8](repeating: 7, count: count), forKey: key) }
+      // Uses reach the disk now and then, which changes what a scan meets.
+      if Int.random(in: 0..<100, using: &random) == 0 { cache.engine.drainStamps() }
+      guard rescans else { continue }
+      switch Int.random(in: 0..<40, using: &moments) {
+      case 0: cache.rescan()
+      case 1..<4: cache.engine.startRescan()
+      default: break
+      }
+    }
+    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    try cache.flush()
+    history.order = cache.engine.withState { $0.index.entriesInOrder().map(\.name) }
+    history.purges = cache.statistics.purges
+    history.evicted = cache.statistics.removals[.evicted, default: 0]
+    try scene.expectConsistent(cache)
+    try cache.close()
+    return history
+  }
+}

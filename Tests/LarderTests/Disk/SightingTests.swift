@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Larder
+
+/// What a file that was met means for what is known, as a table.
+struct `A file that was met` {
+  private let now = Timestamp(seconds: 1_000)
+
+  /// Something known or met of entry 1.
+  private func entry(
+    inode: UInt64 = 1, changed: Int64 = 10, used: Int64 = 100, expires: Int64 = 5_000
+  ) -> IndexedEntry {
+    var entry = IndexSample.entry(1, used: used, expires: expires)
+    entry.inode = inode
+    entry.changeTime = Timestamp(seconds: changed)
+    return entry
+  }
+
+  private func sighting(
+    _ met: IndexedEntry?, _ known: IndexedEntry?, pending: PendingStamp? = nil
+  ) -> Sighting {
+    Sighting(of: met, known: known, pending: pending, now: now)
+  }
+
+  @Test func `as it is known keeps its place, however old its stamp`() {
+    #expect(sighting(entry(used: 1), entry(used: 900)) == .known)
+    #expect(sighting(entry(used: 100), entry(used: 100)) == .known)
+    #expect(sighting(nil, nil) == .known)
+  }
+
+  @Test func `with a later stamp and nothing else counts as used then`() {
+    #expect(sighting(entry(used: 950), entry(used: 900)) == .used(Timestamp(seconds: 950)))
+  }
+
+  @Test func `with a stamp in the future counts as used now, and once`() {
+    #expect(sighting(entry(used: 9_000), nil) == .news(entry(used: 1_000)))
+    #expect(sighting(entry(used: 9_000), entry(used: 500)) == .known)
+  }
+
+  @Test func `that nobody knew is new, and one that is gone is forgotten`() {
+    #expect(sighting(entry(), nil) == .news(entry()))
+    #expect(sighting(nil, entry()) == .gone)
+  }
+
+  @Test func `in the place of another counts by its own stamps`() {
+    let other = entry(inode: 2, changed: 10, used: 1)
+    #expect(sighting(other, entry(used: 900)) == .news(other))
+  }
+
+  @Test func `that somebody stamped keeps the later of both uses`() {
+    let stamped = entry(changed: 11, used: 50, expires: 9_000)
+    #expect(
+      sighting(stamped, entry(used: 900))
+        == .news(entry(changed: 11, used: 900, expires: 9_000)))
+    #expect(
+      sighting(entry(changed: 11, used: 950), entry(used: 900))
+        == .news(entry(changed: 11, used: 950)))
+  }
+
+  @Test func `keeps what a use has promised, unless somebody has set another expiry`() {
+    let pending = PendingStamp(
+      inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
+      expiry: Timestamp(seconds: 7_000))
+    let known = entry(used: 900, expires: 7_000)
+    #expect(
+      sighting(entry(changed: 11), known, pending: pending)
+        == .news(entry(changed: 11, used: 900, expires: 7_000)))
+    let expired = entry(changed: 11, expires: 999)
+    #expect(
+      sighting(expired, known, pending: pending)
+        == .news(entry(changed: 11, used: 900, expires: 999)))
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What others do to the directory of an open cache, which hears of it.
+@Suite(.timeLimit(.minutes(2)))
+struct `A cache among neighbours` {
+  let directory: TemporaryDirectory
+  let faults = FaultInjector()
+  let happening = Happening()
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private var path: String { directory.path + "/cache" }
+
+  private func open(
+    _ coherence: DiskCache.Coherence, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> Cache<String> {
+    var configuration = CacheConfiguration()
+    configuration.disk.coherence = coherence
+    configuration.disk.faults = faults
+    change(&configuration.disk)
+    return try Cache(directory: path, coder: .string, configuration: configuration)
+  }
+
+  /// Does something as another process would; `$FILE` is the file of the key `k`.
+  private func outside(_ script: String) throws {
+    try Shell.run(script, in: path, ["FILE": DiskScene.name(of: Array("k".utf8)).description])
+  }
+
+  /// A store as a neighbour makes it: whole, stamped and renamed into place.
+  private static let store = "printf new > t; touch -m -d '+1 day' t; mv t $FILE"
+
+  @Test(arguments: [
+    (store, "new" as String?), ("rm $FILE", nil), ("touch $FILE", nil), ("printf x >> $FILE", nil),
+    ("mv $FILE elsewhere", nil), ("sed -i s/old/odd/ $FILE", nil),
+    ("touch -m -d '+3 days' $FILE", "old"), ("touch -a $FILE", "old"), ("cat $FILE", "old"),
+  ])
+  func `that is strict sees in memory what was done before the read`(
+    script: String, value: String?
+  ) throws {
+    let cache = try open(.strict)
+    try cache.store("old", forKey: "k")
+    #expect(try cache.tier(forKey: "k") == .memory)
+    try outside(script)
+    #expect(try cache.value(forKey: "k") == value)
+    try cache.close()
+  }
+
+  @Test(arguments: [store, "rm $FILE", "touch $FILE", "touch -m -d '+3 days' $FILE"])
+  func `drops from memory what others replaced, removed or stamped`(script: String) throws {
+    let cache = try open(.events)
+    try cache.store("old", forKey: "k")
+    try cache.store("other", forKey: "other")
+    try outside(script)
+    // Told by nobody: the wait looks again every 10 ms, with an end far beyond the 50 ms promised.
+    #expect(happening.wait { (try? cache.tier(forKey: "k")) != .memory })
+    #expect(try cache.tier(forKey: "other") == .memory)
+    try cache.close()
+  }
+
+  @Test func `keeps in memory what it stored, used and stamped itself`() throws {
+    let cache = try open(.strict) { $0.recencyGranularity = .seconds(60) }
+    for number in 0..<50 { try cache.store("\(number)", forKey: "\(number)") }
+    for number in 0..<50 { #expect(try cache.tier(forKey: "\(number)") == .memory) }
+    for number in 0..<50 { try cache.store("\(number + 1)", forKey: "\(number)") }
+    for number in 0..<50 { #expect(try cache.value(forKey: "\(number)") == "\(number + 1)") }
+    #expect(cache.statistics.memory.hits == 50)
+    try cache.close()
+  }
+
+  @Test func `counts what others store and remove`() throws {
+    let cache = try open(.events) { $0.sizeLimit = 1 << 20 }
+    try cache.store("1", forKey: "k")
+    #expect(try cache.disk.count() == 1)
+    try outside(
+      """
+      for name in 0 1 2 3 4 5 6 7 8 9; do
+        printf new > t; touch -m -d '+1 day' t; mv t 0000000000000000000000000000000$name
+      done
+      rm $FILE 00000000000000000000000000000003
+      """)
+    #expect(happening.wait { (try? cache.disk.totalSize()) == 27 })
+    #expect(try cache.disk.count() == 9)
+    try cache.close()
+  }
+
+  @Test func `follows a directory that was replaced`() throws {
+    let cache = try open(.strict)
+    try cache.store("old", forKey: "k")
+    try outside("cd ..; mv cache gone; mkdir -m 700 cache")
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.store("newer", forKey: "k")
+    #expect(try cache.tier(forKey: "k") == .memory)
+    try outside("rm $FILE")
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `forgets memory and scans once when events were lost`() throws {
+    let cache = try open(.events)
+    try cache.store("old", forKey: "k")
+    _ = try cache.disk.count()
+    let scans = cache.disk.engine.withState(\.scanNumber)
+    var news = DirectoryNews()
+    news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+    cache.disk.engine.act(on: news, since: cache.disk.engine.now)
+    #expect(try cache.tier(forKey: "k") == .disk)
+    cache.disk.engine.wait { $0.ongoingScan == nil ? () : nil }
+    #expect(cache.disk.engine.withState(\.scanNumber) == scans + 1)
+    try cache.close()
+  }
+
+  @Test(arguments: [1, 2])
+  func `works without events where there are none to be had`(call: Int) throws {
+    faults.plan(.errno(call == 1 ? .tooManyOpenFiles : .noSpace), for: .inotify, at: call)
+    let cache = try open(.strict)
+    try cache.store("old", forKey: "k")
+    #expect(cache.statistics.disk.upkeepFailures.count == 1)
+    #expect(try cache.value(forKey: "k") == "old")
+    try outside(Self.store)
+    #expect(try cache.value(forKey: "k") == "new")
+    #expect(try cache.tier(forKey: "k") == .disk)
+    try cache.close()
+  }
+
+  @Test func `that needs no news asks for none`() throws {
+    let disk = try DiskCache(
+      directory: path,
+      configuration: {
+        var configuration = DiskCache.Configuration(sizeLimit: nil)
+        configuration.faults = faults
+        return configuration
+      }())
+    try disk.store([1], forKey: "k")
+    _ = try disk.value(forKey: "k")
+    try disk.close()
+    let deaf = try open(.none)
+    try deaf.store("v", forKey: "k")
+    _ = try deaf.disk.count()
+    try deaf.close()
+    let alone = try open(.events) { $0.mode = .exclusive }
+    try alone.store("v", forKey: "k")
+    try alone.close()
+    #expect(faults.count(of: .inotify) == 0)
+  }
+
+  @Test func `that only reads hears of writers too`() throws {
+    try open(.none).store("old", forKey: "k")
+    let cache = try open(.strict) { $0.mode = .readOnly }
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.tier(forKey: "k") == .memory)
+    try outside(Self.store)
+    #expect(try cache.value(forKey: "k") == "new")
+    try cache.close()
+  }
+
+  @Test func `leaves no descriptor and no thread behind`() async {
+    await #expect(processExitsWith: .success) {
+      let test = try `A cache among neighbours`()
+      for _ in 0..<5 {
+        let cache = try test.open(.events) { $0.sizeLimit = 1 << 20 }
+        try cache.store("v", forKey: "k")
+        _ = try cache.disk.count()
+        #expect(OpenResources.descriptors(of: "inotify").count == 1)
+        try cache.close()
+        #expect(OpenResources.descriptors(of: "inotify").isEmpty)
+      }
+    }
+  }
+}

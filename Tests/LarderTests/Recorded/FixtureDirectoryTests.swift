@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+struct `A directory of recorded values` {
+  private let scene: TemporaryDirectory
+  private let path: String
+
+  init() throws {
+    scene = try TemporaryDirectory()
+    path = scene.path + "/fixture"
+  }
+
+  @discardableResult
+  private func record(
+    _ key: CacheKey, _ value: String,
+    _ change: (inout FixtureDirectory.Recording) -> Void = { _ in }
+  ) throws -> FixtureDirectory {
+    let directory = try FixtureDirectory(path, makesDirectory: true)
+    var recording = FixtureDirectory.Recording(Array(value.utf8), expiration: .days(7))
+    change(&recording)
+    try directory.record(recording, forKey: key, at: FixtureDirectory.start)
+    return directory
+  }
+
+  private func kinds() throws -> [FixtureFinding.Kind] {
+    try FixtureDirectory(path).check().findings.map(\.kind)
+  }
+
+  /// Does to the files what git does: content and names stay, all else goes.
+  private func forgetAllButContent() throws {
+    try Shell.run(
+      "cp -r --no-preserve=all fixture copy; rm -r fixture; mv copy fixture", in: scene.path)
+  }
+
+  @Test func `holds a file a value, a manifest and what git has to know`() throws {
+    try record("abc", "hello")
+    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    #expect(names == [".gitattributes", "900150983cd24fb0d6963f7d28e17f72", "manifest"])
+    let text = try String(contentsOfFile: path + "/manifest", encoding: .utf8)
+    #expect(
+      text.hasPrefix(#"900150983cd24fb0d6963f7d28e17f72 "abc" expires=2027-01-22T08:00:00Z "#))
+    #expect(try kinds().isEmpty)
+  }
+
+  @Test func `is the same for the same records in any order, on any day`() throws {
+    try record("abc", "hello")
+    try record("é", "", { $0.expiration = .never })
+    try record("abc", "other")
+    let first = try DirectoryRecord(path)
+    try FileManager.default.removeItem(atPath: path)
+    try record("é", "", { $0.expiration = .never })
+    try record("abc", "other")
+    #expect(try DirectoryRecord(path).contents == first.contents)
+  }
+
+  @Test func `changes no byte when a value is recorded again`() throws {
+    try record("abc", "hello")
+    let manifest = try FileManager.default.attributesOfItem(atPath: path + "/manifest")
+    try record("abc", "hello")
+    let again = try FileManager.default.attributesOfItem(atPath: path + "/manifest")
+    #expect(manifest[.systemFileNumber] as? Int == again[.systemFileNumber] as? Int)
+  }
+
+  @Test func `leaves the .gitattributes of its authors alone`() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try Data("* binary\n".utf8).write(to: URL(filePath: path + "/.gitattributes"))
+    try record("abc", "hello")
+    #expect(try String(contentsOfFile: path + "/.gitattributes", encoding: .utf8) == "* binary\n")
+  }
+
+  @Test(.enabled(if: FileSystemFeatures.hasAttributes))
+  func `becomes a cache again after a clone, to the nanosecond`() throws {
+    let long = String(repeating: "k", count: 3000)
+    try record("abc", "hello") { $0.extendedData = Array("ETag".utf8) }
+    try record(CacheKey(long), "long")
+    try record("date", "x") {
+      $0.expiration = .date(Timestamp(seconds: 1_900_000_000, nanoseconds: 7))
+    }
+    try record("page", "<p>") { $0.fileExtension = FileExtension(Array("html".utf8))! }
+    try record("empty", "") { $0.expiration = .never }
+    try forgetAllButContent()
+    #expect(try kinds().isEmpty)
+    #expect(try FixtureDirectory(path).unpack(into: scene.path + "/cache") == 5)
+    var configuration = DiskCache.Configuration()
+    configuration.clock = ManualClock(FixtureDirectory.start).wallClock
+    let cache = try DiskCache(directory: scene.path + "/cache", configuration: configuration)
+    let value = try #require(try cache.read(forKey: "abc", extending: ExpirationExtending.none))
+    #expect(value.bytes == Array("hello".utf8) && value.extendedData == Array("ETag".utf8))
+    #expect(value.expiry == FixtureDirectory.start.adding(seconds: 604_800))
+    #expect(try cache.value(forKey: long) == Array("long".utf8))
+    #expect(
+      try cache.entry(forKey: "date")?.expiry == Timestamp(seconds: 1_900_000_000, nanoseconds: 7))
+    #expect(try cache.value(forKey: "empty") == [])
+    #expect(try cache.verify().damaged.isEmpty)
+    #expect(try cache.count() == 5)
+  }
+
+  @Test(.enabled(if: FileSystemFeatures.hasAttributes))
+  func `is what a cache was that was packed into it and unpacked again`() throws {
+    try Larder.DiskCache(directory: scene.path + "/a").store(Array("v".utf8), forKey: "k")
+    try scene.withCache("a") { cache in
+      try cache.store([1, 2], forKey: "data", extendedData: [0, 255])
+      try cache.store([], forKey: "never", expiration: .never)
+    }
+    #expect(try FixtureDirectory(path, makesDirectory: true).pack(from: scene.path + "/a") == 3)
+    try forgetAllButContent()
+    try FixtureDirectory(path).unpack(into: scene.path + "/b")
+    let (a, b) = try (DirectoryRecord(scene.path + "/a"), DirectoryRecord(scene.path + "/b"))
+    #expect(a.manifest == b.manifest && a.contents == b.contents)
+  }
+
+  @Test func `is brought up to its files by packing it into itself`() throws {
+    try record("abc", "hello")
+    try record("gone", "x")
+    try record("stays", "y") { $0.extendedData = [7] }
+    try forgetAllButContent()
+    try Shell.run("printf ' and more' >> \(EntryName(CacheKey("abc")))", in: path)
+    try Shell.run("rm \(EntryName(CacheKey("gone")))", in: path)
+    try Shell.run("printf new > \(EntryName(CacheKey("new"))); rm .gitattributes", in: path)
+    #expect(try Set(kinds()) == [.changed, .missing, .unlisted, .unprotected])
+    #expect(try FixtureDirectory(path).pack(from: path) == 3)
+    #expect(try kinds().isEmpty)
+    let lines = try FixtureDirectory(path).manifest().lines
+    #expect(lines[EntryName(CacheKey("stays"))]?.extendedData == [7])
+    #expect(lines[EntryName(CacheKey("abc"))]?.key == "abc")
+    #expect(lines[EntryName(CacheKey("new"))]?.expiry == .never)
+  }
+
+  @Test func `tells lines out of order and keys of other names`() throws {
+    try record("abc", "hello")
+    try record("b", "x")
+    let text = try String(contentsOfFile: path + "/manifest", encoding: .utf8)
+    let reversed = text.split(separator: "\n").reversed().joined(separator: "\n") + "\n"
+    try Data(reversed.utf8).write(to: URL(filePath: path + "/manifest"))
+    #expect(try kinds() == [.unsorted])
+    try Data(text.replacing("\"abc\"", with: "\"abd\"").utf8)
+      .write(to: URL(filePath: path + "/manifest"))
+    #expect(try kinds() == [.misnamed])
+  }
+
+  @Test func `keeps every line when many threads record at once`() async throws {
+    _ = try FixtureDirectory(path, makesDirectory: true)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<24 {
+        group.addTask { _ = try record(CacheKey("key \(number)"), "\(number)") }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try FixtureDirectory(path).manifest().lines.count == 24)
+    #expect(try kinds().isEmpty)
+  }
+
+  @Test func `refuses a manifest with a line that is none, by its number`() throws {
+    try record("abc", "hello")
+    try Shell.run("echo '>>>>>>> theirs' >> manifest", in: path)
+    let error = #expect(throws: CacheError.self) { try FixtureDirectory(path).check() }
+    #expect(error?.code == .invalidArgument && error?.description.contains("line 2") == true)
+  }
+}
+
+extension TemporaryDirectory {
+  /// Opens a cache in a folder of this directory at a time that stands still, and closes it.
+  fileprivate func withCache(_ name: String, _ body: (DiskCache) throws -> Void) throws {
+    let cache = try DiskCache(directory: "\(path)/\(name)")
+    try body(cache)
+    try cache.close()
+  }
+}

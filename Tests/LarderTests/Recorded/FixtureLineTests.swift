@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Larder
+
+struct `A line of a fixture's manifest` {
+  private static let line = FixtureLine(
+    name: EntryName(CacheKey("abc")), proof: .key(Array("abc".utf8)),
+    expiry: Timestamp(seconds: 1_800_604_801), lastAccess: Timestamp(seconds: 1_800_000_001),
+    lifetime: .seconds(604_800), contentHash: 0x26c7_827d_889f_6da3)
+
+  private static let text =
+    #"900150983cd24fb0d6963f7d28e17f72 "abc" expires=2027-01-22T08:00:01Z"#
+    + " used=2027-01-15T08:00:01Z lifetime=604800 hash=26c7827d889f6da3"
+
+  static let lines: [FixtureLine] = [
+    line,
+    changed { $0.proof = .key([]) }, changed { $0.proof = .key(Array("a \"b\" \\ é\n".utf8)) },
+    changed { $0.proof = .key(Array(0...255)) }, changed { $0.proof = .digest(0, .max) },
+    changed { $0.proof = .none }, changed { $0.expiry = .never }, changed { $0.lifetime = .never },
+    changed { $0.lifetime = .fixed }, changed { $0.lifetime = .seconds(0) },
+    changed { $0.lastAccess = Timestamp(seconds: 1, nanoseconds: 123_456_789) },
+    changed { $0.extendedData = Array("ETag: \"1\" x=\"y\"".utf8) },
+    changed { $0.extendedData = Array(0...255) },
+    changed { $0.name = EntryName(CacheKey("abc"), fileExtension: json) },
+  ]
+
+  private static var json: FileExtension { FileExtension(Array("json".utf8)) ?? .none }
+
+  private static func changed(_ change: (inout FixtureLine) -> Void) -> FixtureLine {
+    var line = line
+    change(&line)
+    return line
+  }
+
+  @Test func `says name, key, expiry and last use`() {
+    #expect(Self.line.description == Self.text)
+    #expect(FixtureLine(Self.text) == Self.line)
+  }
+
+  @Test(arguments: lines)
+  func `is read as it was written, and is one line of printable ASCII`(line: FixtureLine) {
+    #expect(FixtureLine(line.description) == line)
+    #expect(line.description.utf8.allSatisfy { (0x20...0x7e).contains($0) })
+  }
+
+  @Test(arguments: lines)
+  func `is nothing without its end, and nothing with more`(line: FixtureLine) {
+    let text = line.description
+    // Before its data a line is one all the same.
+    let whole = text.firstRange(of: " data=").map { String(text[..<$0.lowerBound]) }
+    for count in 0..<text.count where String(text.prefix(count)) != whole {
+      #expect(FixtureLine(text.prefix(count)) == nil, "\(text.prefix(count))")
+    }
+    for more in ["x", " x", " data=", " data=\"\" x", "\"", " hash=0"] {
+      #expect(FixtureLine(text + more) == nil, "\(text + more)")
+    }
+  }
+
+  @Test(arguments: [
+    "", " ", "<<<<<<< HEAD", "=======", "900150983cd24fb0d6963f7d28e17f72",
+    text.replacing("9001", with: "900"), text.replacing("9001", with: "900A"),
+    text.replacing("\"abc\"", with: "abc"), text.replacing("\"abc\"", with: "\"a\\xZZ\""),
+    text.replacing("\"abc\"", with: "#12"), text.replacing("2027-01-22", with: "2027-02-29"),
+    text.replacing("08:00:01Z", with: "24:00:01Z"), text.replacing("604800", with: "-1"),
+    text.replacing("604800", with: "4294967296"), text.replacing("=26c7", with: "=26C7"),
+    text.replacing(" used", with: "  used"), "\t" + text,
+  ])
+  func `is refused when a field is not as it is written`(text: String) {
+    #expect(FixtureLine(text) == nil)
+  }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Larder
+
+struct `A fixture's manifest` {
+  private func line(_ key: String, used seconds: Int64 = 1_800_000_000) -> FixtureLine {
+    FixtureLine(
+      name: EntryName(CacheKey(key)), proof: .key(Array(key.utf8)), expiry: .never,
+      lastAccess: Timestamp(seconds: seconds), lifetime: .never, contentHash: 1)
+  }
+
+  private func manifest(_ lines: FixtureLine...) -> FixtureManifest {
+    var manifest = FixtureManifest()
+    for line in lines { manifest.lines[line.name] = line }
+    return manifest
+  }
+
+  @Test func `is sorted by name, and read in any order`() throws {
+    let manifest = manifest(line("a"), line("b"), line("c"))
+    let lines = manifest.text.split(separator: "\n")
+    #expect(lines.count == 3 && lines == lines.sorted())
+    let mixed = lines.reversed().joined(separator: "\n\n")
+    #expect(try FixtureManifest(parsing: mixed) == manifest)
+    #expect(try FixtureManifest(parsing: mixed).text == manifest.text)
+  }
+
+  @Test func `is empty for an empty fixture`() throws {
+    #expect(try FixtureManifest(parsing: "") == FixtureManifest())
+    #expect(FixtureManifest().text.isEmpty && FixtureManifest().latestAccess == nil)
+  }
+
+  @Test func `knows the last use`() {
+    let manifest = manifest(line("a", used: 5), line("b", used: 9), line("c", used: 7))
+    #expect(manifest.latestAccess == Timestamp(seconds: 9))
+  }
+
+  @Test func `names the line that is none, such as what a merge has left`() {
+    let good = line("a").description
+    let problem = #expect(throws: FixtureManifest.Problem.self) {
+      _ = try FixtureManifest(parsing: "\(good)\n<<<<<<< ours\n")
+    }
+    #expect(problem?.lineNumber == 2)
+    let twice = #expect(throws: FixtureManifest.Problem.self) {
+      _ = try FixtureManifest(parsing: "\(good)\n\n\(good)\n")
+    }
+    #expect(twice?.lineNumber == 3 && twice?.complaint.hasPrefix("is a second line") == true)
+  }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Larder
+
+@Suite(
+  .enabled("git is not installed, or no attributes under the temporary folder") {
+    Shell.has("git") && FileSystemFeatures.hasAttributes
+  })
+struct `A repository with a fixture` {
+  private let scene: TemporaryDirectory
+  private var clone: String { scene.path + "/clone" }
+
+  init() throws {
+    scene = try TemporaryDirectory()
+    try git("init -q origin; cd origin; git config core.autocrlf true")
+    try record("windows", "one\r\ntwo\r\n", in: "origin")
+    try record("unix", "one\ntwo\n", in: "origin")
+    try commit("origin")
+    // A machine whose git converts line endings unless it is told not to.
+    try git("clone -q -c core.autocrlf=true origin clone")
+  }
+
+  /// Runs git as somebody, whatever the machine's configuration says.
+  @discardableResult
+  private func git(_ arguments: String, in folder: String = "") throws -> String {
+    try Shell.run(
+      "git \(arguments)", in: "\(scene.path)/\(folder)",
+      [
+        "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_NAME": "a",
+        "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a",
+        "GIT_COMMITTER_EMAIL": "a@example.org",
+      ])
+  }
+
+  private func commit(_ folder: String) throws {
+    try git("add -A; git commit -q -m record", in: folder)
+  }
+
+  private func record(_ key: CacheKey, _ value: String, in folder: String) throws {
+    try FixtureDirectory("\(scene.path)/\(folder)/fixture", makesDirectory: true).record(
+      .init(Array(value.utf8), expiration: .days(1)), forKey: key, at: FixtureDirectory.start)
+  }
+
+  @Test func `gives a clone every byte, and is unchanged by a test that does everything`() throws {
+    #expect(try FixtureDirectory(clone + "/fixture").check().findings.isEmpty)
+    let fixture = try Larder.Fixture(clone + "/fixture", isRecording: false)
+    let cache = try Cache(fixture: fixture, coder: .string)
+    #expect(try cache.value(forKey: "windows") == "one\r\ntwo\r\n")
+    #expect(try cache.value(forKey: "unix") == "one\ntwo\n")
+    try cache.store("new", forKey: "unix")
+    try cache.store("other", forKey: "other")
+    fixture.clock.advance(by: .seconds(1_000_000))
+    try cache.removeExpired()
+    try cache.removeAll()
+    try cache.close()
+    #expect(try git("status --porcelain --ignored", in: "clone").isEmpty)
+    // Byte for byte and stamp for stamp: git would not look at a file whose stamps are as it knows.
+    let trees = try ["origin", "clone"].map { try git("write-tree", in: $0) }
+    #expect(trees[0] == trees[1])
+    #expect(try git("diff-files", in: "clone").isEmpty)
+  }
+
+  @Test func `merges what two branches recorded, and a check asks for order`() throws {
+    try git("checkout -q -b theirs", in: "clone")
+    try record("theirs", "1", in: "clone")
+    try commit("clone")
+    try git("checkout -q -b ours origin/HEAD", in: "clone")
+    try record("ours", "2", in: "clone")
+    try commit("clone")
+    try git("merge -q -m merge theirs", in: "clone")
+    let directory = try FixtureDirectory(clone + "/fixture")
+    #expect(try directory.manifest().lines.count == 4)
+    #expect(try directory.check().findings.allSatisfy { $0.kind == .unsorted })
+    try directory.pack(from: clone + "/fixture")
+    #expect(try directory.check().findings.isEmpty)
+  }
+
+  @Test func `sees an edit by hand as an edit, which a test takes as it is`() throws {
+    try Shell.run("printf edited > fixture/\(EntryName(CacheKey("unix")))", in: clone)
+    #expect(try FixtureDirectory(clone + "/fixture").check().findings.map(\.kind) == [.changed])
+    let cache = try Cache(fixture: clone + "/fixture", coder: .string)
+    #expect(try cache.value(forKey: "unix") == "edited")
+  }
+}

@@ -1,0 +1,1 @@
+../../../Sources/Larder/System/TracedMutex.swift

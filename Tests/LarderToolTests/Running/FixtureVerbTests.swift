@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+struct `Recording and packing fixtures` {
+  let scene: Scene
+
+  init() throws {
+    scene = try Scene()
+  }
+
+  @Test func `record writes the value, its line and what git has to know`() throws {
+    let outcome = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    #expect(outcome.status == 0 && outcome.text.isEmpty && outcome.talk.isEmpty)
+    #expect(
+      try scene.names(in: "f") == [
+        ".gitattributes", "900150983cd24fb0d6963f7d28e17f72", "manifest",
+      ])
+    let line = String(decoding: try scene.read("f/manifest"), as: UTF8.self)
+    #expect(
+      line == #"900150983cd24fb0d6963f7d28e17f72 "abc" expires=2027-01-22T08:00:00Z"#
+        + " used=2027-01-15T08:00:00Z lifetime=604800 hash=26c7827d889f6da3\n")
+  }
+
+  @Test func `record takes pairs of key and file, all or none`() throws {
+    try scene.write("1".utf8, to: "one")
+    try scene.write("2".utf8, to: "two")
+    let recorded = try scene.run(
+      "record", "f", "a", "one", "b", "two", "--expires", "never", "--json")
+    #expect(recorded.status == 0)
+    #expect(try recorded.json?["recorded"] as? Int == 2)
+    #expect(try scene.run("record", "f", "a", "one", "b").status == 2)
+    let missing = try scene.run("record", "g", "a", "one", "b", "missing")
+    #expect(missing.status == 4 && missing.talk.contains("missing"))
+    #expect(!FileManager.default.fileExists(atPath: scene.root.path + "/g"))
+  }
+
+  @Test func `pack and unpack carry a cache through a fixture`() throws {
+    try scene.put("value", "abc", "--expires", "2h")
+    try scene.put("other", "k")
+    #expect(try scene.run("fixture", "pack", "c", "f").text == "packed 2 entries\n")
+    #expect(
+      try scene.run("fixture", "check", "f").text
+        == "checked 2 entries: all as the manifest says\n")
+    let unpacked = try scene.run("fixture", "unpack", "f", "d", "--json")
+    #expect(try unpacked.json?["entries"] as? Int == 2)
+    #expect(try scene.run("get", "d", "abc").text == "value")
+    let lists = try ["c", "d"].map { try scene.run("list", $0, "--sort", "name", "--json").text }
+    #expect(lists[0] == lists[1])
+  }
+
+  @Test func `check says what is wrong and what to do, with status 1`() throws {
+    _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
+    _ = try scene.shell("printf x >> f/900150983cd24fb0d6963f7d28e17f72; rm f/.gitattributes")
+    let outcome = try scene.run("fixture", "check", "f")
+    #expect(outcome.status == 1 && outcome.text.hasSuffix("checked 1 entry: 2 to look at\n"))
+    #expect(outcome.text.contains("changed     900150983cd24fb0d6963f7d28e17f72\n"))
+    #expect(outcome.talk.contains("pack DIR"))
+    let json = try scene.run("fixture", "check", "f", "--json")
+    #expect(json.status == 1)
+    #expect(try (json.json?["findings"] as? [[String: String]])?.first?["finding"] == "unprotected")
+    #expect(try scene.run("fixture", "pack", "f").status == 0)
+    #expect(try scene.run("fixture", "check", "f").status == 0)
+  }
+
+  @Test func `an action that is none, or one too many directories, is a mistake`() throws {
+    for line in [["burn", "f"], ["check", "f", "g"], ["check"], []] {
+      #expect(try scene.run(["fixture"] + line).status == 2, "\(line)")
+    }
+    #expect(try scene.run("fixture", "check", "missing").status == 3)
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import LarderTool
+
+struct `Looking closer` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  @Test func `top has the largest first and counts every entry in each spread`() throws {
+    try scene.put(String(repeating: "x", count: 5000), "big", "--expires", "never")
+    try scene.put("x", "small", "--expires", "2h")
+    try scene.put("", "empty", "--expires", "2d")
+    let json = try #require(try scene.run("top", "c", "--json", "-n", "2").json)
+    #expect(json["schema"] as? Int == 1 && json["entries"] as? Int == 3)
+    #expect(json["bytes"] as? Int == 5001)
+    let largest = try #require(json["largest"] as? [[String: Any]])
+    #expect(largest.map { $0["key"] as? String } == ["big", "small"])
+    for name in ["sizes", "expiry", "last_access"] {
+      let classes = try #require(json[name] as? [[String: Any]])
+      #expect(classes.reduce(0) { $0 + ($1["entries"] as? Int ?? 0) } == 3)
+      #expect(classes.reduce(0) { $0 + ($1["bytes"] as? Int ?? 0) } == 5001)
+    }
+    let text = try scene.run("top", "c").text
+    #expect(text.contains("4.9 KiB") && text.contains("99.9 %") && text.contains("#####"))
+    #expect(text.contains("3 entries, 4.9 KiB\n") && text.contains("EXPIRES IN"))
+  }
+
+  @Test func `top of an empty cache has no rows`() throws {
+    _ = try scene.shell("mkdir -m 700 c")
+    let outcome = try scene.run("top", "c")
+    #expect(outcome.status == 0 && outcome.text.contains("0 entries, 0 B\n"))
+  }
+
+  @Test func `why tells a value that is there from every kind of one that is not`() throws {
+    try scene.put("value", "abc", "--expires", "2h")
+    let name = "c/900150983cd24fb0d6963f7d28e17f72"
+    #expect(try state("abc") == ["fresh", "A read finds it, sound: 5 B, used", "0"])
+    #expect(try state("nope") == ["absent", "there is no file of that name", "1"])
+    _ = try scene.shell("printf x >> \(name); touch -m -d '+1 day' \(name)")
+    #expect(try state("abc") == ["damaged", "its content is not what its hash was made of", "1"])
+    _ = try scene.shell("touch -m -d '-90 seconds' \(name)")
+    #expect(try state("abc") == ["expired", "it has expired 9", "1"])
+    _ = try scene.shell("rm \(name); mkdir \(name)")
+    #expect(try state("abc") == ["foreign", "what has the file's name is no regular file", "1"])
+  }
+
+  /// The state of a key, the words of its sentence that are expected, and the status.
+  private func state(_ key: String) throws -> [String] {
+    let outcome = try scene.run("why", "c", key, "--json")
+    let json = try #require(try outcome.json)
+    #expect(json["schema"] as? Int == 1 && json["key"] as? String == key)
+    let sentence = try #require(json["sentence"] as? String)
+    let text = try scene.run("why", "c", key).text
+    #expect(
+      text.split(separator: "\n").dropFirst().joined(separator: " ").prefix(30)
+        == sentence.prefix(30))
+    let known = [
+      "A read finds it, sound: 5 B, used", "there is no file of that name",
+      "its content is not what its hash was made of", "it has expired 9",
+      "what has the file's name is no regular file", "is of another key, 'abc'",
+    ]
+    let words = known.first { sentence.contains($0) } ?? sentence
+    return [json["state"] as? String ?? "", words, "\(outcome.status)"]
+  }
+
+  @Test func `why names the other key whose file has the name`() throws {
+    try scene.put("value", "abc")
+    let other = "c/5d41402abc4b2a76b9719d911017c592"
+    _ = try scene.shell("mv c/900150983cd24fb0d6963f7d28e17f72 \(other)")
+    let hasAttributes = try scene.run("list", "c", "--json").text.contains("\"key\": \"abc\"")
+    guard hasAttributes else { return }
+    #expect(try state("hello") == ["otherKey", "is of another key, 'abc'", "1"])
+  }
+
+  @Test func `why changes nothing`() throws {
+    try scene.put("value", "abc")
+    let state = "stat -c '%n %x %y %z' c c/*"
+    let before = try scene.shell(state).text
+    _ = try scene.run("why", "c", "abc")
+    #expect(try scene.shell(state).text == before)
+  }
+
+  @Test func `diff finds what is only in one, what changed and how`() throws {
+    try scene.put("same", "a", "--expires", "never")
+    try scene.put("left", "b", "--expires", "never")
+    try scene.put("1234", "d", "--expires", "never")
+    try scene.put("same", "a", "--expires", "never", in: "e")
+    try scene.put("4321", "d", "--expires", "3d", in: "e")
+    try scene.put("right", "f", in: "e")
+    let outcome = try scene.run("diff", "c", "e", "--json")
+    let json = try #require(try outcome.json)
+    #expect(outcome.status == 1 && json["schema"] as? Int == 1 && json["same"] as? Int == 1)
+    #expect((json["only_left"] as? [[String: Any]])?.map { $0["key"] as? String } == ["b"])
+    #expect((json["only_right"] as? [[String: Any]])?.map { $0["key"] as? String } == ["f"])
+    let changed = try #require(json["changed"] as? [[String: Any]])
+    #expect(changed.map { $0["changes"] as? [String] } == [["content", "expiry", "lifetime"]])
+    let text = try scene.run("diff", "c", "e").text
+    #expect(text.contains("content, expiry, lifetime") && text.contains("only in DIR2"))
+    #expect(text.hasSuffix("1 the same, 1 changed, 1 only in DIR, 1 only in DIR2\n"))
+    #expect(try scene.run("diff", "c", "c").status == 0)
+  }
+
+  @Test func `diff judges both directories`() throws {
+    try scene.put("v", "k")
+    let missing = try scene.run("diff", "c", "d")
+    #expect(missing.status == 3 && missing.talk.contains("'d' does not exist"))
+    #expect(try scene.run("diff", "c").talk.contains("DIR2 is missing"))
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderTool
+
+struct `The report` {
+  let scene: Scene
+
+  init() throws { scene = try Scene() }
+
+  /// The object in the page.
+  private func data(_ page: String) throws -> [String: Any] {
+    let start = try #require(page.range(of: "<script type=\"application/json\" id=\"data\">"))
+    let end = try #require(page.range(of: "</script>", range: start.upperBound..<page.endIndex))
+    let text = page[start.upperBound..<end.lowerBound]
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func `it holds every entry, what is wrong and what would go, for its owner alone`() throws {
+    try scene.put("0123456789", "old", "--expires", "never")
+    try scene.put("0123456789", "new", "--expires", "never")
+    try scene.put("0123456789", "gone")
+    try scene.put("0123456789", "hurt", "--expires", "never")
+    _ = try scene.shell(
+      """
+      touch -a -d '-1 hour' "$($larder path c old)"; touch -m "$($larder path c gone)"
+      f="$($larder path c hurt)"; printf x >> $f; touch -m -d @8589934592 $f; mkdir c/'<b>'
+      umask 000; echo mine > r.html; chmod 644 r.html
+      """)
+    let outcome = try scene.run("report", "c", "-o", "r.html", "--limit", "50", "--json")
+    let json = try #require(try outcome.json)
+    #expect(outcome.status == 0 && json["schema"] as? Int == 1 && json["entries"] as? Int == 4)
+    #expect(json["damaged"] as? Int == 1 && json["foreign"] as? Int == 1)
+    let eviction = try #require(json["eviction"] as? [String: Int])
+    #expect(eviction == ["target": 25, "entries": 2, "bytes": 20])
+    #expect(try scene.shell("stat -c %a r.html").text == "600\n")
+    let data = try data(String(decoding: try scene.read("r.html"), as: UTF8.self))
+    let rows = try #require(data["entries"] as? [[Any]])
+    let flags = rows.reduce(into: [:]) { $0[$1[1] as? String ?? ""] = $1[6] as? Int }
+    #expect(flags == ["old": 4, "new": 0, "gone": 2, "hurt": 1])
+    #expect((data["foreign"] as? [[String]]) == [["<b>", "directory"]])
+  }
+
+  @Test(arguments: [
+    "</script><script>alert(1)</script>", "<!--<script>", "<img src=x onerror=alert(1)>",
+    "\u{1b}]0;owned\u{7}\u{202e}\u{2028}", "\"],[\"", "\\u003c/script>", "]]>",
+  ])
+  func `a key is text wherever it stands`(key: String) throws {
+    try scene.put("v", key)
+    let page = try scene.run("report", "c").text
+    let rows = try #require(try data(page)["entries"] as? [[Any]])
+    #expect(rows.count == 1 && rows[0][1] as? String == Array(key.utf8).escapedForDisplay)
+    // Two scripts, one style, and nothing of the key that could be a third.
+    #expect(page.components(separatedBy: "<script").count == 3)
+    #expect(page.components(separatedBy: "</script").count == 3)
+    #expect(!page.contains("<!--") && !page.contains("<img"))
+  }
+
+  @Test func `the policy lets in what has its digest, and nothing from anywhere`() throws {
+    try scene.put("v", "k")
+    let page = try scene.run("report", "c", "--quick").text
+    let policy = ReportPage.policy
+    #expect(page.contains("content=\"\(policy)\"") && policy.hasPrefix("default-src 'none'; "))
+    for word in ["http:", "https:", "src=", "url(", "innerHTML", "eval(", "import", " on"] {
+      #expect(!policy.contains(word))
+    }
+    for word in [
+      "http:", "https:", " src=", "url(", "innerHTML", "outerHTML", "insertAdjacentHTML",
+    ] {
+      #expect(!(ReportScript.text + ReportStyle.text + ReportMarkup.body).contains(word))
+    }
+    guard try scene.shell("command -v openssl").status == 0 else { return }
+    for text in [ReportScript.text, ReportStyle.text] {
+      try scene.write(text.utf8, to: "part")
+      let digest = try scene.shell("openssl dgst -sha256 -binary part | base64").text.dropLast()
+      #expect(policy.contains("'sha256-\(digest)'"))
+    }
+  }
+
+  @Test func `a quick one reads no values`() throws {
+    try scene.put("v", "k")
+    let json = try #require(try scene.run("report", "c", "-o", "r", "--quick", "--json").json)
+    #expect(json["damaged"] is NSNull)
+    let page = String(decoding: try scene.read("r"), as: UTF8.self)
+    #expect(try data(page)["checked"] is NSNull)
+  }
+
+  @Test func `JSON needs a file, and a page that cannot be written is status 4`() throws {
+    try scene.put("v", "k")
+    #expect(try scene.run("report", "c", "--json").status == 2)
+    let outcome = try scene.run("report", "c", "-o", "no/where")
+    #expect(outcome.status == 4 && outcome.talk.contains("cannot write to 'no/where'"))
+    #expect(try scene.shell("$larder report c >/dev/full").status == 4)
+    #expect(try scene.shell("$larder report c | head -c 1").text == "<")
+  }
+
+  @Test func `an empty cache has a page too`() throws {
+    _ = try scene.shell("mkdir -m 700 c")
+    let rows = try data(try scene.run("report", "c").text)["entries"] as? [[Any]]
+    #expect(rows?.isEmpty == true)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import LarderTool
+
+struct `On a terminal` {
+  let scene: Scene
+
+  init() throws {
+    scene = try Scene()
+    try scene.put(
+      "four", "https://example.org/a/rather/long/path?with=a&query=too", "--expires", "3d")
+    try scene.put("x", "evil\u{1b}[31m\u{202e}", "--expires", "never")
+    try scene.put("gone", "old")
+    _ = try scene.shell("touch -m c/149603e6c03516362a8da23f624db945")
+  }
+
+  static let lines = [
+    ["list", "c"], ["top", "c"], ["info", "c"], ["verify", "c"], ["why", "c", "old"],
+    ["diff", "c", "c"],
+  ]
+
+  @Test(arguments: lines, [80, 200] as [UInt16])
+  func `every line fits, and a command to go on with ends the answer`(
+    line: [String], columns: UInt16
+  ) throws {
+    let outcome = try scene.runOnTerminal(line, columns: columns)
+    // A path is not cut: it is there to be copied.
+    let lines = outcome.lines.filter { !$0.contains(scene.root.path) }
+    #expect(lines.allSatisfy { $0.visibleWidth <= columns })
+    if !["verify", "diff"].contains(line[0]) {
+      #expect(outcome.lines.last?.contains("next: larder ") == true)
+    }
+  }
+
+  @Test(arguments: [40, 50, 60] as [UInt16])
+  func `a narrow terminal gets a narrow table`(columns: UInt16) throws {
+    let outcome = try scene.runOnTerminal(["list", "c"], columns: columns)
+    let table = outcome.lines.dropLast()
+    #expect(table.allSatisfy { $0.visibleWidth <= columns } && table.count == 4)
+  }
+
+  @Test func `freshness has colours, which NO_COLOR and --plain and TERM=dumb take away`() throws {
+    let text = try scene.runOnTerminal(["list", "c"]).text
+    #expect(text.contains("\u{1b}[31mexpired") && text.contains("\u{1b}[36mnever"))
+    #expect(text.contains("\u{1b}[32min 3 d"))
+    for environment in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let text = try scene.runOnTerminal(["list", "c"], environment: environment).text
+      #expect(!text.contains("\u{1b}") && text.contains("expired"))
+    }
+    let plain = try scene.runOnTerminal(["list", "c", "--plain"])
+    #expect(try scene.run("list", "c").text == plain.text)
+  }
+
+  @Test func `COLUMNS wins over the terminal, and counts for nothing in a pipe`() throws {
+    let outcome = try scene.runOnTerminal(["list", "c"], environment: ["COLUMNS": "60"])
+    #expect(outcome.lines.dropLast().allSatisfy { $0.visibleWidth <= 60 })
+    let piped = try scene.run(["list", "c"], environment: ["COLUMNS": "60"])
+    #expect(piped.text.contains("https://example.org/a/rather/long/path?with=a&query=too\n"))
+    #expect(piped.talk.isEmpty)
+  }
+
+  @Test(arguments: lines)
+  func `a pipe gets ASCII of ours, no hint and no escape`(line: [String]) throws {
+    let outcome = try scene.run(line)
+    #expect(outcome.talk.isEmpty)
+    #expect(outcome.output.allSatisfy { $0 == 10 || (0x20..<0x7f).contains($0) })
+    #expect(try scene.run(line + ["--plain"]).text == outcome.text)
+  }
+
+  @Test(arguments: lines)
+  func `JSON has its schema on a terminal too, and nothing beside it`(line: [String]) throws {
+    let text = try scene.runOnTerminal(line + ["--json"]).text
+    let json = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    #expect(json?["schema"] as? Int == 1)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+struct `Watching` {
+  let scene: Scene
+
+  init() throws {
+    scene = try Scene()
+    try scene.put("v", "begin")
+  }
+
+  /// Runs `watch` beside lines of the shell that begin once it watches.
+  ///
+  /// Nobody can tell from outside when that is, so that something is stored until it is seen.
+  private func watch(_ options: String, beside lines: String) throws -> Outcome {
+    try scene.shell(
+      """
+      seen() { while ! grep -q "$1" events; do sleep 0.05; done; }
+      : > events; $larder watch c \(options) > events & watcher=$!
+      while [ ! -s events ]; do printf x | $larder put c begin; sleep 0.05; done
+      \(lines)
+      wait $watcher; status=$?; cat events; exit $status
+      """)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `each event is one object on a line, as many as were asked for`() throws {
+    let outcome = try watch(
+      "--json -n 12",
+      beside: """
+        printf 12345 | $larder put c new --expires never; seen stored
+        touch -a "$($larder path c new)"; seen used
+        touch -m "$($larder path c new)"; seen expired
+        $larder expire c >&2; seen swept
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf x | $larder put c "more $i"; done
+        """)
+    #expect(outcome.status == 0)
+    let lines = outcome.text.split(separator: "\n")
+    #expect(lines.count == 12)
+    let events = try lines.map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(events.allSatisfy { $0["schema"] as? Int == 1 && $0["time"] is String })
+    let ofNew = events.filter { ($0["entry"] as? [String: Any])?["key"] as? String == "new" }
+    #expect(ofNew.map { $0["event"] as? String } == ["stored", "used", "expired", "swept"])
+    #expect(ofNew[0]["entries"] as? Int == 2 && ofNew[0]["bytes"] as? Int == 6)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a pipe gets a line an event, and a directory that goes is status 3`() throws {
+    let outcome = try watch(
+      "", beside: #"printf x | $larder put c "$(printf 'a\033b')"; seen stored; rm -r c"#)
+    #expect(outcome.status == 3 && outcome.talk.contains("the directory is gone"))
+    #expect(outcome.text.contains("  stored           1 B  "))
+    #expect(outcome.text.contains(#"a\u{1b}b"#) && !outcome.text.contains("\u{1b}"))
+  }
+}

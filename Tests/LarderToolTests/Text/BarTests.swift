@@ -1,0 +1,52 @@
+import Testing
+
+@testable import LarderTool
+
+struct BarTests {
+  static let blocks = TextStyle(usesEscapes: false, usesBlocks: true)
+
+  @Test(
+    arguments: [
+      (0, 10, ""), (10, 10, "\u{2588}\u{2588}\u{2588}\u{2588}"), (5, 10, "\u{2588}\u{2588}"),
+      (1, 1000, "\u{258f}"), (3, 8, "\u{2588}\u{258c}"),
+      (20, 10, "\u{2588}\u{2588}\u{2588}\u{2588}"),
+      (1, 0, ""), (.max, .max, "\u{2588}\u{2588}\u{2588}\u{2588}"),
+    ] as [(UInt64, UInt64, String)])
+  func `a bar is exact to an eighth of a column, and what is there shows`(
+    part: UInt64, whole: UInt64, bar: String
+  ) {
+    #expect(Bar.text(part, of: whole, width: 4, style: Self.blocks) == bar)
+  }
+
+  @Test func `without blocks a bar is ASCII`() {
+    #expect(Bar.text(5, of: 10, width: 4, style: .plain) == "##")
+    #expect(Bar.text(1, of: 1000, width: 4, style: .plain) == "#")
+    #expect(Bar.text(1, of: 1, width: 0, style: .plain) == "")
+  }
+
+  @Test(arguments: [
+    (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
+    (Int.max, "9,223,372,036,854,775,807"),
+  ])
+  func `numbers are grouped by three`(number: Int, text: String) {
+    #expect(number.grouped == text)
+  }
+
+  @Test func `blocks stand beside each other where they fit`() {
+    let blocks = [["aa", "b"], ["\u{1b}[1mc\u{1b}[0m", "dd", "e"]]
+    #expect(
+      TextBlocks.arranged(blocks, width: 8) == ["aa    \u{1b}[1mc\u{1b}[0m", "b     dd", "      e"])
+    let below = ["aa", "b", "", "\u{1b}[1mc\u{1b}[0m", "dd", "e"]
+    #expect(TextBlocks.arranged(blocks, width: 7) == below)
+    #expect(TextBlocks.arranged(blocks, width: nil) == below)
+    #expect(TextBlocks.arranged([], width: 80).isEmpty)
+  }
+
+  @Test(arguments: [20, 40, 80, 200])
+  func `a line of progress fits its terminal`(width: Int) {
+    let line = ProgressLine.text("checked", 500, 2000, elapsed: .seconds(3), width: width)
+    #expect(line.displayWidth <= width && line.hasPrefix("checked 500 of 2,"))
+    if width >= 80 { #expect(line.hasSuffix("25 %, 9 s left")) }
+    #expect(!ProgressLine.text("checked", 0, 0, elapsed: .zero, width: width).isEmpty)
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderTool
+
+/// The judgements are of entries that a real cache wrote, by a clock of the test's own.
+struct WatchLedgerTests {
+  let scene: Scene
+  let cache: DiskCache
+  static let now = WallClock.system.now()
+
+  init() throws {
+    scene = try Scene()
+    cache = try DiskCache(
+      directory: scene.root.appending(path: "c").path,
+      configuration: DiskCache.Configuration(sizeLimit: nil))
+    // Used in the order of their numbers, an hour from each to the next.
+    var commands = ""
+    for number in 0..<20 {
+      _ = try cache.store(Array("value".utf8), forKey: "\(number)", expiration: .days(3))
+      let time = Self.now.seconds - Int64(20 - number) * 3600
+      commands += "touch -a -d @\(time) c/\(file(number))\n"
+    }
+    _ = try scene.shell(commands)
+  }
+
+  private func file(_ number: Int) -> String {
+    String(cache.path(forKey: "\(number)").split(separator: "/").last ?? "")
+  }
+
+  private func name(_ number: Int) throws -> EntryName {
+    try #require(EntryName(Array(file(number).utf8)))
+  }
+
+  /// What a ledger says when some names were removed.
+  private func kinds(removing numbers: [Int], at offset: Int64 = 0) throws -> [WatchEvent.Kind] {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    var sightings = WatchSightings()
+    for number in numbers { sightings.add(.removed(try name(number))) }
+    let events = ledger.take(sightings, at: Self.now.adding(seconds: offset))
+    #expect(ledger.count == 20 - numbers.count && ledger.byteCount == 5 * ledger.count)
+    return Array(events.map(\.kind).prefix(numbers.count))
+  }
+
+  @Test func `the least recently used are evicted, others removed, the expired swept`() throws {
+    #expect(try kinds(removing: [0, 1, 2, 3]) == Array(repeating: .evicted, count: 4))
+    #expect(try kinds(removing: Array(0..<10)) == Array(repeating: .evicted, count: 10))
+    #expect(try kinds(removing: [15]) == [.removed])
+    #expect(try kinds(removing: [19, 0]) == [.removed, .evicted])
+    #expect(try kinds(removing: [15], at: 4 * 86_400) == [.swept])
+  }
+
+  @Test func `what is published is stored or replaced, what is stamped used`() throws {
+    let known = try cache.entries().filter { $0.key != CacheKey(Array("7".utf8)) }
+    var ledger = WatchLedger(known, at: Self.now)
+    var sightings = WatchSightings()
+    for number in [7, 8] {
+      sightings.add(.removed(try name(number)))
+      sightings.add(.published(try name(number)))
+    }
+    for number in [9, 10] { sightings.add(.stamped(try name(number))) }
+    _ = try scene.shell("touch -a c/\(file(10))")
+    for name in sightings.order { sightings.found[name] = try cache.entry(named: name) }
+    let events = ledger.take(sightings, at: Self.now)
+    #expect(events.map(\.kind) == [.stored, .replaced, .used])
+    #expect(events.map(\.number) == [1, 2, 3] && ledger.count == 20 && ledger.byteCount == 100)
+  }
+
+  @Test func `an expiry is told once, when it passes`() throws {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    let nothing = WatchSightings()
+    #expect(ledger.take(nothing, at: Self.now).isEmpty)
+    let later = Self.now.adding(seconds: 4 * 86_400)
+    #expect(ledger.take(nothing, at: later).map(\.kind) == Array(repeating: .expired, count: 20))
+    #expect(ledger.take(nothing, at: later).isEmpty)
+  }
+
+  @Test func `after lost news a walk tells what came and went`() throws {
+    let entries = try cache.entries()
+    var ledger = WatchLedger(Array(entries.dropLast()), at: Self.now)
+    let events = ledger.replaceAll(Array(entries.dropFirst()), at: Self.now)
+    #expect(events.first?.kind == .stored && events.count == 2 && ledger.count == 19)
+  }
+
+  @Test(arguments: [(80, 24), (200, 50), (48, 10), (80, 3)])
+  func `the screen stays within the terminal`(columns: Int, height: Int) throws {
+    let ledger = WatchLedger(try cache.entries(), at: Self.now)
+    let screen = WatchScreen(directory: cache.directory, limit: 1000, console: Console().plain)
+    let lines = screen.lines(ledger, columns: columns, height)
+    #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= columns })
+    #expect(lines[1].hasPrefix("20 entries, 100 B") && lines[1].hasSuffix("10 % of 1000 B"))
+  }
+}
