@@ -28,10 +28,16 @@ enum DirectoryMaking {
     } catch .fileExists {
       return false
     } catch .noSuchFile {
-      guard let parent = parentPath(of: path) else { throw .noSuchFile }
+      guard let parent = parentPath(of: path), parent != path else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
-      // Once more from the start: another opener may have made it meanwhile.
-      return try makeDirectories(path, permissions: permissions, configuration)
+    }
+    // Once more and not for ever: a parent that is a link to nothing is there, and nothing can be
+    // made in it.
+    do throws(Errno) {
+      try makeOne(path, permissions: permissions, configuration)
+      return true
+    } catch .fileExists {
+      return false
     }
   }
 

@@ -59,11 +59,10 @@ package struct DirectoryWatch: ~Copyable {
         let events = try queue.read(into: &buffer)
         if events.isEmpty { break }
         news += events.compactMap(Self.news)
-        // A removal of the directory itself is told when its last descriptor closes, and one is ours;
-        // that its last name went is a change of its attributes.
-        let concernsDirectory = events.contains { $0.name == nil && $0.kind.contains(.attributes) }
-        if concernsDirectory, try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
       }
+      // Not told by an event: a removal of the directory itself is one only once its last descriptor
+      // closes, and one is ours.
+      if try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
     } catch {
       throw CacheError(errno: error, operation: "watch", path: nil)
     }

@@ -4,13 +4,16 @@ extension DiskEngine {
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     writePending()
+    // Memory forgets before and after the files are hidden, and nothing is promoted in between: who
+    // misses a value on the disk must not meet it in memory then, nor may one stay that was stored
+    // just before.
+    generations.beginAll()
+    tellObserversOfClearing()
     // One clearing at a time: the second removes what was stored since the first began.
     wait { $0.beginClearing() ? () : nil }
     let progress = RemovalProgress()
-    // In this order: a read that began before can promote until the change, and what it promoted is
-    // forgotten then; the files themselves go one by one and later.
-    generations.changeAll()
     tellObserversOfClearing()
+    generations.endAll()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
   }

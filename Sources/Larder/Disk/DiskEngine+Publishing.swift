@@ -16,6 +16,10 @@ extension DiskEngine {
     let claim = try claim(request)
     defer { withExtendedLifetime(claim) {} }
     if case .taken = claim { return rejected(.alreadyPresent) }
+    // Memory forgets the old value before the new one shows: a reader that memory had nothing for may
+    // find the new one on the disk at once, and must not meet the old one in memory after that. While
+    // the name is held nothing is promoted.
+    tellObservers(request.subject.key, except: nil)
     guard let status = try publish(&file, request, claim) else {
       return rejected(.alreadyPresent)
     }

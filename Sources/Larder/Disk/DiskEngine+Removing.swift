@@ -19,7 +19,7 @@ extension DiskEngine {
 
   /// Removes the entry of a name.
   ///
-  /// - Parameter whileHeld: Runs before any other change of the name.
+  /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
     _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, dropsPending: Bool = true,
     whileHeld: () -> Void = {}
@@ -27,6 +27,8 @@ extension DiskEngine {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
+    // Before the file goes too: who misses it on the disk must not meet it in memory after that.
+    whileHeld()
     defer { whileHeld() }
     let (wasHidden, wasPending) = withState { state in
       (state.hidesFile(named: name), dropsPending && state.backlog.drop(name))

@@ -133,7 +133,14 @@ extension DiskEngine {
       let isCurrent = state.endScan(number, outcome)
       // Who asked for a trim takes and reports the expired entries himself.
       let isDue = isCurrent && isFirst && outcome == .finished && state.trimsWaiting == 0
-      if isDue && !isReadOnly && !state.isShutDown { state.evict(plan) }
+      guard isDue, !isReadOnly, !state.isShutDown else { return }
+      state.evict(plan)
+      // In the same step as well: who waited for the scan finds what the limit leaves. The files go
+      // when this process is elected.
+      if let plan = self.plan(for: state, missing: 0, protecting: state.index.mostRecentName) {
+        state.statistics.purges += 1
+        state.evict(plan)
+      }
     }
     changed.signal()
   }

@@ -43,12 +43,17 @@ final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
-  /// Marks a change of every name, over at once.
-  ///
-  /// Who read before must not promote what it read.
-  func changeAll() {
+  /// Marks the start of a change of every name: who read before must not promote what it read.
+  func beginAll() {
     for index in counters.indices {
-      counters[index].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
+      counters[index].wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
+    }
+  }
+
+  /// Marks the end of a change of every name.
+  func endAll() {
+    for index in counters.indices {
+      counters[index].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
     }
   }
 

@@ -82,7 +82,7 @@ final class EntryWriter: Sendable {
   /// stamps; so the stamps come last. Then the data is synced, if it has to be, with all of it.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
-      let isTold = try setAttributes(of: file, seal)
+      let isTold = try setAttributesWhateverTheUmask(of: file, seal)
       // Without attributes the value alone can be kept, but not what the caller counts on beside
       // it.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
@@ -97,6 +97,19 @@ final class EntryWriter: Sendable {
       throw isData && !seal.extendedData.isEmpty
         ? CacheError(.extendedDataUnsupported, operation: "store", errno: error)
         : CacheError(errno: error, operation: "store")
+    }
+  }
+
+  /// Sets the attributes, also where the umask has taken away the owner's own right to write: an
+  /// attribute goes by the mode and not by how the file was opened. See: man 7 xattr.
+  private func setAttributesWhateverTheUmask(
+    of file: borrowing StagedFile, _ seal: Seal
+  ) throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try setAttributes(of: file, seal)
+    } catch .permissionDenied {
+      try file.descriptor.setPermissions(permissions)
+      return try setAttributes(of: file, seal)
     }
   }
 

@@ -20,6 +20,7 @@ package final class FaultInjector: Sendable {
     var counts: [SystemCall: Int] = [:]
     var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
     var struck = 0
+    var struckSites: Set<CallSite> = []
   }
 
   private let state = Mutex(State())
@@ -38,9 +39,9 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Forgets all planned faults and counts.
+  /// Forgets all planned faults and counts, not the places that faults met.
   package func reset() {
-    state.withLock { $0 = State() }
+    state.withLock { $0 = State(struckSites: $0.struckSites) }
   }
 
   /// The number of calls of a kind so far.
@@ -56,9 +57,16 @@ package final class FaultInjector: Sendable {
     state.withLock { $0.struck }
   }
 
+  /// The places in the source whose calls a fault met.
+  package var struckSites: Set<CallSite> {
+    state.withLock { $0.struckSites }
+  }
+
   /// Counts a call and tells the error it must fail with, if any.
-  func strike(_ call: SystemCall) -> Errno? {
-    switch next(call) {
+  func strike(
+    _ call: SystemCall, file: StaticString = #fileID, line: UInt = #line
+  ) -> Errno? {
+    switch next(call, CallSite(file: "\(file)", line: line)) {
     case .errno(let errno): return errno
     case .before(let closure):
       closure()
@@ -69,9 +77,11 @@ package final class FaultInjector: Sendable {
 
   /// Counts a read or write and tells how many bytes it may move, or throws its error; one that is
   /// interrupted is made again, as everywhere.
-  func limit(_ call: SystemCall, to byteCount: Int) throws(Errno) -> Int {
+  func limit(
+    _ call: SystemCall, to byteCount: Int, file: StaticString = #fileID, line: UInt = #line
+  ) throws(Errno) -> Int {
     while true {
-      switch next(call) {
+      switch next(call, CallSite(file: "\(file)", line: line)) {
       case .errno(.interrupted): continue
       case .errno(let errno): throw errno
       case .short(let most): return min(most, byteCount)
@@ -85,7 +95,7 @@ package final class FaultInjector: Sendable {
 
   /// The closure of a fault is returned and not called here: it may wait for another thread that
   /// makes a call of its own, which needs this lock.
-  private func next(_ call: SystemCall) -> Fault? {
+  private func next(_ call: SystemCall, _ site: CallSite) -> Fault? {
     state.withLock { state in
       let n = state.counts[call, default: 0] + 1
       state.counts[call] = n
@@ -93,6 +103,7 @@ package final class FaultInjector: Sendable {
         return nil
       }
       state.struck += 1
+      state.struckSites.insert(site)
       return fault
     }
   }

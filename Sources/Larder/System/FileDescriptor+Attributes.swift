@@ -55,16 +55,6 @@ extension FileDescriptor {
       }
     }
   }
-
-  /// Removes an extended attribute; one that is not there is no error. Corresponds to
-  /// `fremovexattr`.
-  func removeAttribute(_ name: AttributeName) throws(Errno) {
-    do throws(Errno) {
-      _ = try system(.fsetxattr, faults) {
-        unsafe name.withCString { unsafe c_fremovexattr(rawValue, $0) }
-      }
-    } catch .noData, .notSupported {}
-  }
 }
 
 /// The two extended attributes of an entry.

@@ -18,12 +18,6 @@ func c_fgetxattr(
   _ descriptor: Int32, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
 ) -> Int
 
-/// See: man 2 fremovexattr (sys/xattr.h).
-///
-/// Returns 0, or -1 with errno: ENODATA where there is none.
-@_extern(c, "fremovexattr")
-func c_fremovexattr(_ descriptor: Int32, _ name: UnsafePointer<CChar>) -> Int32
-
 /// See: man 2 renameat2 (stdio.h).
 ///
 /// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE, 2

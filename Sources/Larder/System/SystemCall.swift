@@ -33,11 +33,12 @@ package enum SystemCall: String, Sendable, CaseIterable {
 /// test can put a failure in the place of any call.
 @inline(__always)
 func system<Result: FixedWidthInteger & SignedInteger>(
-  _ call: SystemCall, _ faults: FaultInjector?, _ body: () -> Result
+  _ call: SystemCall, _ faults: FaultInjector?, file: StaticString = #fileID, line: UInt = #line,
+  _ body: () -> Result
 ) throws(Errno) -> Result {
   while true {
     // Nil outside of tests, so that production pays one comparison a call.
-    if let errno = faults?.strike(call) {
+    if let errno = faults?.strike(call, file: file, line: line) {
       if errno == .interrupted { continue }
       throw errno
     }

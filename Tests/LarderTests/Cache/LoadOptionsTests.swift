@@ -2,7 +2,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct `Loading with options` {
   let directory: TemporaryDirectory
   let clock = ManualClock(Timestamp(seconds: 1_800_000_000))

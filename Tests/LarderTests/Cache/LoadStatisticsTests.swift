@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Which event bumps which counter, as the documentation of `LoadStatistics` lists it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoadStatisticsTests {
   struct Failure: Error {}
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Every system call that an operation makes fails once, in every plausible way.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct `When a system call fails` {
   private static let errnos: [Errno] = [
     .noSpace, .quotaExceeded, .ioError, .readOnlyFileSystem, .permissionDenied, .notPermitted,
@@ -17,7 +17,8 @@ struct `When a system call fails` {
     return call == .read || call == .write ? plain + [.short(1), .short(3)] : plain
   }
 
-  @Test(arguments: FaultTrial.Operation.allCases)
+  // One failure at a time here; what needs two, or a thread of its own, is below.
+  @Test(arguments: FaultTrial.Operation.allCases.filter { $0.beforehand.isEmpty && $0 != .watch })
   func `it is a miss or a clear error, and the directory stays right`(
     operation: FaultTrial.Operation
   ) async {
@@ -25,6 +26,46 @@ struct `When a system call fails` {
     await #expect(processExitsWith: .success) { [operation] in
       try Self.run(operation)
     }
+  }
+
+  @Test func `no call site is left out`() async throws {
+    let listing = try CallSiteListing()
+    let path = try TemporaryDirectory()
+    let file = path.path + "/struck"
+    await #expect(processExitsWith: .success) { [file = file as String] in
+      try Self.strikeAll(reportingTo: file)
+    }
+    let struck = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+    for site in listing.sites {
+      let isExcused = CallSiteListing.excused[site.function] != nil
+      #expect(struck.contains("\(site.place)") != isExcused, "\(site.place): \(site.function)")
+    }
+    #expect(!listing.sites.isEmpty)
+  }
+
+  /// Fails each kind of call in each operation, and all of its kind after it, so that what is tried
+  /// instead fails as well.
+  private static func strikeAll(reportingTo file: String) throws {
+    var sites: Set<CallSite> = []
+    let errnos: [Errno] = [.noSuchFile, .notSupported, .invalidArgument, .notPermitted, .noSpace]
+    for operation in FaultTrial.Operation.allCases {
+      for call in SystemCall.allCases {
+        for errno in errnos {
+          var isReached = false
+          for (n, onwards) in [(1, true), (1, false), (2, true), (2, false)] {
+            let trial = try FaultTrial(operation, call, .errno(errno))
+            try trial.strike(
+              at: n, onwards: onwards, "\(operation): \(call.rawValue) \(n): \(errno)")
+            let struck = trial.scene.faults.struckSites
+            if n == 1 { isReached = struck.count > operation.beforehand.count }
+            sites.formUnion(struck)
+          }
+          if !isReached { break }
+        }
+      }
+    }
+    let lines = sites.map { "\($0.file):\($0.line)" }.sorted()
+    try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
   }
 
   private static func run(_ operation: FaultTrial.Operation) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct `The life of a cache` {
   private static let uses: [@Sendable (DiskCache) throws -> Void] = [
     { try $0.store([1], forKey: "k") }, { try $0.storeIfAbsent([1], forKey: "k") },
@@ -96,6 +96,61 @@ struct `The life of a cache` {
     }
   }
 
+  @Test func `a child opens the directory again for itself, beside its parent`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      try cache.store([1], forKey: "k")
+      let child = Self.fork()
+      if child == 0 {
+        let own = try scene.open()
+        let isFound = try own.value(forKey: "k") == [1]
+        let isStored = try own.store([2], forKey: "child") == .stored
+        try own.close()
+        _exit(isFound && isStored ? 0 : 1)
+      }
+      var status: Int32 = -1
+      #expect(unsafe waitpid(child, &status, 0) == child)
+      #expect(status == 0)
+      #expect(try cache.value(forKey: "child") == [2])
+      try cache.close()
+    }
+  }
+
+  @Test func `a program that the host starts inherits no descriptor`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    try cache.store([1], forKey: "k")
+    _ = try cache.count()
+    // With a file being read, one being written, and the directory held.
+    let inherited = try cache.withFile(forKey: "k") { _ in
+      var lines = ""
+      try cache.store(forKey: "l") { stream in
+        try stream.write([1])
+        lines = Self.output(of: "ls -l /proc/self/fd")
+      }
+      return lines
+    }
+    let lines = try #require(inherited)
+    #expect(lines.contains("->"))
+    #expect(!lines.contains(scene.directory.path), "\(lines)")
+    #expect(!lines.contains("inotify"), "\(lines)")
+  }
+
+  /// What a program prints that was started as plainly as can be: by fork and exec, with all that
+  /// is not marked close-on-exec.
+  private static func output(of command: String) -> String {
+    guard let pipe = unsafe popen(command, "r") else { return "" }
+    var bytes: [UInt8] = []
+    while true {
+      let byte = unsafe fgetc(pipe)
+      if byte < 0 { break }
+      bytes.append(UInt8(truncatingIfNeeded: byte))
+    }
+    unsafe pclose(pipe)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Swift hides `fork`, which a host application may call all the same.
   private static func fork() -> Int32 {
     typealias Fork = @convention(c) () -> Int32
@@ -107,7 +162,11 @@ struct `The life of a cache` {
     let scene = try DiskScene()
     let file = scene.directory.path + "/file"
     try Data([1]).write(to: URL(fileURLWithPath: file))
+    let dangling = scene.directory.path + "/dangling"
+    try FileManager.default.createSymbolicLink(
+      atPath: dangling, withDestinationPath: scene.directory.path + "/nowhere")
     let cases: [(String, CacheError.Code)] = [
+      (dangling + "/below", .directoryMissing), (dangling, .directoryMissing),
       ("", .invalidArgument), ("a\u{0}b", .invalidArgument), (file, .notADirectory),
       (file + "/below", .notADirectory),
       (scene.directory.path + "/" + String(repeating: "n", count: 256), .io),

@@ -13,8 +13,11 @@ extension FaultTrial {
   /// What the key may hold afterwards.
   private func allowed(_ outcome: Outcome) -> [[UInt8]?] {
     switch operation {
-    case .open, .value, .read, .file, .drain, .scan, .verify: [Self.old]
-    case .store, .stream, .replace, .replaceKnown, .storeIfAbsent: allowedAfterStore(outcome)
+    case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch: [Self.old]
+    case .make: [nil]
+    case .store, .stream, .replace, .replaceKnown, .storeIfAbsent, .evict, .share, .remake,
+      .storeIfAbsentPlainly, .cutStream:
+      allowedAfterStore(outcome)
     case .remove:
       outcome.isRemoved == true ? [nil] : outcome.error == nil && !isLie ? [] : [nil, Self.old]
     case .removeAll, .trim:
@@ -25,7 +28,7 @@ extension FaultTrial {
   private func allowedAfterStore(_ outcome: Outcome) -> [[UInt8]?] {
     if outcome.stored == .stored { return [Self.new] }
     guard let error = outcome.error else { return [] }
-    if operation == .storeIfAbsent { return [nil] }
+    if operation == .storeIfAbsent || operation == .storeIfAbsentPlainly { return [nil] }
     return error.oldValueRemains ? [nil, Self.old] : [nil]
   }
 
@@ -46,7 +49,7 @@ extension FaultTrial {
     let cache = try scene.open()
     let value = try cache.value(forKey: "k")
     #expect(allowed(outcome).contains(value), "\(comment), reopened: \(value as Any)")
-    if operation != .removeAll && operation != .trim {
+    if ![.removeAll, .trim, .evict, .make, .remake].contains(operation) {
       #expect(try cache.value(forKey: "bystander") == Self.bystander, comment)
     }
     try scene.expectConsistent(cache, comment)

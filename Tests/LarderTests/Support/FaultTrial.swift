@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -8,6 +9,30 @@ struct FaultTrial {
   enum Operation: String, CaseIterable, Sendable, Codable {
     case open, store, replace, replaceKnown, storeIfAbsent, stream
     case value, read, file, drain, remove, removeAll, trim, scan, verify
+    /// With an eviction, by the bytes and by the disk's free space.
+    case evict
+    /// In a directory that a group shares.
+    case share
+    /// After the directory was removed.
+    case remake
+    /// Where the parents are missing as well.
+    case make
+    case stamp, close
+    /// With a scan and a thread that hears of neighbours.
+    case watch
+    /// Where neither files without a name nor exclusive renames are known.
+    case storeIfAbsentPlainly
+    /// With a write that fails, so that the file is cut back.
+    case cutStream
+
+    /// What fails in any case, so that what is done instead can fail.
+    var beforehand: [(call: SystemCall, errno: Errno)] {
+      switch self {
+      case .storeIfAbsentPlainly: [(.openat, .notSupported), (.renameat, .invalidArgument)]
+      case .cutStream: [(.write, .ioError)]
+      default: []
+      }
+    }
   }
 
   static let old = Array("the old value".utf8)
@@ -21,7 +46,7 @@ struct FaultTrial {
   /// Whether an older value lies under the key.
   var hasOld: Bool {
     switch operation {
-    case .store, .storeIfAbsent, .stream: false
+    case .store, .storeIfAbsent, .storeIfAbsentPlainly, .stream, .cutStream, .remake, .make: false
     default: true
     }
   }
@@ -45,28 +70,55 @@ struct FaultTrial {
   private func open() throws -> DiskCache {
     // Only these two are reached for durability's sake, which on a real disk takes its time.
     let isDurable = call == .fsync || call == .fdatasync
-    return try scene.open { $0.durability = isDurable ? .durable : .relaxed }
+    return try scene.open {
+      $0.durability = isDurable ? .durable : .relaxed
+      $0.sharesWithGroup = operation == .share
+      if operation == .watch { $0.coherence = .events }
+      guard operation == .evict else { return }
+      $0.sizeLimit = Self.old.count + Self.bystander.count + 1
+      $0.trimTarget = 0.9
+      $0.freeSpaceLimit = 1
+    }
   }
 
   /// Fails the n-th call within the operation and checks everything.
   ///
   /// - Returns: Whether there was an n-th call.
   func fails(at n: Int, _ comment: Comment) throws -> Bool {
-    var cache: DiskCache? = try prepared()
-    let before = scene.faults.struckCount
-    if operation == .open {
-      try cache?.close()
-      cache = nil
-    }
-    scene.faults.plan(fault, for: call, at: n)
-    let outcome = act(&cache, comment)
-    let isStruck = scene.faults.struckCount > before
-    scene.faults.reset()
-    let present = try cache ?? open()
+    let (outcome, present, isStruck) = try run(at: n, comment)
     try check(outcome, present, comment)
     try present.close()
     try checkReopened(outcome, comment)
     return isStruck
+  }
+
+  /// Fails the n-th call of its kind within the operation, or all from there, and sees that the
+  /// directory can be used afterwards.
+  func strike(at n: Int, onwards: Bool, _ comment: Comment) throws {
+    let (_, present, _) = try run(at: n, onwards: onwards, comment)
+    #expect(try present.store(Self.new, forKey: "after") == .stored, comment)
+    #expect(try present.value(forKey: "after") == Self.new, comment)
+    try present.close()
+  }
+
+  private func run(
+    at n: Int, onwards: Bool = false, _ comment: Comment
+  ) throws -> (outcome: Outcome, cache: DiskCache, isStruck: Bool) {
+    var cache: DiskCache? = try prepared()
+    let before = scene.faults.struckCount
+    if operation == .open || operation == .make {
+      try cache?.close()
+      cache = nil
+    }
+    if operation == .make || operation == .remake {
+      try FileManager.default.removeItem(atPath: scene.path)
+    }
+    for (call, errno) in operation.beforehand { scene.faults.plan(.errno(errno), for: call) }
+    scene.faults.plan(fault, for: call, at: n, onwards: onwards)
+    let outcome = act(&cache, comment)
+    let isStruck = scene.faults.struckCount > before
+    scene.faults.reset()
+    return (outcome, try cache ?? open(), isStruck)
   }
 
   /// A cache that holds the bystander and perhaps the old value, and has checked neither.
@@ -83,22 +135,35 @@ struct FaultTrial {
   private func act(_ cache: inout DiskCache?, _ comment: Comment) -> Outcome {
     var outcome = Outcome()
     do {
-      if operation == .open { cache = try open() }
+      if operation == .open || operation == .make { cache = try open() }
       if let cache { try act(cache, &outcome) }
     } catch let error as CacheError {
       outcome.error = error
     } catch {
       Issue.record(error, comment)
     }
+    // It is closed even where that failed, and another is opened to look.
+    if operation == .close { cache = nil }
     return outcome
   }
 
   private func act(_ cache: DiskCache, _ outcome: inout Outcome) throws {
     switch operation {
-    case .open: break
-    case .store, .replace, .replaceKnown: outcome.stored = try cache.store(Self.new, forKey: "k")
-    case .storeIfAbsent: outcome.stored = try cache.storeIfAbsent(Self.new, forKey: "k")
-    case .stream:
+    case .open, .make: break
+    case .close:
+      outcome.value = try cache.value(forKey: "k")
+      try cache.close()
+    case .stamp: _ = try cache.stamp(scene.name("k").text)
+    case .store, .replace, .replaceKnown, .share, .remake:
+      outcome.stored = try cache.store(Self.new, forKey: "k")
+    case .evict:
+      outcome.stored = try cache.store(Self.new, forKey: "k")
+      // The scan, and what it starts, ends while the failure waits.
+      _ = try cache.count()
+      try cache.flush()
+    case .storeIfAbsent, .storeIfAbsentPlainly:
+      outcome.stored = try cache.storeIfAbsent(Self.new, forKey: "k")
+    case .stream, .cutStream:
       outcome.stored = try cache.store(forKey: "k") { stream in
         try stream.write([UInt8](Self.new.prefix(5)))
         try stream.write([UInt8](Self.new.dropFirst(5)))
@@ -120,7 +185,7 @@ struct FaultTrial {
     case .remove: outcome.isRemoved = try cache.remove(forKey: "k")
     case .removeAll: outcome.bulk = try cache.removeAll()
     case .trim: outcome.bulk = try cache.trim(toCount: 0)
-    case .scan: _ = try cache.count()
+    case .scan, .watch: _ = try cache.count()
     case .verify: _ = try cache.verify()
     }
   }

@@ -1,0 +1,84 @@
+import Glibc
+
+@testable import Larder
+@testable import LarderTool
+
+// What every target needs: the fuzzer's bytes as a stream of choices.
+
+/// A generator whose numbers are the fuzzer's bytes, so that the fuzzer finds its way by what they
+/// lead to. When they are used up it gives what a simple generator does: a constant could be one that
+/// the library's own functions draw again and again.
+struct ByteRandom: RandomNumberGenerator {
+  private var bytes: ArraySlice<UInt8>
+  private var rest: UInt64 = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes[...]
+  }
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// A byte a number, spread over the word, since most choices are among few.
+  mutating func next() -> UInt64 {
+    guard let byte = bytes.popFirst() else {
+      rest = rest &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return rest
+    }
+    return UInt64(byte) &* 0x0101_0101_0101_0101
+  }
+
+  /// The next bytes as they are.
+  mutating func take(_ count: Int) -> [UInt8] {
+    let taken = bytes.prefix(count)
+    bytes = bytes.dropFirst(count)
+    return Array(taken)
+  }
+
+  /// The next bytes up to a number that one of them gives.
+  mutating func takeSome(_ most: Int = 255) -> [UInt8] { take(Int(next() & 0xff) % (most + 1)) }
+}
+
+/// A fresh directory for one input.
+func withDirectory(_ body: (String) throws -> Void) {
+  var template = Array("/dev/shm/larder-fuzz-XXXXXX".utf8CString)
+  guard unsafe mkdtemp(&template) != nil else { fatalError("no directory: \(errno)") }
+  let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  do {
+    try body(path)
+  } catch {
+    fatalError("\(error)")
+  }
+  remove(path)
+}
+
+private func remove(_ path: String) {
+  guard let stream = unsafe opendir(path) else {
+    _ = unsafe unlink(path)
+    return
+  }
+  var names: [[CChar]] = []
+  while let entry = unsafe readdir(stream) {
+    unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+      names.append(unsafe bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0])
+    }
+  }
+  let folder = unsafe open(path, O_RDONLY | O_DIRECTORY)
+  for name in names where name != [46, 0] && name != [46, 46, 0] {
+    if unsafe unlinkat(folder, name, 0) != 0 { unsafe unlinkat(folder, name, AT_REMOVEDIR) }
+  }
+  close(folder)
+  unsafe closedir(stream)
+  _ = unsafe rmdir(path)
+}
+
+/// Sees that something holds which must.
+func require(_ holds: Bool, _ what: @autoclosure () -> String) {
+  if !holds { fatalError(what()) }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+  let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+  fuzz(bytes)
+  return 0
+}
