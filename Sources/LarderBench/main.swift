@@ -11,6 +11,7 @@ let usage = """
     scan     the scan of a directory beside raw system calls
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
+    table    disk, scan, evict and open as the README shows them
     repeat   one operation so many times, for tools that count
     shell    a cache that does what its input says, for scripts that change things around it
     calls    system calls of misses and of modes that only read, for a tracer to count
@@ -38,6 +39,7 @@ do {
   case "scan": try ScanBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "evict": try EvictBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "table": try TableBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "shell": try ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
@@ -56,7 +58,7 @@ do {
   case "shell": fail(ShellBenchmark.usage, 2)
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
-  case "disk", "scan", "evict", "open": fail(DiskOptions.usage, 2)
+  case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
   case "power": fail(PowerBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)

@@ -30,6 +30,19 @@ struct AccessOrder: Sendable {
     links.append(slot, to: &sorted)
   }
 
+  /// Makes a slot the most recently used one.
+  ///
+  /// - Complexity: O(1).
+  mutating func moveToEnd(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    // What is used twice in a row has its place already.
+    if slot == sorted.last && slot != tiesEnd && sorted.first != slot {
+      stamps[slot] = stamp
+      return
+    }
+    remove(slot)
+    append(slot, stamp)
+  }
+
   /// Adds a slot where its stamp says: at the end, or else as a stray.
   ///
   /// - Complexity: O(1).

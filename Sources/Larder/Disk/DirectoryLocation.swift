@@ -13,7 +13,8 @@ final class DirectoryLocation: Sendable {
   // The handle is a class: who took it before a replacement finishes with the old directory, and
   // the descriptor closes when the last of them has.
   private let current: Mutex<DirectoryHandle>
-  private let lastCheck: Mutex<MonotonicTime>
+  /// When the path was last looked at, in nanoseconds of the monotonic clock.
+  private let lastCheck: Atomic<Int64>
   /// Whether others own or can write to the directory.
   let isUnsafe: Bool
 
@@ -27,7 +28,7 @@ final class DirectoryLocation: Sendable {
     self.configuration = configuration
     self.isUnsafe = isUnsafe
     current = Mutex(handle)
-    lastCheck = Mutex(.now)
+    lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
   }
 
   /// The directory as it is held now.
@@ -170,11 +171,11 @@ extension DirectoryLocation {
 
   /// Whether it is this thread's turn to look: one thread a second, and any whose look is urgent.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
-    let now = MonotonicTime.now
-    return lastCheck.withLock { last in
-      guard isUrgent || now.duration(since: last) >= .seconds(1) else { return false }
-      last = now
-      return true
-    }
+    let now = MonotonicTime.coarse.nanoseconds
+    let last = lastCheck.load(ordering: .relaxed)
+    guard isUrgent || now - last >= 1_000_000_000 else { return false }
+    // Of several threads that come at once, the one that moves the time looks.
+    let isFirst = lastCheck.compareExchange(expected: last, desired: now, ordering: .relaxed)
+    return isUrgent || isFirst.exchanged
   }
 }

@@ -31,6 +31,7 @@ struct DirectoryScan: ~Copyable {
   /// - Throws: What `readdir` or `fstatat` say. The pieces before it stand; the scan is over.
   mutating func next() throws(Errno) -> Piece {
     var piece = Piece()
+    piece.entries.reserveCapacity(Self.pieceCount)
     for _ in 0..<Self.pieceCount {
       guard let found = try stream.next() else {
         piece.isLast = true
@@ -48,7 +49,7 @@ struct DirectoryScan: ~Copyable {
       return
     }
     if let name = EntryName(fileName) {
-      try piece.add(name, in: handle, trust: trust)
+      try piece.add(name, fileName, in: handle, trust: trust)
     } else if fileName.isTemporary {
       // Not asked for its status: whether it is left over shows when somebody can lock it.
       piece.temporaries.append(fileName)
@@ -62,10 +63,10 @@ extension DirectoryScan.Piece {
   /// Adds what has an entry's name. One that cannot be looked at is passed over: the others must
   /// not suffer from it.
   mutating func add(
-    _ name: EntryName, in handle: DirectoryHandle, trust: EntryTrust
+    _ name: EntryName, _ fileName: FileName, in handle: DirectoryHandle, trust: EntryTrust
   ) throws(Errno) {
     do throws(Errno) {
-      let status = try handle.status(of: name.fileName)
+      let status = try handle.status(of: fileName)
       if status.isRegular && trust.isTrusted(status) {
         entries.append(IndexedEntry(name: name, status: status))
       } else {

@@ -53,8 +53,10 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
+    let subject = subject(key)
+    engine.writePending(subject.name)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.inspect(subject(key)).map(DiskEntry.init)
+      try engine.inspect(subject).map(DiskEntry.init)
     }
   }
 

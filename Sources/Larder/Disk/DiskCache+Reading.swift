@@ -64,8 +64,10 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
+    let subject = subject(key)
+    engine.writePending(subject.name)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.inspect(subject(key)) != nil
+      try engine.inspect(subject) != nil
     }
   }
 }

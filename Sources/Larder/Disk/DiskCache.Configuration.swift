@@ -71,6 +71,16 @@ extension DiskCache {
     /// Whether the directory's group shares the cache: files get 0660 and the directory 2770. The
     /// default is false: 0600 and 0700.
     public var sharesWithGroup = false
+    /// The most bytes of values that may wait to be written by another thread, nil for none. The
+    /// default is nil: a store returns when the value is visible to others.
+    ///
+    /// With it a store returns `.pending`, and this process sees the value at once; other processes
+    /// do when it is written, a few milliseconds later. Of several values of one key the last is
+    /// written. A store that finds the backlog full waits, and a value that is larger than all of
+    /// it is written at once. `flush()` and `close()` wait for all, and throw the first failure of
+    /// a later write; each is counted in `lostStores`. What an exit without `close()` loses is what
+    /// was pending: the older value stays whole.
+    public var writeBehindLimit: Int?
     /// Says whether a value of a number of bytes may be stored under a key. The default is nil:
     /// yes.
     ///
@@ -188,6 +198,7 @@ extension DiskCache.Configuration {
     precondition(ageLimit.map { $0 >= .zero } ?? true, "ageLimit is negative")
     precondition((0...1).contains(trimTarget), "trimTarget is not between 0 and 1")
     precondition(recencyGranularity >= .zero, "recencyGranularity is negative")
+    precondition(writeBehindLimit.map { $0 > 0 } ?? true, "writeBehindLimit is not positive")
     precondition(threadCount > 0, "threadCount is not positive")
     precondition(expiredGrace >= .zero, "expiredGrace is negative")
     precondition(sweepInterval > .zero, "sweepInterval is not positive")
@@ -232,7 +243,8 @@ extension DiskCache.Configuration {
     mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit
       && trimTarget == other.trimTarget && sizeMeasure == other.sizeMeasure
-      && durability == other.durability && sharesWithGroup == other.sharesWithGroup
+      && durability == other.durability && writeBehindLimit == other.writeBehindLimit
+      && sharesWithGroup == other.sharesWithGroup
       && recordKeys == other.recordKeys && requireProof == other.requireProof
       && recencyGranularity == other.recencyGranularity && expiredGrace == other.expiredGrace
       && sweepInterval == other.sweepInterval && clock.isSame(as: other.clock)

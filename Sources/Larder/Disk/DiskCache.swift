@@ -71,7 +71,7 @@ public final class DiskCache: Sendable {
   /// What happened since the directory was opened. Never waits.
   ///
   /// - Complexity: O(1), under the engine's lock.
-  public var statistics: DiskStatistics { engine.withState { $0.statistics } }
+  public var statistics: DiskStatistics { engine.withState { $0.snapshot } }
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.

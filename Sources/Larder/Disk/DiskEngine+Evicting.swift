@@ -1,21 +1,26 @@
 extension EngineState {
-  /// Hands victims, which have left the index, to the evictor.
-  @discardableResult
-  mutating func startEviction(_ victims: [Victim]) -> Eviction {
-    let eviction = Eviction(victims)
-    guard !victims.isEmpty else {
-      eviction.finish()
-      return eviction
-    }
-    doom(victims)
+  /// Starts an eviction, whose victims are still to be chosen; nothing that waits for the evictor
+  /// passes it over.
+  mutating func beginEviction() -> Eviction {
+    let eviction = Eviction()
     evictions.append(eviction)
     return eviction
   }
 
-  /// Makes a victim whose file could not be removed an entry again: it is still on the disk, and
-  /// totals must say so.
-  mutating func readopt(_ victim: Victim) {
-    readopt(victim, as: IndexedEntry(victim))
+  /// Leaves an eviction, with all its victims chosen, to the evictor.
+  mutating func endChoosing(_ eviction: Eviction) {
+    eviction.complete()
+    guard eviction.isEmpty else { return }
+    evictions.removeAll { $0 === eviction }
+    eviction.finish()
+  }
+
+  /// Hands a victim, which has left the index, to the evictor.
+  mutating func startEviction(_ victim: Victim) {
+    let eviction = beginEviction()
+    doom([victim])
+    eviction.add([victim])
+    endChoosing(eviction)
   }
 
   /// Makes an entry of what has a victim's name, and counts no removal of it.
@@ -27,6 +32,53 @@ extension EngineState {
   }
 }
 
+/// What became of a victim's file.
+struct RemovalOutcome: Sendable {
+  let victim: Victim
+  var isRemoved = false
+  var hasFailed = false
+  /// What the name's file is, where it stays.
+  var entry: IndexedEntry?
+
+  var result: BulkRemoval {
+    var result = BulkRemoval()
+    if isRemoved {
+      result.removed = 1
+      result.byteCount = Int(victim.byteCount)
+    }
+    if hasFailed { result.failed = 1 }
+    return result
+  }
+}
+
+extension EngineState {
+  /// What taking a victim's name came to.
+  fileprivate enum Claim: Sendable {
+    case taken(DoomedFiles.Mark)
+    /// Somebody is changing the name.
+    case busy
+    /// A store has taken the name since, and its file stays.
+    case cancelled
+  }
+
+  fileprivate mutating func claimDoomed(_ name: EntryName) -> Claim {
+    guard let mark = doomed[name] else { return .cancelled }
+    return claim(name) ? .taken(mark) : .busy
+  }
+
+  /// Notes what became of a victim, and gives its name back.
+  fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) {
+    let name = outcome.victim.name
+    if outcome.isRemoved {
+      cancelRemoval(of: name)
+    } else {
+      // It is still on the disk, and totals must say so.
+      readopt(outcome.victim, as: outcome.entry)
+    }
+    if givingBack { unclaim(name) }
+  }
+}
+
 extension DiskEngine {
   /// Victims that are removed between two looks at what else there is to do. Fewer where evictors on
   /// several machines may be at it at once, and each unlink is a round trip.
@@ -35,7 +87,7 @@ extension DiskEngine {
   /// Sees that the evictor runs if it has anything to do.
   func runEvictor() {
     let mustStart = withState { state in
-      guard !state.isEvicting, !state.evictions.isEmpty else { return false }
+      guard !state.isEvicting, state.evictions.contains(where: \.isComplete) else { return false }
       state.isEvicting = true
       return true
     }
@@ -85,7 +137,7 @@ extension DiskEngine {
     // The last reference: here the tag is closed, outside of the engine's lock.
     _ = consume term
     return withState { state in
-      state.isEvicting = !state.evictions.isEmpty
+      state.isEvicting = state.evictions.contains(where: \.isComplete)
       return !state.isEvicting
     }
   }
@@ -108,44 +160,76 @@ extension DiskEngine {
 
   private func nextEviction() -> Eviction? {
     withState { state in
-      state.evictions.isEmpty ? nil : state.evictions.removeFirst()
+      // One whose victims are still being chosen is left to who chooses them.
+      state.evictions.firstIndex(where: \.isComplete).map { state.evictions.remove(at: $0) }
     }
   }
 
+  /// Removes the files of some victims. Giving one name back and taking the next is one look at the
+  /// state, where each by itself would be four a file.
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
     let start = MonotonicTime.now
-    for victim in victims { result.add(changing(victim.name) { removeFile(of: victim) }) }
-    let time = MonotonicTime.now.duration(since: start)
-    withState { $0.statistics.evictionTime += time }
+    var outcome: RemovalOutcome?
+    for victim in victims {
+      let claim = settle(outcome) { $0.claimDoomed(victim.name) }
+      outcome = nil
+      switch claim {
+      case .cancelled: break
+      // What somebody is changing waits for its turn, with nothing else held.
+      case .busy: result.add(removeInTurn(victim))
+      case .taken(let mark):
+        generations.begin(victim.name)
+        let removal = removeFile(of: victim, mark)
+        generations.end(victim.name)
+        result.add(removal.result)
+        outcome = removal
+      }
+    }
+    settle(outcome) { $0.statistics.evictionTime += MonotonicTime.now.duration(since: start) }
     return result
   }
 
-  /// Removes a victim's file unless a store has taken the name since, or somebody used or replaced
-  /// the file; then it is an entry again, and neither removed nor failed.
-  private func removeFile(of victim: Victim) -> BulkRemoval {
-    let name = victim.name
-    var result = BulkRemoval()
-    guard let doomed = withState({ $0.doomed[name] }) else { return result }
+  /// Notes what became of a victim, gives its name back, and goes on in the same look at the state.
+  @discardableResult
+  private func settle<Result: Sendable>(
+    _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
+  ) -> Result {
+    let result = withState { state in
+      if let outcome { state.settle(outcome) }
+      return next(&state)
+    }
+    if outcome != nil { changed.signal() }
+    return result
+  }
+
+  private func removeInTurn(_ victim: Victim) -> BulkRemoval {
+    changing(victim.name) {
+      guard let mark = withState({ $0.doomed[victim.name] }) else { return BulkRemoval() }
+      let outcome = removeFile(of: victim, mark)
+      withState { $0.settle(outcome, givingBack: false) }
+      return outcome.result
+    }
+  }
+
+  /// Removes a victim's file unless somebody used or replaced it; then it is to be an entry again,
+  /// and neither removed nor failed.
+  private func removeFile(of victim: Victim, _ mark: DoomedFiles.Mark) -> RemovalOutcome {
     do throws(Errno) {
       let unlinking = try unlink(
-        name, inode: doomed.inode, changeTime: doomed.changeTime, in: location.handle)
-      switch unlinking {
-      case .removed, .absent:
-        withState { $0.cancelRemoval(of: name) }
-        tellOfRemoval(name, doomed.cause)
-        result.removed = 1
-        result.byteCount = Int(victim.byteCount)
-      case .changed(let status):
-        let entry = entry(name, status)
-        withState { $0.readopt(doomed, as: entry) }
+        victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
+        in: location.handle)
+      guard case .changed(let status) = unlinking else {
+        tellOfRemoval(victim.name, mark.cause)
+        return RemovalOutcome(victim: victim, isRemoved: true)
       }
+      return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
     } catch {
       noteUpkeepFailure(error)
-      withState { $0.readopt(doomed) }
-      result.failed = 1
+      var victim = victim
+      victim.changeTime = mark.changeTime.timestamp
+      return RemovalOutcome(victim: victim, hasFailed: true, entry: IndexedEntry(victim))
     }
-    return result
   }
 
   /// Waits until an eviction is over and returns what came of it.

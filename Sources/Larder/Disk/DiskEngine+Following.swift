@@ -141,11 +141,11 @@ extension EngineState {
   }
 }
 
-extension Victim {
+extension DoomedFiles.Mark {
   /// Whether somebody has done more to the file than remove it.
   fileprivate func differs(from met: IndexedEntry?) -> Bool {
     guard let met else { return false }
-    return met.inode != inode || met.changeTime != changeTime
+    return met.inode != inode || PackedStamp(met.changeTime) != changeTime
   }
 }
 

@@ -51,6 +51,7 @@ extension DiskEngine {
 
   /// The names of all entries, as of a walk through the directory now.
   func names() throws(CacheError) -> [EntryName] {
+    writePending()
     var names: [EntryName] = []
     do throws(Errno) {
       var scan = try DirectoryScan(location.handle, trust: reader.trust)
@@ -66,6 +67,7 @@ extension DiskEngine {
 
   /// Counts what is in the directory, as of a walk through it now.
   func survey() throws(CacheError) -> DirectorySurvey {
+    writePending()
     var survey = DirectorySurvey()
     let now = self.now
     do throws(Errno) {

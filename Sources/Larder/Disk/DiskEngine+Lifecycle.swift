@@ -52,7 +52,7 @@ extension DiskEngine {
     }
     if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
-    guard withState({ $0.mustLock }) else { return false }
+    guard mayBe(.mustLock) else { return false }
     // Asked again at each call until it is had: nothing is written without the lock.
     try lockDirectory()
     withState { $0.mustLock = false }
@@ -86,8 +86,10 @@ extension DiskEngine {
   /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
+    writePending()
     waitForStamps()
     waitForEvictor()
+    try throwLoss()
     guard configuration.durability == .durable else { return }
     do throws(Errno) {
       try location.handle.descriptor.synchronize()
@@ -99,6 +101,8 @@ extension DiskEngine {
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }
+    // While limits are still kept for what it brings.
+    writePending()
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()

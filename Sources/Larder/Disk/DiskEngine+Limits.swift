@@ -22,17 +22,43 @@ extension DiskEngine {
     let missing = missingFreeSpace()
     // Before the lock is taken a second time, since the election asks the system.
     guard isOverLimit(missing), let term = termToEvict() else { return }
-    let mustEvict = withState { state in
+    let purge: TrimPlan? = withState { state in
       // What is chosen after the end would go behind the back of who has the directory then.
-      guard state.isScanned, !state.isShutDown,
+      // A purge that is under way goes by the totals as they come to be, new stores included.
+      guard state.isScanned, !state.isShutDown, !state.isPurging,
         let plan = plan(for: state, missing: missing, protecting: spared(state))
-      else { return false }
+      else { return nil }
       state.statistics.purges += 1
-      state.evict(plan)
+      state.isPurging = true
       if let lock = term.lock { state.term = lock }
-      return true
+      return plan
     }
-    if mustEvict { runEvictor() }
+    guard let purge else { return }
+    carryOut(purge)
+    withState { $0.isPurging = false }
+    runEvictor()
+  }
+
+  /// Takes a plan's victims out of the index, a slice at a time.
+  ///
+  /// - Returns: Their eviction, which the evictor has to be started for.
+  @discardableResult
+  private func carryOut(_ plan: TrimPlan) -> Eviction {
+    let (eviction, first) = withState { state -> (Eviction, TrimCourse) in
+      var course = TrimCourse(plan)
+      let eviction = state.beginEviction()
+      state.evictSlice(&course, eviction)
+      return (eviction, course)
+    }
+    var course = first
+    while !course.isDone {
+      course = withState { [course] state in
+        var next = course
+        state.evictSlice(&next, eviction)
+        return next
+      }
+    }
+    return eviction
   }
 
   private func isOverLimit(_ missing: UInt64) -> Bool {
@@ -92,7 +118,8 @@ extension DiskEngine {
   /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
   /// neighbour's is.
   func waitForRoom(_ byteCount: Int) {
-    guard let limit = configuration.sizeLimit else { return }
+    // Without victims there is nobody to wait for, which shows without the lock.
+    guard let limit = configuration.sizeLimit, mayBe(.hidesFiles) else { return }
     let most = UInt64(limit) + UInt64(limit) / 10
     if mustLookAround(limit) {
       _ = catchUp()
@@ -121,7 +148,7 @@ extension DiskEngine {
   ///
   /// - Returns: Whether anything was freed, so that another try makes sense.
   func makeRoom(for byteCount: Int) -> Bool {
-    let eviction: Eviction? = withState { state in
+    let plan: TrimPlan? = withState { state in
       guard state.isScanned else { return nil }
       var plan = TrimPlan(now: now, protected: nil)
       let total = state.index.allocatedByteCount
@@ -129,10 +156,10 @@ extension DiskEngine {
         Int(min(total, UInt64(Int.max))), configuration.trimTarget)
       plan.byteCountToFree = UInt64(byteCount)
       state.statistics.purges += 1
-      return state.evict(plan)
+      return plan
     }
-    guard let eviction else { return false }
-    return wait(for: eviction).removed > 0
+    guard let plan else { return false }
+    return wait(for: carryOut(plan)).removed > 0
   }
 
   /// Evicts by a plan of the caller's and waits until the files are gone.
@@ -147,20 +174,18 @@ extension DiskEngine {
       enforceLimits(after: nil)
     }
     try waitForScan()
-    let plan = makePlan(now)
-    let eviction = withState { $0.evict(plan) }
-    return wait(for: eviction)
+    return wait(for: carryOut(makePlan(now)))
   }
 
   /// Removes expired and over-aged entries.
   func sweep() {
     let plan = backgroundSweepPlan()
-    let isDone = withState { state in
-      guard state.isScanned, !state.isShutDown, state.trimsWaiting == 0 else { return false }
-      state.evict(plan)
-      return true
+    let mayStart = withState { state in
+      state.isScanned && !state.isShutDown && state.trimsWaiting == 0
     }
-    if isDone { runEvictor() }
+    guard mayStart else { return }
+    carryOut(plan)
+    runEvictor()
   }
 
   /// What the sweeps in the background remove.
@@ -204,19 +229,35 @@ extension EngineState {
   /// The same with the victims whose files are still there.
   func measuredOnDisk(_ configuration: DiskCache.Configuration) -> UInt64 {
     let (sum, isHuge) = measured(configuration)
-      .addingReportingOverflow(configuration.sizeMeasure.of(doomedTotals))
+      .addingReportingOverflow(configuration.sizeMeasure.of(doomed.totals))
     return isHuge ? .max : sum
   }
 
-  /// Takes a plan's victims out of the index and hands them to the evictor: the expired ones as
-  /// expired, the others as evicted.
+  /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
+  ///
+  /// For plans that take no entry but those that have expired, and tests.
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
-    let (outlived, evicted) = index.take(plan)
+    var course = TrimCourse(plan)
+    let eviction = beginEviction()
+    evictSlice(&course, eviction, atMost: .max)
+    return eviction
+  }
+
+  /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others as
+  /// evicted.
+  mutating func evictSlice(
+    _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
+  ) {
+    let (outlived, evicted) = course.takeSlice(of: &index, atMost: count)
     let expired = outlived.map { $0.counted(as: .expired) }
     statistics.removals[.expired, default: 0] += expired.count
     statistics.removals[.evicted, default: 0] += evicted.count
-    return startEviction(expired + evicted)
+    doom(expired)
+    doom(evicted)
+    eviction.add(expired)
+    eviction.add(evicted)
+    if course.isDone || count == .max { endChoosing(eviction) }
   }
 }
 

@@ -6,8 +6,13 @@ extension DiskEngine {
     let name = request.subject.name
     acquire(name)
     defer { release(name) }
+    if let write = request.write, !withState({ $0.backlog.isCurrent(write) }) { return .pending }
     let clearCount = withState { $0.clearCount }
     if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
+    // What waits to be written is a value that is there; no more is accepted while the name is held.
+    if request.isExclusive && withState({ $0.backlog[name] != nil }) {
+      return rejected(.alreadyPresent)
+    }
     let claim = try claim(request)
     defer { withExtendedLifetime(claim) {} }
     if case .taken = claim { return rejected(.alreadyPresent) }
@@ -21,19 +26,26 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: request.subject.key.tag)
-    if withState({ $0.noteClearedStore(entry, since: clearCount) }) != nil {
+    let isPending = request.write != nil
+    let isCleared = withState { state in
+      // What waited under the name is this value, or an older one.
+      state.backlog.drop(name)
+      return state.noteClearedStore(entry, since: clearCount) != nil
+    }
+    if isCleared {
       withdrawCleared(request.subject)
       return .stored
     }
     let cause = withState { [now, isNetwork = fileSystem.isNetwork] state in
       if isNetwork { state.serverClock.learn(status.change, at: now) }
-      return state.noteStored(entry)
+      return state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
     }
     if let cause { tellOfRemoval(name, key: request.subject.key, cause) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
-    tellObservers(request.subject.key, except: request.origin)
+    // They were told when the value was accepted.
+    if !isPending { tellObservers(request.subject.key, except: request.origin) }
     return .stored
   }
 

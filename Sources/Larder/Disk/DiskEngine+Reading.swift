@@ -41,15 +41,19 @@ extension DiskEngine {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
   ) throws(CacheError) -> Found? {
-    if isKnownAbsent(subject.name) { return miss(.absent) }
+    writePending(subject.name)
+    if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
     // Before the file is opened: between that and the look below, the evictor could remove both the
     // file and its mark, and what had been evicted would be found once more.
-    if withState({ $0.hidesFile(named: subject.name) }) { return miss(.absent) }
+    if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     let generation = generations.snapshot(of: subject.name)
     switch try reader.open(subject.name.fileName, in: location.handle) {
     case .missed(let reason, let errno):
-      if reason == .absent, let generation { forget(subject.name, generation) }
+      if reason == .absent {
+        missAbsent(subject.name, generation)
+        return nil
+      }
       return miss(reason, errno)
     case .file(let descriptor, let status):
       do throws(Errno) {
@@ -80,6 +84,32 @@ extension DiskEngine {
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ use: Use
   ) throws(Errno) -> Found? {
+    var bytes: [UInt8]?
+    if purpose == .value && mayBeQuick(status, use) {
+      // Read first and looked up afterwards: one look at the state then settles a hit on a file
+      // that was checked before. Of one that was not, the bytes are needed as well.
+      bytes = try descriptor.read(upTo: Int(status.byteCount))
+      if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
+        return Found(
+          descriptor: descriptor, status: status, bytes: bytes ?? [], extendedData: [],
+          expiry: hit.expiry, lifetime: hit.lifetime, generation: use.generation)
+      }
+    }
+    return try checkInFull(descriptor, status, subject, purpose, use, bytes)
+  }
+
+  /// Whether a file is worth reading before the state is asked about it: nothing that its status
+  /// tells speaks against it, and should it be turned down, little was read in vain.
+  private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
+    status.byteCount <= 1 << 20 && use.staleness == .zero && !fileSystem.isNetwork
+      && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
+  }
+
+  /// - Parameter bytes: The content, if it has been read.
+  private func checkInFull(
+    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
+    _ purpose: ReadPurpose, _ use: Use, _ bytes: [UInt8]?
+  ) throws(Errno) -> Found? {
     let tag = subject.key.tag
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
@@ -104,16 +134,15 @@ extension DiskEngine {
     } else if purpose == .valueAndData {
       testimony.extendedData = try reader.extendedData(of: descriptor)
     }
-    var bytes: [UInt8] = []
-    let isIntact = try content(
-      of: descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil,
-      into: &bytes)
+    var content = bytes
+    let isIntact = try check(
+      descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
     guard isIntact else { return miss(.damaged, subject.name, status, use) }
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
     let expiry = try noteHit(
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
     return Found(
-      descriptor: descriptor, status: status, bytes: bytes,
+      descriptor: descriptor, status: status, bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
   }
@@ -124,10 +153,11 @@ extension DiskEngine {
     return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 
-  /// Reads the content as the purpose asks and, unless the file is trusted already, checks it.
-  private func content(
-    of descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
-    _ testimony: EntryReader.Testimony, isTrusted: Bool, into bytes: inout [UInt8]
+  /// Reads the content as the purpose asks, unless it has been read, and checks it, unless the file
+  /// is trusted already.
+  private func check(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
+    _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
     let mustCheck = !isTrusted && reader.checksContent
     if purpose == .file {
@@ -135,9 +165,9 @@ extension DiskEngine {
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
     guard mayHold(status.byteCount) else { throw .noMemory }
-    bytes = try descriptor.read(upTo: Int(status.byteCount))
-    guard bytes.count == Int(status.byteCount) else { return false }
-    return mustCheck ? EntryReader.matches(bytes.span, testimony) : true
+    if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
+    guard let content, content.count == Int(status.byteCount) else { return false }
+    return mustCheck ? EntryReader.matches(content.span, testimony) : true
   }
 
   /// Whether a value of a length is read into memory; a longer one can be read through its
@@ -163,16 +193,22 @@ extension DiskEngine {
     }
   }
 
-  /// Whether the index alone can tell that there is no such entry.
-  private func isKnownAbsent(_ name: EntryName) -> Bool {
-    guard configuration.mode == .exclusive else { return false }
-    return withState { $0.isScanned && $0.index.entry(named: name) == nil }
+  /// Counts a miss if the index alone can tell that there is no such entry.
+  private func missesKnownAbsent(_ name: EntryName) -> Bool {
+    withState { state in
+      guard state.isScanned && !state.index.contains(name) else { return false }
+      state.countMiss(.absent)
+      return true
+    }
   }
 
-  /// Forgets an entry whose file others have removed, unless it was stored again since a snapshot.
-  private func forget(_ name: EntryName, _ generation: EntryGenerations.Snapshot) {
+  /// Counts a miss for want of a file, and forgets the entry, whose file others have removed, unless
+  /// it was stored again since a snapshot.
+  private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
-      guard generations.isCurrent(generation), state.index.remove(name) != nil else { return false }
+      state.countMiss(.absent)
+      guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
+      else { return false }
       outdateReaders(of: name)
       return true
     }
@@ -181,7 +217,7 @@ extension DiskEngine {
 
   /// Counts a miss.
   private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
-    withState { $0.statistics.misses[reason, default: 0] += 1 }
+    withState { $0.countMiss(reason) }
     return nil
   }
 

@@ -2,8 +2,17 @@ extension DiskEngine {
   /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
   ///
   /// - Returns: Whether this process's view had an entry there.
-  func remove(_ subject: Subject, cause: RemovalCause) throws(CacheError) -> Bool {
-    try remove(subject.name, key: subject.key, cause: cause) {
+  ///
+  /// - Parameter request: The store that fails and therefore removes what it was to replace.
+  func remove(
+    _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
+  ) throws(CacheError) -> Bool {
+    // A write that fails leaves a newer value of its name in the backlog alone, and whom to tell to
+    // who notes the loss.
+    if request?.write != nil {
+      return try remove(subject.name, key: subject.key, cause: cause, dropsPending: false)
+    }
+    return try remove(subject.name, key: subject.key, cause: cause) {
       tellObservers(subject.key, except: nil)
     }
   }
@@ -12,7 +21,8 @@ extension DiskEngine {
   ///
   /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
-    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, whileHeld: () -> Void = {}
+    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, dropsPending: Bool = true,
+    whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
@@ -20,23 +30,26 @@ extension DiskEngine {
     // Before the file goes too: who misses it on the disk must not meet it in memory after that.
     whileHeld()
     defer { whileHeld() }
-    let wasHidden = withState { $0.hidesFile(named: name) }
+    let (wasHidden, wasPending) = withState { state in
+      (state.hidesFile(named: name), dropsPending && state.backlog.drop(name))
+    }
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
-      let told = withState { state in
+      let told = withState { state -> RemovalCause? in
         // A victim was counted when it was chosen, which may be since the look above.
         let victim = state.doomed[name]
         state.noteRemoved(name)
-        let isCounted = isRemoved && !wasHidden && victim == nil
+        let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
         if isCounted { state.statistics.removals[cause, default: 0] += 1 }
+        if wasPending { return cause }
         return isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil
       }
       if let told { tellOfRemoval(name, key: key, told) }
       if isRemoved && configuration.durability == .durable {
         try handle.descriptor.synchronize()
       }
-      return isRemoved && !wasHidden
+      return isRemoved && !wasHidden || wasPending
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
@@ -107,7 +120,7 @@ extension DiskEngine {
       if state.hidesFile(named: name) || state.isShutDown { return }
       state.index.remove(name)
       state.statistics.removals[cause, default: 0] += 1
-      state.startEviction([victim])
+      state.startEviction(victim)
     }
     runEvictor()
   }

@@ -26,7 +26,10 @@ extension DiskEngine {
   }
 
   /// Waits until the index knows every entry.
+  ///
+  /// What waits to be written is written first, so that totals tell of it.
   func waitForScan() throws(CacheError) {
+    writePending()
     followReplacement()
     while true {
       startScanIfNeeded()
@@ -89,7 +92,7 @@ extension DiskEngine {
     at names: [EntryName], _ number: Int, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
     var piece = DirectoryScan.Piece()
-    for name in names { try piece.add(name, in: handle, trust: reader.trust) }
+    for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
     return takeOver(piece, number, at: now)
   }

@@ -1,7 +1,8 @@
 extension DiskEngine {
   /// Gives the file of a name its attribute and stamps again.
   func stamp(_ name: EntryName, _ term: Restamping) throws(CacheError) -> StampOutcome {
-    try changing(name) { () throws(CacheError) in
+    writePending(name)
+    return try changing(name) { () throws(CacheError) in
       switch try reader.open(name.fileName, in: location.handle) {
       case .missed(let reason, let errno):
         if reason == .absent || reason == .foreign { return .absent }

@@ -12,6 +12,8 @@ extension DiskEngine {
     var isWanted: (@Sendable () -> Bool)?
     /// The memory tier whose object stores, which needs not be told.
     var origin: ObjectIdentifier?
+    /// The value in the backlog that is to be written; nil for a store by the caller himself.
+    var write: Backlog.Write?
     /// Runs when the value is visible, before any other change of the name.
     var onPublish: (@Sendable (Published) -> Void)?
   }
@@ -30,8 +32,14 @@ extension DiskEngine {
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    if let reason = rejection(of: request, byteCount: content.count) {
-      return try reject(request, reason)
+    // What waits was admitted before.
+    if request.write == nil {
+      if let reason = rejection(of: request, byteCount: content.count) {
+        return try reject(request, reason)
+      }
+      if let limit = configuration.writeBehindLimit, !request.isExclusive, content.count <= limit {
+        return try storeBehind(content, request, limit: limit)
+      }
     }
     return try keepingPromise(request) { () throws(CacheError) in
       do throws(CacheError) {
@@ -129,7 +137,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StagedFile {
     let isNew =
       mayBeUnnamed
-      && withState { $0.index.entry(named: name) == nil && $0.doomed[name] == nil }
+      && withState { !$0.index.contains(name) && !$0.doomed.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
@@ -152,10 +160,12 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
-    let seal = EntryWriter.Seal(
-      key: request.subject.key, lifetime: request.expiration.lifetime,
-      lastAccess: withState { $0.issueAccess(at: now) },
-      expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
+    let seal =
+      request.write?.seal
+      ?? EntryWriter.Seal(
+        key: request.subject.key, lifetime: request.expiration.lifetime,
+        lastAccess: withState { $0.issueAccess(at: now) },
+        expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal)
@@ -181,7 +191,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     if !request.isExclusive {
       do throws(CacheError) {
-        _ = try remove(request.subject, cause: .replaced)
+        _ = try remove(request.subject, cause: .replaced, of: request)
       } catch {
         throw error.settingOldValueRemains(true)
       }
@@ -206,7 +216,7 @@ extension DiskEngine {
       if request.isExclusive { throw error }
       var remains = false
       do throws(CacheError) {
-        _ = try remove(request.subject, cause: .replaced)
+        _ = try remove(request.subject, cause: .replaced, of: request)
       } catch {
         remains = true
       }

@@ -9,11 +9,8 @@ extension DiskEngine {
   ) throws(Errno) -> Timestamp {
     let expiry = status.modification.asExpiry
     let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
-    let lag = configuration.recency.lag(for: lifetime)
-    let isDue =
-      !isReadOnly
-      && configuration.recency.isDue(
-        stored: min(status.lastAccess, use.now), now: use.now, lifetime: lifetime)
+    let lag = recency.lag(for: lifetime)
+    let isDue = isDue(status, lifetime, use.now)
     var isNews = false
     let (access, promised) = withState { state in
       state.statistics.hits += 1
@@ -69,6 +66,34 @@ extension DiskEngine {
     guard hasEvents, known?.changeTime != status.change else { return .known }
     if known != nil { outdateReaders(of: name) }
     return .news
+  }
+
+  /// Counts a hit on a file that was checked before, in one look at the state.
+  ///
+  /// - Returns: Nil, with nothing counted, where more has to be done: the file is not known, is on
+  ///   its way out, or wants its stamp at once.
+  func noteTrustedHit(
+    _ subject: Subject, _ status: FileStatus, _ use: Use
+  ) -> (expiry: Timestamp, lifetime: Lifetime)? {
+    let tag = subject.key.tag
+    let (hit, lag) = withState { state -> ((expiry: Timestamp, lifetime: Lifetime)?, Int64) in
+      guard !state.hidesFile(named: subject.name),
+        let known = state.index.verified(
+          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
+      else { return (nil, 0) }
+      let isDue = isDue(status, known.lifetime, use.now)
+      let lag = isDue ? recency.lagNanoseconds(for: known.lifetime) : 0
+      if isDue && lag == 0 { return (nil, 0) }
+      let expiry = state.noteTrustedHit(subject.name, status, known, use, isDue: isDue)
+      return ((expiry, known.lifetime), lag)
+    }
+    if lag > 0 { planDrain(within: .nanoseconds(lag)) }
+    return hit
+  }
+
+  private func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
+    !isReadOnly
+      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime)
   }
 
   /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
@@ -173,6 +198,30 @@ extension EngineState {
       pending.expirySeen == status.modification
     else { return nil }
     return pending.expiry
+  }
+
+  /// Counts a hit on a file that is as the index knows it.
+  ///
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
+  fileprivate mutating func noteTrustedHit(
+    _ name: EntryName, _ status: FileStatus, _ known: EntryIndex.Verified, _ use: DiskEngine.Use,
+    isDue: Bool
+  ) -> Timestamp {
+    statistics.hits += 1
+    statistics.bytesRead.addSaturating(status.byteCount)
+    let access = issueAccess(at: use.now)
+    changedSinceScan?.insert(name)
+    let stored = status.modification.asExpiry
+    index.use(known.slot, at: access)
+    // Most uses promise nothing new, and what was promised before is in the index already.
+    guard isDue || !pending.isEmpty else { return stored }
+    if isDue {
+      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
+      notePending(name, status, access: access, expiry: extended)
+    }
+    let expiry = max(stored, pendingExpiry(of: name, status) ?? stored)
+    index.setExpiry(expiry, of: known.slot)
+    return expiry
   }
 
   /// Remembers a use that is due on the disk. What an earlier one was promised stays promised.

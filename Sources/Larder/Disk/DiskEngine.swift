@@ -20,11 +20,15 @@ final class DiskEngine: Sendable {
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
   let reader: EntryReader
+  let recency: Recency
+  /// What of the state is rarely true and asked by every read: seen without the lock.
+  private let rarities = Atomic<UInt8>(0)
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
+    recency = configuration.recency
     writer = EntryWriter(
       configuration, configuration.fileSystem ?? location.handle.fileSystem)
     reader = EntryReader(configuration, location)
@@ -51,7 +55,7 @@ final class DiskEngine: Sendable {
   func acquire(_ name: EntryName) {
     while true {
       let ticket = changed.ticket()
-      if withState({ $0.busy.insert(name).inserted }) { break }
+      if withState({ $0.claim(name) }) { break }
       changed.wait(ticket)
     }
     generations.begin(name)
@@ -59,7 +63,7 @@ final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    withState { _ = $0.busy.remove(name) }
+    withState { $0.unclaim(name) }
     changed.signal()
   }
 
@@ -79,6 +83,26 @@ final class DiskEngine: Sendable {
 
   /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.
   func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
-    state.withLock { body(&$0) }
+    state.withLock { state in
+      let result = body(&state)
+      let now = state.rarities.rawValue
+      // Under the lock, so that of two changes the later one is not overtaken.
+      if now != rarities.load(ordering: .relaxed) { rarities.store(now, ordering: .releasing) }
+      return result
+    }
+  }
+
+  /// Whether one of the rare things is true, as of a moment before the call returns.
+  func mayBe(_ rarity: EngineState.Rarities) -> Bool {
+    EngineState.Rarities(rawValue: rarities.load(ordering: .acquiring)).contains(rarity)
+  }
+
+  /// Whether a name's file is gone in this process's view, as of a moment before the call returns.
+  ///
+  /// Most of the time nothing is hidden, which shows without the lock: what was hidden before the
+  /// call set the mark before.
+  func hidesFile(named name: EntryName) -> Bool {
+    guard mayBe(.hidesFiles) else { return false }
+    return withState { $0.hidesFile(named: name) }
   }
 }

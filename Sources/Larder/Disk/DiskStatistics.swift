@@ -12,6 +12,7 @@
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |
 /// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
+/// | `lostStores` | a value that was accepted as pending could not be written |
 /// | `evictionTime` | files of victims were removed, by the time that it took |
 /// | `errors` | a call threw an error that came from the system, by error number |
 /// | `upkeepFailures` | a step in the background failed, by error number |
@@ -36,6 +37,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var stampsWritten = 0
   /// Uses that did not, because somebody had changed or removed the file.
   public internal(set) var stampsDropped = 0
+  /// Values accepted as pending that could not be written later.
+  public internal(set) var lostStores = 0
   /// The time that removing the files of evicted, expired and damaged entries took, in the
   /// background and with waits for those who were changing them.
   public internal(set) var evictionTime = Duration.zero

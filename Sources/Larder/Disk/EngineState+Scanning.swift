@@ -89,8 +89,7 @@ extension EngineState {
     mustLock = true
     index.removeAll()
     pending = [:]
-    doomed = [:]
-    doomedTotals = IndexTotals()
+    doomed = DoomedFiles()
     mustScanAgain()
   }
 

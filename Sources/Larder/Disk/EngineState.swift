@@ -4,8 +4,14 @@
 struct EngineState: Sendable {
   var index = EntryIndex()
   var statistics = DiskStatistics()
+  /// Values that wait to be written.
+  var backlog = Backlog()
+  /// Reads that found no file; kept apart from the other misses, since a miss is often all that is
+  /// asked of an engine and a dictionary takes longer than the look into the index.
+  var absentCount = 0
   /// Names that an operation is changing right now.
-  var busy: Set<EntryName> = []
+  // As many as there are threads that change something, and looked through faster than hashed.
+  var busy: [EntryName] = []
   /// Uses that have not reached the disk.
   var pending: [EntryName: PendingStamp] = [:]
   /// Drains going on; a use that one of them has taken is no longer in `pending`.
@@ -13,13 +19,13 @@ struct EngineState: Sendable {
   /// When the next drain of `pending` is due, nil when none is planned.
   var nextDrain: MonotonicTime?
   /// Victims that have left the index and whose files have not left the disk.
-  var doomed: [EntryName: Victim] = [:]
-  /// What the victims come to.
-  var doomedTotals = IndexTotals()
+  var doomed = DoomedFiles()
   /// Evictions that wait for the evictor, in order.
   var evictions: [Eviction] = []
   /// Whether a thread is removing victims' files, or has been asked to.
   var isEvicting = false
+  /// Whether a thread is choosing the victims of a purge, slice by slice.
+  var isPurging = false
   /// The lock of this process's term as evictor, between its election and the end of its evictions.
   var term: LockedFile?
   /// When another process was first found to be evicting although a limit is passed; nil when none
@@ -68,12 +74,63 @@ struct EngineState: Sendable {
 }
 
 extension EngineState {
+  /// The statistics as they are shown.
+  var snapshot: DiskStatistics {
+    var snapshot = statistics
+    if absentCount > 0 { snapshot.misses[.absent, default: 0] += absentCount }
+    return snapshot
+  }
+
+  /// Counts a miss.
+  mutating func countMiss(_ reason: MissReason) {
+    if reason == .absent {
+      absentCount += 1
+    } else {
+      statistics.misses[reason, default: 0] += 1
+    }
+  }
+
   /// Whether the index knows every entry, also while a later scan looks for what others did.
   var isScanned: Bool { statistics.scan == .finished }
 
+  /// What is rarely true and asked by every read.
+  struct Rarities: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// Some name's file is gone in this process's view and still there.
+    static let hidesFiles = Rarities(rawValue: 1)
+    /// Another directory was found at the path, and its lock has not been taken.
+    static let mustLock = Rarities(rawValue: 2)
+    /// Values wait to be written.
+    static let hasBacklog = Rarities(rawValue: 4)
+  }
+
+  /// Takes a name for a change; false when somebody else has it.
+  mutating func claim(_ name: EntryName) -> Bool {
+    guard !busy.contains(name) else { return false }
+    busy.append(name)
+    return true
+  }
+
+  /// Gives a name back.
+  mutating func unclaim(_ name: EntryName) {
+    guard let index = busy.firstIndex(of: name) else { return }
+    busy.swapAt(index, busy.count - 1)
+    busy.removeLast()
+  }
+
+  /// Which of them are true.
+  var rarities: Rarities {
+    Rarities(rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4))
+  }
+
+  /// Whether any file is hidden.
+  private var hidesFiles: Bool { !doomed.isEmpty || storedSinceClear != nil }
+
   /// Whether a file of this process's view is gone although its name is still on the disk.
   func hidesFile(named name: EntryName) -> Bool {
-    if doomed[name] != nil { return true }
+    guard hidesFiles else { return false }
+    if doomed.contains(name) { return true }
     guard let storedSinceClear else { return false }
     return !storedSinceClear.contains(name)
   }
@@ -95,7 +152,9 @@ extension EngineState {
   /// is wrong.
   ///
   /// - Returns: Why the entry that had the name left, if one is known to have had it.
-  mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
+  mutating func noteStored(
+    _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
+  ) -> RemovalCause? {
     // A victim was counted when it was chosen; its file is gone now.
     var cause = doomed[entry.name]?.cause
     cancelRemoval(of: entry.name)
@@ -104,7 +163,7 @@ extension EngineState {
     changedSinceScan?.insert(entry.name)
     rescans.byteCount += entry.byteCount
     rescans.storeCount += 1
-    if index.upsert(entry, order: .mostRecent) {
+    if index.upsert(entry, order: order) {
       statistics.removals[.replaced, default: 0] += 1
       cause = .replaced
     }
@@ -125,10 +184,7 @@ extension EngineState {
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
     // Our own stamp moved the change time of a file that is on its way out; it is still the one
     // judged.
-    if var victim = doomed[name], victim.inode == status.inode {
-      victim.changeTime = status.change
-      doomed[name] = victim
-    }
+    doomed.restamp(name, inode: status.inode, changeTime: status.change)
     if storedSinceClear != nil { restampedSinceClear[name] = status }
     // A scan may have met the file as it was before the stamp.
     changedSinceScan?.insert(name)
@@ -140,11 +196,7 @@ extension EngineState {
   /// Takes victims out of everything that answers, so that only their files are left to remove.
   mutating func doom(_ victims: [Victim]) {
     for victim in victims {
-      // A victim of the same name that was chosen before is the same file or has gone.
-      cancelRemoval(of: victim.name)
-      doomed[victim.name] = victim
-      doomedTotals.add(
-        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
+      doomed.insert(victim)
       pending[victim.name] = nil
       changedSinceScan?.insert(victim.name)
     }
@@ -152,10 +204,7 @@ extension EngineState {
 
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
-    guard let victim = doomed.removeValue(forKey: name) else { return }
     // A scan may have met the file before it went.
-    changedSinceScan?.insert(name)
-    doomedTotals.subtract(
-      byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
+    if doomed.remove(name) { changedSinceScan?.insert(name) }
   }
 }

@@ -28,16 +28,39 @@ extension EntryAttribute {
 
   /// The attribute as it is stored.
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    // What fits beside a 256-byte ext4 inode; a longer one grows the array once.
-    bytes.reserveCapacity(64)
-    bytes.append(Self.version)
-    bytes.append(Self.space)
-    Hexadecimal.append(contentHash, to: &bytes)
-    bytes.append(Self.space)
-    lifetime.append(to: &bytes)
-    bytes.append(Self.space)
+    var bytes = Self.head(contentHash, lifetime, capacity: 96)
     proof.append(to: &bytes)
+    return bytes
+  }
+
+  /// The attribute of a key as it is stored.
+  ///
+  /// - Complexity: O(bytes of the key), with one allocation.
+  static func bytes(
+    _ contentHash: UInt64, _ lifetime: Lifetime, key: Span<UInt8>, recordsKey: Bool
+  ) -> [UInt8] {
+    guard recordsKey && key.count <= KeyProof.maximumRecordedKeyCount else {
+      let proof = KeyProof(of: key, recordsKey: false)
+      return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof).bytes
+    }
+    // 32 for what stands before the key, the longest lifetime included.
+    var bytes = head(contentHash, lifetime, capacity: 32 + key.count)
+    KeyProof.append(key: key, to: &bytes)
+    return bytes
+  }
+
+  /// The fields before the proof.
+  private static func head(
+    _ contentHash: UInt64, _ lifetime: Lifetime, capacity: Int
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(capacity)
+    bytes.append(version)
+    bytes.append(space)
+    Hexadecimal.append(contentHash, to: &bytes)
+    bytes.append(space)
+    lifetime.append(to: &bytes)
+    bytes.append(space)
     return bytes
   }
 
@@ -93,10 +116,15 @@ extension Lifetime {
   /// Writes the field. What is not known is written as fixed, which no access extends.
   fileprivate func append(to bytes: inout [UInt8]) {
     switch self {
-    case .seconds(let count): bytes += String(count).utf8
+    case .seconds(let count): Self.append(decimal: count, to: &bytes)
     case .never: bytes += Self.neverText.utf8
     case .fixed, .unknown: bytes += Self.fixedText.utf8
     }
+  }
+
+  private static func append(decimal number: UInt32, to bytes: inout [UInt8]) {
+    if number > 9 { append(decimal: number / 10, to: &bytes) }
+    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 
   /// Reads the field; a number of seconds beyond the longest counts as the longest.

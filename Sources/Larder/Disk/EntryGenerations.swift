@@ -17,28 +17,22 @@ final class EntryGenerations: Sendable {
   private static let begun: UInt64 = 1 << 16
   private static let ongoingMask: UInt64 = begun - 1
 
-  private let counters: [Counter]
-
-  // An object each, since an atomic cannot lie in an array: 1,024 small allocations per engine.
-  private final class Counter: Sendable {
-    let value = Atomic<UInt64>(0)
-  }
-
-  init() {
-    counters = (0..<1024).map { _ in Counter() }
-  }
+  // In a row and not an object each: a read asks for one at random, and a thousand objects would
+  // seldom be at hand.
+  private let counters = InlineArray<1024, Atomic<UInt64>> { _ in Atomic(0) }
 
   /// By the low bits of the digest: who chooses names can make them share a counter, which costs
   /// those names promotions and nothing else.
-  private func counter(of name: EntryName) -> Counter {
-    counters[Int(truncatingIfNeeded: name.digest.low & 1023)]
+  private func index(of name: EntryName) -> Int {
+    Int(truncatingIfNeeded: name.digest.low & 1023)
   }
 
   /// Marks the start of a change.
   ///
   /// Called by who holds the name, before anything of it changes.
   func begin(_ name: EntryName) {
-    counter(of: name).value.wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
+    counters[index(of: name)].wrappingAdd(
+      Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
   /// Marks the end of a change.
@@ -46,20 +40,20 @@ final class EntryGenerations: Sendable {
   /// Called before the name is free again, so that a reader that sees no change going on sees its
   /// outcome.
   func end(_ name: EntryName) {
-    counter(of: name).value.wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
+    counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
   /// Marks the start of a change of every name: who read before must not promote what it read.
   func beginAll() {
-    for counter in counters {
-      counter.value.wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
+    for index in counters.indices {
+      counters[index].wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
     }
   }
 
   /// Marks the end of a change of every name.
   func endAll() {
-    for counter in counters {
-      counter.value.wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
+    for index in counters.indices {
+      counters[index].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
     }
   }
 
@@ -67,12 +61,12 @@ final class EntryGenerations: Sendable {
   ///
   /// Nil also while a change of another name with the same counter is going on.
   func snapshot(of name: EntryName) -> Snapshot? {
-    let value = counter(of: name).value.load(ordering: .acquiring)
+    let value = counters[index(of: name)].load(ordering: .acquiring)
     return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil
   }
 
   /// Whether nothing has begun to change the name since the snapshot.
   func isCurrent(_ snapshot: Snapshot) -> Bool {
-    counter(of: snapshot.name).value.load(ordering: .acquiring) == snapshot.value
+    counters[index(of: snapshot.name)].load(ordering: .acquiring) == snapshot.value
   }
 }

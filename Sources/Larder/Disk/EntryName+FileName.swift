@@ -34,13 +34,15 @@ extension EntryName {
   }
 
   private static func append(_ word: UInt64, to name: inout FileName) {
-    let digits = Hexadecimal.digits(of: word)
-    for index in digits.indices { name.append(digits[index]) }
+    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word &>> 32)))
+    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word)))
   }
 
   private static func word(_ name: FileName, at start: Int) -> UInt64? {
-    let digits = [16 of UInt8] { name[start + $0] }
-    return Hexadecimal.word(of: digits.span)
+    guard let high = Hexadecimal.half(ofPacked: name.packed(at: start)),
+      let low = Hexadecimal.half(ofPacked: name.packed(at: start + 8))
+    else { return nil }
+    return UInt64(high) << 32 | UInt64(low)
   }
 }
 

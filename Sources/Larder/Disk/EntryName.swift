@@ -12,6 +12,17 @@ package struct EntryName: Sendable, Hashable {
   }
 }
 
+extension EntryName {
+  /// Feeds what tells names apart: the digest, and an extension where there is one.
+  ///
+  /// Most names have none, and every word costs a round of the keyed hash.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(digest.high)
+    hasher.combine(digest.low)
+    if fileExtension != .none { hasher.combine(fileExtension) }
+  }
+}
+
 extension EntryName: Comparable {
   /// The order of the names as bytes, which is how ties of age are settled.
   package static func < (a: EntryName, b: EntryName) -> Bool {

@@ -7,8 +7,8 @@ final class EntryWriter: Sendable {
   private let recordsKeys: Bool
   /// Whether the file system has turned unnamed files down.
   private let lacksUnnamedFiles: Atomic<Bool>
-  // One for all caches of the process, which may share a directory under two engines for a moment.
-  private static let serial = Atomic<UInt64>(0)
+  /// Who the process is, settled at the opening like whose files are trusted.
+  private let user = ProcessIdentity.user
 
   /// Whether what a stamp was set to is asked for again, because the file system may hold less and
   /// not say so.
@@ -32,7 +32,7 @@ final class EntryWriter: Sendable {
     // Without a name a crash leaves nothing behind; but only linkat can give one later, and it
     // replaces nothing. Where the name is taken a temporary saves the second name.
     let file = try isNew ? stageUnnamed(in: handle) : stageNamed(in: handle)
-    if ProcessIdentity.user == 0 && handle.owner != 0 {
+    if user == 0 && handle.owner != 0 {
       // Root works for the directory's owner, who must be able to use and remove the file.
       try file.descriptor.setOwner(handle.owner, group: handle.group)
     }
@@ -47,7 +47,7 @@ final class EntryWriter: Sendable {
     if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
     do throws(Errno) {
       let descriptor = try handle.createUnnamed(permissions: permissions)
-      return StagedFile(descriptor, in: handle, temporary: nil)
+      return StagedFile(descriptor, in: handle, temporary: nil, exchanges: !isDurable)
     } catch .notSupported, .isDirectory, .invalidArgument {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
@@ -61,10 +61,11 @@ final class EntryWriter: Sendable {
   /// Makes a temporary and locks it before anybody can take it for one that was left behind.
   private func stageNamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     while true {
-      let name = Self.temporaryName()
+      let name = TemporaryName()
       do throws(Errno) {
         let file = StagedFile(
-          try handle.create(name, permissions: permissions), in: handle, temporary: name)
+          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name,
+          exchanges: !isDurable)
         // A scan that came between the making and the lock has removed the file, or is about to.
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
@@ -73,15 +74,6 @@ final class EntryWriter: Sendable {
         // Another process namespace shares the directory and our number: take the next.
       }
     }
-  }
-
-  /// A name for a write in progress that this process has not used.
-  static func temporaryName() -> FileName {
-    var name = FileName(".larder-")
-    name.append(String(ProcessIdentity.pid))
-    name.append("-")
-    name.append(String(serial.wrappingAdd(1, ordering: .relaxed).newValue))
-    return name
   }
 
   /// Gives a complete file its attributes and stamps, so that it can be published.
@@ -151,8 +143,9 @@ final class EntryWriter: Sendable {
   ) throws(Errno) {
     let hash = file.contentHash(with: seal.extendedData)
     func attribute(recordsKey: Bool) -> [UInt8] {
-      let proof = seal.key.withBytes { KeyProof(of: $0, recordsKey: recordsKey) }
-      return EntryAttribute(contentHash: hash, lifetime: seal.lifetime, proof: proof).bytes
+      seal.key.withBytes {
+        EntryAttribute.bytes(hash, seal.lifetime, key: $0, recordsKey: recordsKey)
+      }
     }
     do throws(Errno) {
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))

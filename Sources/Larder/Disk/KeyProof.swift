@@ -42,6 +42,12 @@ extension KeyProof {
     }
   }
 
+  /// Writes the field of a key that is recorded as it is.
+  static func append(key: Span<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(keyMark)
+    bytes.append(copying: key)
+  }
+
   /// Writes the field, which is the last one.
   func append(to bytes: inout [UInt8]) {
     switch self {
@@ -61,7 +67,7 @@ extension KeyProof {
     guard let start = range.first else { return nil }
     let rest = (start + 1)..<range.upperBound
     switch bytes[start] {
-    case Self.keyMark: self = .key(rest.map { bytes[$0] })
+    case Self.keyMark: self = .key([UInt8](copying: bytes.extracting(rest)))
     case Self.digestMark:
       guard rest.count == 32,
         let first = Hexadecimal.word(of: bytes.extracting(rest.prefix(16))),

@@ -1,8 +1,22 @@
 /// When a use of an entry is worth a stamp on the disk, and what the stamp says.
 struct Recency: Sendable {
   /// How far the stored last access may lag behind. Zero: not at all.
-  var granularity: Duration
-  var extending: ExpirationExtending
+  let granularity: Duration
+  let extending: ExpirationExtending
+  /// The same in nanoseconds, of which 64 bits hold 292 years.
+  private let nanoseconds: Int64
+
+  /// Settles the lag once, so that no read calculates with durations.
+  init(granularity: Duration, extending: ExpirationExtending) {
+    self.granularity = granularity
+    self.extending = extending
+    let (seconds, attoseconds) = granularity.components
+    let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    // Rounded up: the shortest lag there is does not mean none.
+    let (sum, isBeyond) = scaled.addingReportingOverflow(
+      (attoseconds + 999_999_999) / 1_000_000_000)
+    nanoseconds = isHuge || isBeyond ? .max : sum
+  }
 
   /// The lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is shorter.
   func lag(for lifetime: Lifetime) -> Duration {
@@ -17,8 +31,15 @@ struct Recency: Sendable {
   ///
   /// - Parameter stored: the last access as the file has it.
   func isDue(stored: Timestamp, now: Timestamp, lifetime: Lifetime) -> Bool {
-    let lag = lag(for: lifetime)
-    return lag == .zero || now.duration(since: stored) > lag
+    let lag = lagNanoseconds(for: lifetime)
+    return lag == 0 || now.nanoseconds(since: stored) > lag
+  }
+
+  /// The lag allowed for an entry, in nanoseconds.
+  func lagNanoseconds(for lifetime: Lifetime) -> Int64 {
+    guard case .seconds(let count) = lifetime else { return nanoseconds }
+    // A sixteenth of a second.
+    return min(nanoseconds, Int64(count) * 62_500_000)
   }
 
   /// The last access to write: never earlier than what is stored, unless that is in the future.

@@ -64,13 +64,7 @@ extension EntryIndex {
   /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
   ///   place in the order.
   package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
-    // What the expired free counts towards the bytes that must become free.
-    let start = totals
-    let expired = takeExpired(at: plan.now, except: plan.protected)
-    let evicted = takeLeastRecent(except: plan.protected) { totals, next in
-      !plan.isFulfilled(
-        by: totals, freed: totals.allocatedByteCount(missingSince: start), next: next)
-    }
-    return (expired, evicted)
+    var course = TrimCourse(plan)
+    return course.takeSlice(of: &self, atMost: .max)
   }
 }

@@ -90,7 +90,7 @@ extension DirectoryHandle {
   func replace(
     _ name: FileName, with content: [UInt8], sealedBy line: FixtureLine?
   ) throws(Errno) -> Bool {
-    let temporary = EntryWriter.temporaryName()
+    let temporary = TemporaryName().fileName
     let file = try create(temporary, permissions: line == nil ? 0o644 : 0o600)
     do throws(Errno) {
       try file.write(content.span)

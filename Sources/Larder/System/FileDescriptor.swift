@@ -65,10 +65,12 @@ extension FileDescriptor {
   /// - Throws: `.notPermitted` when the caller is neither the owner nor privileged, since setting a
   ///   given time is the owner's right even where others may write.
   func setTimes(access: Timestamp?, modification: Timestamp?) throws(Errno) {
-    let times = [
-      access?.timespec ?? Timestamp.omitted, modification?.timespec ?? Timestamp.omitted,
-    ]
-    _ = try system(.futimens, faults) { unsafe futimens(rawValue, times) }
+    let times = [2 of CTimespec] { index in
+      (index == 0 ? access : modification)?.timespec ?? Timestamp.omitted
+    }
+    _ = try system(.futimens, faults) {
+      unsafe times.span.withUnsafeBufferPointer { unsafe futimens(rawValue, $0.baseAddress) }
+    }
   }
 
   /// Sets the permissions whatever the umask says. Corresponds to `fchmod`.

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
 /// A file's name of up to 63 bytes, kept inline and ended by a zero, so that a system call can take
 /// it without a `String` being built.
 struct FileName: Sendable {
@@ -32,6 +38,22 @@ struct FileName: Sendable {
     count += 1
   }
 
+  /// Adds eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
+  /// bytes.
+  mutating func append(packed bytes: UInt64) {
+    precondition(count &+ 8 <= Self.maximumCount, "a file name of the cache has at most 63 bytes")
+    var span = storage.mutableSpan
+    var raw = unsafe span.mutableBytes
+    raw.storeBytes(of: bytes.littleEndian, toByteOffset: count, as: UInt64.self)
+    count &+= 8
+  }
+
+  /// Adds the decimal digits of a number. Precondition: the name stays within 63 bytes.
+  mutating func append(decimal number: UInt64) {
+    if number > 9 { append(decimal: number / 10) }
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  }
+
   /// Adds a text. Precondition: the name stays within 63 bytes.
   mutating func append(_ text: String) {
     for byte in text.utf8 { append(byte) }
@@ -42,6 +64,14 @@ struct FileName: Sendable {
   /// The name as text; bytes that are not UTF-8 become U+FFFD.
   var text: String {
     String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
+  }
+
+  /// Eight bytes from an index on, the first in the lowest bits. Precondition: 56 at most.
+  func packed(at index: Int) -> UInt64 {
+    let bytes = unsafe storage.span.bytes
+    return UInt64(
+      littleEndian: unsafe bytes.unsafeLoadUnaligned(
+        fromByteOffset: index, as: UInt64.self))
   }
 
   /// Whether the name begins with a literal.
@@ -67,15 +97,13 @@ struct FileName: Sendable {
   ///
   /// - Complexity: O(count); stops after 64 bytes however long the string is.
   init?(copying pointer: UnsafePointer<CChar>) {
+    let length = unsafe strnlen(pointer, Self.maximumCount + 1)
+    guard length <= Self.maximumCount else { return nil }
     self.init()
-    var index = 0
-    while true {
-      let byte = unsafe UInt8(bitPattern: pointer[index])
-      if byte == 0 { break }
-      if index == Self.maximumCount { return nil }
-      storage[index] = byte
-      index += 1
+    var span = storage.mutableSpan
+    unsafe span.withUnsafeMutableBufferPointer { buffer in
+      _ = unsafe memcpy(buffer.baseAddress.unsafelyUnwrapped, pointer, length)
     }
-    count = index
+    count = length
   }
 }

@@ -39,6 +39,10 @@ final class IOExecutor: Sendable {
   // of caches.
   static let upkeep = IOExecutor(threadLimit: 4)
 
+  /// Writes what caches accepted to write later. Apart from the upkeep, since a write may have to
+  /// wait for an eviction.
+  static let writing = IOExecutor(threadLimit: 2)
+
   /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
   static let endings = IOExecutor(threadLimit: 2)
 

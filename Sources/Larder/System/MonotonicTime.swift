@@ -18,6 +18,14 @@ package struct MonotonicTime: Sendable, Comparable {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
+  /// The present as of the system's last tick, up to 4 ms behind and five times as quick to have.
+  /// Corresponds to `clock_gettime(CLOCK_MONOTONIC_COARSE)`.
+  static var coarse: MonotonicTime {
+    var time = CTimespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
   package static func < (a: MonotonicTime, b: MonotonicTime) -> Bool {
     a.nanoseconds < b.nanoseconds
   }

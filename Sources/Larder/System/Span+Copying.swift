@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
 extension Array where Element == UInt8 {
   /// Copies lent bytes.
   ///
@@ -5,14 +11,22 @@ extension Array where Element == UInt8 {
   init(copying bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }
+
+  /// Adds a copy of lent bytes.
+  mutating func append(copying bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
 }
 
 extension Span where Element == UInt8 {
   /// Whether two runs of bytes are the same. Corresponds to `memcmp`.
   func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
+    guard count > 0 else { return true }
     return unsafe withUnsafeBufferPointer { a in
-      unsafe other.withUnsafeBufferPointer { b in unsafe a.elementsEqual(b) }
+      unsafe other.withUnsafeBufferPointer { b in
+        unsafe memcmp(a.baseAddress.unsafelyUnwrapped, b.baseAddress.unsafelyUnwrapped, count) == 0
+      }
     }
   }
 }

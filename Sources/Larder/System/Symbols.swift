@@ -20,7 +20,8 @@ func c_fgetxattr(
 
 /// See: man 2 renameat2 (stdio.h).
 ///
-/// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE (linux/fs.h).
+/// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE, 2
+/// RENAME_EXCHANGE (linux/fs.h).
 @_extern(c, "renameat2")
 func c_renameat2(
   _ oldDirectory: Int32, _ oldName: UnsafePointer<CChar>, _ newDirectory: Int32,

@@ -40,8 +40,11 @@ struct DiskMeasurement {
   }
 
   /// A cache that does everything a cache with a limit does, and never reaches it.
-  private func open(_ mode: DiskCache.Mode = .shared) throws -> DiskCache {
+  private func open(
+    _ mode: DiskCache.Mode = .shared, writeBehindLimit: Int? = nil
+  ) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: 1 << 50)
+    configuration.writeBehindLimit = writeBehindLimit
     configuration.mode = mode
     let cache = try DiskCache(directory: ours.path, configuration: configuration)
     _ = try cache.count()
@@ -63,6 +66,7 @@ struct DiskMeasurement {
       try fresh.close()
     }
     if options.wants("miss-exclusive") { try missInExclusive() }
+    if options.wants("store-behind") { try storeBehind() }
     let last = try open()
     try remove(last)
     try last.close()
@@ -100,6 +104,13 @@ extension DiskMeasurement {
     add(name, times)
   }
 
+  /// What the caller waits for: a backlog that takes all of a round, and is written between rounds.
+  private mutating func storeBehind() throws {
+    let cache = try open(writeBehindLimit: max(1, 2 * byteCount * count))
+    try store(cache, "store-behind")
+    try cache.close()
+  }
+
   private mutating func read(_ cache: DiskCache, _ name: String) throws {
     let directory = RawCalls.openDirectory(ours.path)
     defer { close(directory) }
@@ -127,7 +138,8 @@ extension DiskMeasurement {
 
   private mutating func missInExclusive() throws {
     let cache = try open(.exclusive)
-    let names = RawNames(ofKeys: Self.keys(count, "none\(round)"))
+    // New names: to the index it is all the same, and to the system the usual miss is a first one.
+    let names = RawNames(ofKeys: Self.keys(count, "unknown\(round)"))
     add("miss-exclusive", try missAll(cache, Self.keys(count, "lack"), names))
     try cache.close()
   }

@@ -29,6 +29,27 @@ struct HexadecimalTests {
     #expect(Hexadecimal.word(of: Array(text.utf8)) == word)
   }
 
+  @Test(arguments: words)
+  func `eight digits at once are those one by one`(word: UInt64, text: String) {
+    let (high, low) = (UInt32(truncatingIfNeeded: word >> 32), UInt32(truncatingIfNeeded: word))
+    let packed = [high, low].map(Hexadecimal.packedDigits)
+    let bytes = packed.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
+    #expect(bytes == Array(text.utf8))
+    #expect(packed.map(Hexadecimal.half) == [high, low])
+  }
+
+  @Test func `of all bytes, the sixteen lower-case digits alone are taken`() {
+    for byte in UInt64(0)...255 {
+      for place in 0..<8 {
+        let text = 0x3030_3030_3030_3030 & ~(0xff << (place * 8)) | byte << (place * 8)
+        let digit = Array("0123456789abcdef".utf8).firstIndex(of: UInt8(byte))
+        let expected = digit.map { UInt32($0) << (28 - 4 * place) }
+        #expect(Hexadecimal.half(ofPacked: text) == expected)
+      }
+    }
+  }
+
   @Test(arguments: malformed)
   func `anything else is no word`(text: String) {
     #expect(Hexadecimal.word(of: Array(text.utf8)) == nil)

@@ -88,6 +88,14 @@ struct DiskStatisticsTests {
         try cache.flush()
       }, value: { $0.stampsDropped }),
     Row(
+      counter: "lostStores",
+      event: { scene, cache in
+        scene.faults.plan(.errno(.ioError), for: .write, onwards: true)
+        let value: [UInt8] = [1]
+        _ = try cache.engine.storeBehind(value.span, cache.request("k", nil, []), limit: 10)
+        #expect(throws: CacheError.self) { try cache.flush() }
+      }, value: { $0.lostStores }),
+    Row(
       counter: "evictionTime", event: { try $1.trim(toCount: 0) },
       value: { $0.evictionTime > .zero ? 1 : 0 }),
     Row(

@@ -39,7 +39,7 @@ extension DiskScene {
     #expect(verification.damaged.isEmpty, comment, sourceLocation: sourceLocation)
     #expect(try cache.survey().temporaryCount == 0, comment, sourceLocation: sourceLocation)
     let state = cache.engine.withState { $0 }
-    #expect(state.doomed.isEmpty && state.doomedTotals == IndexTotals(), comment)
+    #expect(state.doomed.isEmpty && state.doomed.totals == IndexTotals(), comment)
     #expect(state.busy.isEmpty && state.storedSinceClear == nil, comment)
   }
 

@@ -1,0 +1,197 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Writing behind` {
+  private func open(
+    _ scene: DiskScene, limit: Int = 1 << 20, sizeLimit: Int? = nil
+  ) throws -> DiskCache {
+    try scene.open {
+      $0.writeBehindLimit = limit
+      $0.sizeLimit = sizeLimit
+    }
+  }
+
+  @Test func `a pending value is read, found, counted and listed like any other`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    #expect(try cache.store([1, 2, 3], forKey: "a", extendedData: [9]) == .pending)
+    #expect(try cache.value(forKey: "a") == [1, 2, 3])
+    #expect(try cache.store([4], forKey: "b") == .pending)
+    #expect(try cache.contains("b"))
+    #expect(try cache.store([5], forKey: "c") == .pending)
+    #expect(try cache.read(forKey: "a")?.extendedData == [9])
+    #expect(try cache.entry(forKey: "c")?.byteCount == 1)
+    #expect(try cache.store([6, 6], forKey: "d") == .pending)
+    #expect(try cache.count() == 4)
+    #expect(try cache.store([7], forKey: "e") == .pending)
+    #expect(try cache.entries().count == 5)
+    #expect(try cache.totalSize() == 8)
+    #expect(try cache.withFile(forKey: "d") { $0.byteCount } == 2)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `flushing and closing put everything on the disk`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    for number in 0..<100 { try cache.store([UInt8(number)], forKey: "key \(number)") }
+    try cache.flush()
+    #expect(try scene.names.count == 100)
+    try cache.store([1], forKey: "one more")
+    try cache.close()
+    #expect(try scene.names.count == 101)
+  }
+
+  @Test func `of several values of one key the last is written, and only it`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    for number in 0..<50 { try cache.store([UInt8(number)], forKey: "k") }
+    try cache.flush()
+    #expect(try cache.value(forKey: "k") == [49])
+    // The writer may have come in between once or twice; it cannot have kept pace.
+    #expect(cache.statistics.stores < 50)
+    try cache.close()
+  }
+
+  @Test func `a removal takes what is pending and what is on the disk`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    try cache.store([1], forKey: "k")
+    #expect(try cache.remove(forKey: "k"))
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.store([2], forKey: "k")
+    try cache.flush()
+    try cache.store([3], forKey: "k")
+    #expect(try cache.remove(forKey: "k"))
+    #expect(try !cache.remove(forKey: "k"))
+    try cache.store([4], forKey: "k")
+    try cache.removeAll()
+    #expect(try cache.value(forKey: "k") == nil)
+    try scene.expectConsistent(cache)
+    try cache.close()
+    #expect(try scene.names.isEmpty)
+  }
+
+  @Test func `a pending value is there for who stores only where there is none`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    try cache.store([1], forKey: "k")
+    #expect(try cache.storeIfAbsent([2], forKey: "k") == .rejected(.alreadyPresent))
+    #expect(try cache.value(forKey: "k") == [1])
+    try cache.close()
+  }
+
+  @Test func `a stream, and a value larger than the backlog, are written at once and last`() throws
+  {
+    let scene = try DiskScene()
+    let cache = try open(scene, limit: 10)
+    try cache.store([1], forKey: "k")
+    #expect(try cache.store([UInt8](repeating: 2, count: 11), forKey: "k") == .stored)
+    try cache.flush()
+    #expect(try cache.value(forKey: "k")?.count == 11)
+    try cache.store([1], forKey: "k")
+    try cache.store(forKey: "k") { try $0.write([3, 3]) }
+    try cache.flush()
+    #expect(try cache.value(forKey: "k") == [3, 3])
+    try cache.close()
+  }
+
+  @Test func `a full backlog makes stores wait and loses nothing`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene, limit: 1000)
+    inThreads(4) { thread in
+      for number in 0..<100 {
+        let outcome = try? cache.store(
+          [UInt8](repeating: UInt8(thread), count: 400), forKey: "\(thread) \(number)")
+        #expect(outcome == .pending)
+        #expect(cache.engine.withState { $0.backlog.byteCount } <= 1000)
+      }
+    }
+    #expect(try cache.count() == 400)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test(arguments: [SystemCall.write, .futimens, .linkat, .renameat])
+  func `a write that fails later is counted, told by the flush, and leaves no older value`(
+    call: SystemCall
+  ) throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    try cache.store([1], forKey: "k")
+    try cache.flush()
+    if call == .linkat { try cache.remove(forKey: "k") }
+    scene.faults.plan(.errno(.ioError), for: call, onwards: true)
+    #expect(try cache.store([2], forKey: "k") == .pending)
+    #expect(throws: CacheError.self) { try cache.flush() }
+    scene.faults.reset()
+    #expect(cache.statistics.lostStores == 1)
+    #expect(try cache.value(forKey: "k") == nil)
+    // Told once.
+    try cache.flush()
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `a limit holds for what is written later`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene, sizeLimit: 1000)
+    _ = try cache.count()
+    for number in 0..<50 {
+      try cache.store([UInt8](repeating: 0, count: 100), forKey: "\(number)")
+    }
+    #expect(try cache.totalSize() <= 1000)
+    #expect(try cache.value(forKey: "49") != nil)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `random operations leave what a dictionary has`() throws {
+    let scene = try DiskScene()
+    var random = SystemRandomNumberGenerator()
+    let seed = random.next()
+    var generator = SplitMix(state: seed)
+    let cache = try open(scene, limit: 64)
+    var model: [String: [UInt8]] = [:]
+    for step in 0..<3000 {
+      let key = "\(generator.next() % 12)"
+      switch generator.next() % 12 {
+      case 0..<6:
+        let value = [UInt8](repeating: UInt8(step % 251), count: Int(generator.next() % 20))
+        try cache.store(value, forKey: key)
+        model[key] = value
+      case 6..<9: #expect(try cache.value(forKey: key) == model[key], "seed \(seed), step \(step)")
+      case 9: #expect(try cache.remove(forKey: key) == (model.removeValue(forKey: key) != nil))
+      case 10:
+        let outcome = try cache.storeIfAbsent([1], forKey: key)
+        #expect((outcome == .stored) == (model[key] == nil), "seed \(seed), step \(step)")
+        if model[key] == nil { model[key] = [1] }
+      default:
+        if step % 97 == 0 {
+          try cache.removeAll()
+          model = [:]
+        } else {
+          #expect(try cache.count() == model.count, "seed \(seed), step \(step)")
+        }
+      }
+    }
+    try cache.close()
+    let again = try scene.open()
+    for number in 0..<12 { #expect(try again.value(forKey: "\(number)") == model["\(number)"]) }
+  }
+
+  private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var word = state
+      word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+      word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+      return word ^ word >> 31
+    }
+  }
+}
