@@ -6,8 +6,11 @@ func fuzz(_ bytes: [UInt8]) {
   do {
     switch try Request(words) {
     case .run(let verb, let arguments):
+      let needsDirectory = verb.operands.contains {
+        $0.role == .directory && ($0.arity == .one || $0.arity == .oneOrMore)
+      }
       require(
-        !arguments.directory.isEmpty || verb.name == "demo", "\(verb.name) without a directory")
+        !needsDirectory || !arguments[.directory].isEmpty, "\(verb.name) without a directory")
     case .help, .version: break
     }
   } catch {

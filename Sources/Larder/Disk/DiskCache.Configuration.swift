@@ -169,8 +169,8 @@ extension DiskCache {
     // There is no third level that starts writing back before a file gets its name and does not wait
     // (posix_fadvise DONTNEED, sync_file_range). Measured on ext4 and XFS with files of 8 to 16 KiB,
     // it saves the new values of the seconds before a cut, which otherwise come back empty and are
-    // misses: 500 of 500. It makes a store take half to twice as long again, and writes to disk what
-    // is often replaced or evicted before it would have to be.
+    // misses: 500 of 500. It makes a store take half to nearly as long again, and writes to disk
+    // what is often replaced or evicted before it would have to be.
 
     /// Recent stores, overwrites and removals may be undone; what is served is never wrong.
     case relaxed
