@@ -107,6 +107,8 @@ struct DiskStatisticsTests {
     Row(
       counter: "errors",
       event: { scene, cache in
+        // The scan that the store began opens files too.
+        _ = try cache.count()
         scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat)
         #expect(throws: CacheError.self) { try cache.value(forKey: "key") }
       }, value: { $0.errors[.tooManyOpenFiles, default: 0] }),
