@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Shows a cache under real memory pressure: it is full, then the process is made to wait for memory,
-/// and what the monitor makes of that is told as it happens.
+/// Shows a cache under real memory pressure: it is full, then the process is made to wait for
+/// memory, and what the monitor makes of that is told as it happens.
 enum PressureBenchmark {
   static let usage = """
     usage: LarderBench pressure [--megabytes N] [--seconds S] [--file DIR] [--page-out] [--machine]

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// A cache that does what the lines of its standard input say, for scripts that change things around
-/// it meanwhile.
+/// A cache that does what the lines of its standard input say, for scripts that change things
+/// around it meanwhile.
 enum ShellBenchmark {
   static let usage = """
     usage: LarderBench shell DIR [--group] [--unsafe] [--exclusive] [--now]

@@ -6,8 +6,8 @@ import Glibc
 // What every target needs: the fuzzer's bytes as a stream of choices.
 
 /// A generator whose numbers are the fuzzer's bytes, so that the fuzzer finds its way by what they
-/// lead to. When they are used up it gives what a simple generator does: a constant could be one that
-/// the library's own functions draw again and again.
+/// lead to. When they are used up it gives what a simple generator does: a constant could be one
+/// that the library's own functions draw again and again.
 struct ByteRandom: RandomNumberGenerator {
   private var bytes: ArraySlice<UInt8>
   private var rest: UInt64 = 0

@@ -1,6 +1,7 @@
 @testable import Larder
 
-// The attribute: any bytes are read without a trap, and what is read is written back to mean the same.
+// The attribute: any bytes are read without a trap, and what is read is written back to mean the
+// same.
 func fuzz(_ bytes: [UInt8]) {
   guard case .attribute(let attribute) = EntryAttribute.read(bytes.span) else { return }
   let again = EntryAttribute.read(attribute.bytes.span)

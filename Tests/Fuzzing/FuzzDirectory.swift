@@ -2,9 +2,9 @@ import Glibc
 
 @testable import Larder
 
-// What a directory may hold that somebody else has filled: names, kinds, lengths, stamps, attributes.
-// It is opened, listed, read in every way, verified, stamped and cleaned; nothing traps, foreign things
-// stay, and no value is served whose attribute speaks against it.
+// What a directory may hold that somebody else has filled: names, kinds, lengths, stamps,
+// attributes. It is opened, listed, read in every way, verified, stamped and cleaned; nothing
+// traps, foreign things stay, and no value is served whose attribute speaks against it.
 func fuzz(_ bytes: [UInt8]) {
   withDirectory { path in
     var random = ByteRandom(bytes)

@@ -1,7 +1,7 @@
 @testable import Larder
 
-// Sequences of operations against the naive model that the tests have as well, with a clock of their
-// own and failures.
+// Sequences of operations against the naive model that the tests have as well, with a clock of
+// their own and failures.
 func fuzz(_ bytes: [UInt8]) {
   withDirectory { path in
     let mayFail = bytes.first.map { $0 & 1 == 1 } ?? false

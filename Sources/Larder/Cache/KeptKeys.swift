@@ -16,8 +16,8 @@ final class KeptKeys: Sendable {
   /// Remembers a key before its value is kept.
   ///
   /// - Parameter isKept: Whether a key's value is still in memory.
-  /// - Returns: Another key of the same name, whose value must leave memory: if both stayed, news of
-  ///   the name would reach one of them.
+  /// - Returns: Another key of the same name, whose value must leave memory: if both stayed, news
+  ///   of the name would reach one of them.
   /// - Complexity: O(1) amortised.
   func insert(
     _ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool

@@ -7,8 +7,8 @@ package struct DirectoryWatch: ~Copyable {
   package enum News: Sendable, Hashable {
     /// The name was given to a file.
     case published(EntryName)
-    /// The stamps, attributes or content of the file were changed in place. `touch` opens a file for
-    /// writing too, so that the three cannot be told apart here.
+    /// The stamps, attributes or content of the file were changed in place. `touch` opens a file
+    /// for writing too, so that the three cannot be told apart here.
     case stamped(EntryName)
     /// The name was given up.
     case removed(EntryName)
@@ -60,8 +60,8 @@ package struct DirectoryWatch: ~Copyable {
         if events.isEmpty { break }
         news += events.compactMap(Self.news)
       }
-      // Not told by an event: a removal of the directory itself is one only once its last descriptor
-      // closes, and one is ours.
+      // Not told by an event: a removal of the directory itself is one only once its last
+      // descriptor closes, and one is ours.
       if try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
     } catch {
       throw CacheError(errno: error, operation: "watch", path: nil)

@@ -33,8 +33,8 @@ extension DiskCache {
     return removal
   }
 
-  /// The names of what a trim to a goal would remove if it ran now, in the order in which they would
-  /// go.
+  /// The names of what a trim to a goal would remove if it ran now, in the order in which they
+  /// would go.
   package func names(takenBy goal: TrimGoal) throws(CacheError) -> (
     expired: [EntryName], evicted: [EntryName]
   ) {

@@ -148,11 +148,11 @@ extension DiskCache {
     /// and a hit in memory may trail by a `recencyGranularity`.
     case events
     /// As `.events`, and a hit in memory asks first whether anything has happened, which costs one
-    /// system call: what was complete before the read is seen by it. Where there are no events, each
-    /// read goes to the disk.
+    /// system call: what was complete before the read is seen by it. Where there are no events,
+    /// each read goes to the disk.
     case strict
-    /// Not at all: for a directory that one process uses at a time. What others do shows when a read
-    /// goes to the disk.
+    /// Not at all: for a directory that one process uses at a time. What others do shows when a
+    /// read goes to the disk.
     case none
   }
 
@@ -166,11 +166,11 @@ extension DiskCache {
 
   /// What survives a power cut.
   public enum Durability: Sendable, Hashable {
-    // There is no third level that starts writing back before a file gets its name and does not wait
-    // (posix_fadvise DONTNEED, sync_file_range). Measured on ext4 and XFS with files of 8 to 16 KiB,
-    // it saves the new values of the seconds before a cut, which otherwise come back empty and are
-    // misses: 500 of 500. It makes a store take half to nearly as long again, and writes to disk
-    // what is often replaced or evicted before it would have to be.
+    // There is no third level that starts writing back before a file gets its name and does not
+    // wait (posix_fadvise DONTNEED, sync_file_range). Measured on ext4 and XFS with files of 8 to
+    // 16 KiB, it saves the new values of the seconds before a cut, which otherwise come back empty
+    // and are misses: 500 of 500. It makes a store take half to nearly as long again, and writes to
+    // disk what is often replaced or evicted before it would have to be.
 
     /// Recent stores, overwrites and removals may be undone; what is served is never wrong.
     case relaxed
@@ -218,8 +218,8 @@ extension DiskCache.Configuration {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil
   }
 
-  /// The longest file that can have been stored under the limit; nil for any. Who only reads keeps no
-  /// limit, and blocks can be fewer than bytes where files are compressed.
+  /// The longest file that can have been stored under the limit; nil for any. Who only reads keeps
+  /// no limit, and blocks can be fewer than bytes where files are compressed.
   var longestEntry: UInt64? {
     guard !mode.isReadOnly, sizeMeasure == .bytes else { return nil }
     return sizeLimit.map(UInt64.init)

@@ -101,8 +101,9 @@ extension EngineState {
     return true
   }
 
-  /// Counts a value that was published around the beginning of a clearing as stored before it, and so
-  /// removed by it; nil where no clearing has begun since `clearCount` was `count`, or it is over.
+  /// Counts a value that was published around the beginning of a clearing as stored before it, and
+  /// so removed by it; nil where no clearing has begun since `clearCount` was `count`, or it is
+  /// over.
   mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
     guard clearCount != count, storedSinceClear != nil else { return nil }
     noteRemoved(entry.name)

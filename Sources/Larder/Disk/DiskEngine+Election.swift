@@ -1,8 +1,8 @@
 extension DiskEngine {
   /// How the election of an evictor among the processes on a directory went.
   enum Election: Sendable {
-    /// This process holds the tag, or there is nothing to hold: then several evict at once, which is
-    /// harmless.
+    /// This process holds the tag, or there is nothing to hold: then several evict at once, which
+    /// is harmless.
     case won(LockedFile?)
     /// Another process holds the tag.
     case lost

@@ -244,8 +244,8 @@ extension EngineState {
     return eviction
   }
 
-  /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others as
-  /// evicted.
+  /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others
+  /// as evicted.
   mutating func evictSlice(
     _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
   ) {

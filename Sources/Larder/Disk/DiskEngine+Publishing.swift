@@ -9,44 +9,52 @@ extension DiskEngine {
     if let write = request.write, !withState({ $0.backlog.isCurrent(write) }) { return .pending }
     let clearCount = withState { $0.clearCount }
     if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
-    // What waits to be written is a value that is there; no more is accepted while the name is held.
+    // What waits to be written is a value that is there; no more is accepted while the name is
+    // held.
     if request.isExclusive && withState({ $0.backlog[name] != nil }) {
       return rejected(.alreadyPresent)
     }
     let claim = try claim(request)
     defer { withExtendedLifetime(claim) {} }
     if case .taken = claim { return rejected(.alreadyPresent) }
-    // Memory forgets the old value before the new one shows: a reader that memory had nothing for may
-    // find the new one on the disk at once, and must not meet the old one in memory after that. While
-    // the name is held nothing is promoted.
+    // Memory forgets the old value before the new one shows: a reader that memory had nothing for
+    // may find the new one on the disk at once, and must not meet the old one in memory after that.
+    // While the name is held nothing is promoted.
     tellObservers(request.subject.key, except: nil)
     guard let status = try publish(&file, request, claim) else {
       return rejected(.alreadyPresent)
     }
+    take(status, request, seal, since: clearCount)
+    return .stored
+  }
+
+  /// Takes a value that has just become visible into the index, and tells of it.
+  ///
+  /// - Parameter clearCount: How often everything had been removed when the store's turn came.
+  private func take(
+    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal, since clearCount: Int
+  ) {
+    let (name, key) = (request.subject.name, request.subject.key)
+    let isPending = request.write != nil
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
-      keyTag: request.subject.key.tag)
-    let isPending = request.write != nil
-    let isCleared = withState { state in
+      keyTag: key.tag)
+    let (isCleared, cause) = withState {
+      [now, isNetwork = fileSystem.isNetwork] state -> (Bool, RemovalCause?) in
       // What waited under the name is this value, or an older one.
       state.backlog.drop(name)
-      return state.noteClearedStore(entry, since: clearCount) != nil
-    }
-    if isCleared {
-      withdrawCleared(request.subject)
-      return .stored
-    }
-    let cause = withState { [now, isNetwork = fileSystem.isNetwork] state in
+      // In one step with what follows: whoever removes everything after this meets the value.
+      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil) }
       if isNetwork { state.serverClock.learn(status.change, at: now) }
-      return state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
+      return (false, state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent))
     }
-    if let cause { tellOfRemoval(name, key: request.subject.key, cause) }
+    if isCleared { return withdrawCleared(request.subject) }
+    if let cause { tellOfRemoval(name, key: key, cause) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
     // They were told when the value was accepted.
-    if !isPending { tellObservers(request.subject.key, except: request.origin) }
-    return .stored
+    if !isPending { tellObservers(key, except: request.origin) }
   }
 
   private func publish(
@@ -96,8 +104,8 @@ extension DiskEngine {
     case replacing
     /// Nothing has the name, and the store must find it so.
     case vacant
-    /// What has the name holds no value and is replaced. It is locked, where that can be, so that of
-    /// all who store only where there is no value, one replaces it.
+    /// What has the name holds no value and is replaced. It is locked, where that can be, so that
+    /// of all who store only where there is no value, one replaces it.
     case valueless(LockedFile?)
     /// There is a value, or another process is just replacing what held none.
     case taken

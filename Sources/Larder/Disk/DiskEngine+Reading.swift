@@ -202,8 +202,8 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss for want of a file, and forgets the entry, whose file others have removed, unless
-  /// it was stored again since a snapshot.
+  /// Counts a miss for want of a file, and forgets the entry, whose file others have removed,
+  /// unless it was stored again since a snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
       state.countMiss(.absent)

@@ -19,7 +19,8 @@ extension DiskEngine {
 
   /// Removes the entry of a name.
   ///
-  /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the name.
+  /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the
+  ///   name.
   func remove(
     _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, dropsPending: Bool = true,
     whileHeld: () -> Void = {}
@@ -80,8 +81,8 @@ extension DiskEngine {
 
   /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
   ///
-  /// Every store, stamp and use changes inode or change time. There is no unlink by descriptor: what
-  /// another process stores between the check and the unlink is lost as if evicted.
+  /// Every store, stamp and use changes inode or change time. There is no unlink by descriptor:
+  /// what another process stores between the check and the unlink is lost as if evicted.
   func unlink(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, in handle: DirectoryHandle
   ) throws(Errno) -> Unlinking {

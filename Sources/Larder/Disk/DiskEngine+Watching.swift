@@ -1,8 +1,8 @@
 import Synchronization
 
 extension DiskEngine {
-  /// Starts to follow what others do to the directory, unless that was tried before, or this process
-  /// is alone or not to follow.
+  /// Starts to follow what others do to the directory, unless that was tried before, or this
+  /// process is alone or not to follow.
   ///
   /// - Complexity: O(1). The first call makes a descriptor and starts a thread.
   func startWatching() {

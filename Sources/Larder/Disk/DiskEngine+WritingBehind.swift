@@ -5,8 +5,8 @@ extension DiskEngine {
 
   /// Accepts a value to be written by another thread.
   ///
-  /// From here on this process answers with it: every operation that needs the file of a name writes
-  /// what waits under it first. Waits while the backlog is full.
+  /// From here on this process answers with it: every operation that needs the file of a name
+  /// writes what waits under it first. Waits while the backlog is full.
   func storeBehind(
     _ content: Span<UInt8>, _ request: StoreRequest, limit: Int
   ) throws(CacheError) -> StoreOutcome {
@@ -53,8 +53,8 @@ extension DiskEngine {
   /// Writes a value unless a newer one of its name was accepted or stored meanwhile. Two threads
   /// may write the same one; the second finds it done.
   ///
-  /// A failure removes the older value, as that of any store does, and is told by the next `flush()`
-  /// or `close()`.
+  /// A failure removes the older value, as that of any store does, and is told by the next
+  /// `flush()` or `close()`.
   private func writeOut(_ write: Backlog.Write) {
     var request = StoreRequest(
       subject: write.subject, expiration: .never, extendedData: write.seal.extendedData)

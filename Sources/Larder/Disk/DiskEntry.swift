@@ -61,7 +61,8 @@ public struct DiskValue: Sendable, Hashable {
 
 /// What a removal of many entries came to. It goes on past a failure.
 ///
-/// An entry that somebody used, changed or stored anew after it was chosen stays, and counts nowhere.
+/// An entry that somebody used, changed or stored anew after it was chosen stays, and counts
+/// nowhere.
 public struct BulkRemoval: Sendable, Hashable {
   /// The number of entries removed.
   public internal(set) var removed = 0

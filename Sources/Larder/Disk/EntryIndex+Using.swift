@@ -5,8 +5,8 @@ extension EntryIndex {
     let lifetime: Lifetime
   }
 
-  /// The entry of a name, if its attribute and content were checked for this very state of this very
-  /// file and for this key.
+  /// The entry of a name, if its attribute and content were checked for this very state of this
+  /// very file and for this key.
   ///
   /// - Complexity: O(1); looks at the facts in place and puts no entry together.
   func verified(

@@ -127,8 +127,8 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// Sets the caller's attribute. That it does not fit beside the inode says nothing of the disk: it
-  /// is reported as too long, so that nobody evicts for it. See: man 2 setxattr, ENOSPC.
+  /// Sets the caller's attribute. That it does not fit beside the inode says nothing of the disk:
+  /// it is reported as too long, so that nobody evicts for it. See: man 2 setxattr, ENOSPC.
   private func setData(of file: borrowing StagedFile, _ data: [UInt8]) throws(Errno) {
     do throws(Errno) {
       try file.descriptor.setAttribute(.data, to: data)

@@ -1,9 +1,9 @@
 /// What time it is for a file server whose clock is not ours.
 ///
 /// On a network file system several machines judge the same expiries, each by its own clock. Close
-/// to an expiry all of them go by the server's instead: by the change time that a file got which was
-/// just written. Where the server takes that from the writer's machine (GlusterFS does), machines
-/// agree only as well as their clocks do.
+/// to an expiry all of them go by the server's instead: by the change time that a file got which
+/// was just written. Where the server takes that from the writer's machine (GlusterFS does),
+/// machines agree only as well as their clocks do.
 struct ServerClock: Sendable {
   /// How far apart machines' clocks are taken to be at most, and how close to an expiry the server
   /// is asked. Machines that keep time by NTP differ by milliseconds.

@@ -140,8 +140,8 @@ struct StagedFile: ~Copyable {
   ///
   /// A rename over a file makes ext4 write the new content before anything else may be committed,
   /// which is a quarter of what storing over a value takes. Without it a power cut may find the new
-  /// name with a file whose content never reached the disk: its hash tells, and the entry is a miss.
-  /// That is what relaxed durability allows; a durable store syncs and renames.
+  /// name with a file whose content never reached the disk: its hash tells, and the entry is a
+  /// miss. That is what relaxed durability allows; a durable store syncs and renames.
   private mutating func exchange(with name: FileName) -> Bool {
     guard let temporary else { return false }
     do throws(Errno) {

@@ -1,7 +1,7 @@
 /// How far a plan has been carried out.
 ///
-/// A plan is carried out in slices, between which whoever waits for the index has it: choosing half a
-/// million victims at once would make every reader wait for half a second.
+/// A plan is carried out in slices, between which whoever waits for the index has it: choosing half
+/// a million victims at once would make every reader wait for half a second.
 struct TrimCourse: Sendable {
   let plan: TrimPlan
   /// The bytes on disk that the victims so far give back.
@@ -20,8 +20,8 @@ struct TrimCourse: Sendable {
 }
 
 extension TrimCourse {
-  /// Takes the next victims out of an index: the expired ones first, then the least recently used as
-  /// far as the plan demands by what is there now.
+  /// Takes the next victims out of an index: the expired ones first, then the least recently used
+  /// as far as the plan demands by what is there now.
   ///
   /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
   ///   place in the order.

@@ -92,8 +92,8 @@ final class Watcher: Sendable {
     changed.signal()
   }
 
-  /// Whether everything that had happened when this was called is known to the engine; if not, it is
-  /// when this returns.
+  /// Whether everything that had happened when this was called is known to the engine; if not, it
+  /// is when this returns.
   ///
   /// - Complexity: One system call when nothing has happened.
   func catchUp(_ engine: DiskEngine) throws(Errno) {

@@ -3,11 +3,11 @@ import Synchronization
 extension MemoryCache: MemoryPressureResponding {
   /// Gives memory up, or takes the right to it back.
   ///
-  /// `.reduce` evicts the least recently used values until a share of their cost is gone, and lowers
-  /// the limit to what is left; `.empty` evicts all; `.restore` puts the limit back to what it was
-  /// set to, and the cache grows as values are stored. ``costLimit`` and ``countLimit`` tell and take
-  /// what is set, lowered or not. While the limit is lowered, a value that costs more than it is
-  /// rejected as too large. With several stripes each gives up its share.
+  /// `.reduce` evicts the least recently used values until a share of their cost is gone, and
+  /// lowers the limit to what is left; `.empty` evicts all; `.restore` puts the limit back to what
+  /// it was set to, and the cache grows as values are stored. ``costLimit`` and ``countLimit`` tell
+  /// and take what is set, lowered or not. While the limit is lowered, a value that costs more than
+  /// it is rejected as too large. With several stripes each gives up its share.
   ///
   /// - Complexity: O(*m*) for *m* evicted, which are released outside of the lock.
   public func respond(to step: MemoryPressureStep) {

@@ -17,8 +17,9 @@ extension MemoryCache {
 
   /// Removes what has expired, and plans the next sweep if anything is left that can.
   func sweep() {
-    // First the plan is taken back, then the entries are looked at. A store adds its entry first and
-    // looks at the plan then. Whichever of the two comes first under the lock, the other sees it.
+    // First the plan is taken back, then the entries are looked at. A store adds its entry first
+    // and looks at the plan then. Whichever of the two comes first under the lock, the other sees
+    // it.
     isSweepPlanned.store(false, ordering: .relaxed)
     for index in 0...stripeMask { sweep(stripe: index) }
     planSweepIfNeeded()

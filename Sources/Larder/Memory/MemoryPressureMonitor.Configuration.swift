@@ -18,7 +18,8 @@ extension MemoryPressureMonitor {
     public var escalationTime = Duration.seconds(10)
     /// How long no signal must come until the limits are restored. The default is 60 s.
     public var recoveryTime = Duration.seconds(60)
-    /// Told of each step after the caches have taken it, on the monitor's thread. The default is nil.
+    /// Told of each step after the caches have taken it, on the monitor's thread. The default is
+    /// nil.
     public var stepListener: (@Sendable (MemoryPressureStep) -> Void)?
 
     /// Creates the default settings.
@@ -27,8 +28,8 @@ extension MemoryPressureMonitor {
 
   /// Whose memory is watched.
   public enum Scope: Sendable, Hashable {
-    /// The process's own cgroup, where it has one that may be watched, else the machine. The waits of
-    /// a group are those of its tasks, whether its own limit or the machine's causes them.
+    /// The process's own cgroup, where it has one that may be watched, else the machine. The waits
+    /// of a group are those of its tasks, whether its own limit or the machine's causes them.
     case automatic
     /// The machine.
     case machine

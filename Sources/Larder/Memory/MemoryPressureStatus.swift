@@ -12,8 +12,8 @@ public struct MemoryPressureStatus: Sendable, Hashable {
     case file(String)
     /// A descriptor that was handed in.
     case descriptor
-    /// Nothing: the kernel offers none, or it may not be used, or there is no more. The sentence says
-    /// which. Signals of the application still count.
+    /// Nothing: the kernel offers none, or it may not be used, or there is no more. The sentence
+    /// says which. Signals of the application still count.
     case none(reason: String)
   }
 

@@ -6,8 +6,8 @@ import Synchronization
 /// and the next event says how many did: a slow task never slows the cache. What is in the buffer
 /// stays in memory.
 ///
-/// The sequence begins when it is asked for, and ends with the cache, or when the task is cancelled.
-/// Letting go of it ends its buffering.
+/// The sequence begins when it is asked for, and ends with the cache, or when the task is
+/// cancelled. Letting go of it ends its buffering.
 public struct RemovalEvents<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never

@@ -189,8 +189,9 @@ extension DirectoryHandle {
 
   /// Gives a file another name that must be free.
   ///
-  /// Corresponds to `renameat2(RENAME_NOREPLACE)`; where the file system does not know that flag, as
-  /// no network file system does, to `linkat` and `unlinkat`: for a moment the file has both names.
+  /// Corresponds to `renameat2(RENAME_NOREPLACE)`; where the file system does not know that flag,
+  /// as no network file system does, to `linkat` and `unlinkat`: for a moment the file has both
+  /// names.
   ///
   /// - Throws: `.fileExists`.
   func renameExclusively(_ old: FileName, to new: FileName) throws(Errno) {
@@ -212,8 +213,8 @@ extension DirectoryHandle {
 
   /// Exchanges the names of two files in one step. Corresponds to `renameat2(RENAME_EXCHANGE)`.
   ///
-  /// - Throws: `.noSuchFile` when either is not there; `.invalidArgument` from a filesystem that does
-  ///   not know the flag. See: man 2 renameat2.
+  /// - Throws: `.noSuchFile` when either is not there; `.invalidArgument` from a filesystem that
+  ///   does not know the flag. See: man 2 renameat2.
   func exchange(_ a: FileName, with b: FileName) throws(Errno) {
     _ = try system(.renameat, faults) {
       unsafe a.withCString { a in

@@ -1,7 +1,7 @@
 /// Who holds locks, as `/proc/locks` tells. See: man 5 proc_locks.
 enum LockTable {
-  /// The processes that hold a `flock` lock on a file, as far as this process can see them: those of
-  /// other namespaces are not listed. Reads, and writes nothing.
+  /// The processes that hold a `flock` lock on a file, as far as this process can see them: those
+  /// of other namespaces are not listed. Reads, and writes nothing.
   static func holders(of file: FileIdentity) -> [Int] {
     holders(of: file, in: SystemEnvironment.text(ofFile: "/proc/locks") ?? "")
   }

@@ -25,8 +25,8 @@ extension String {
 
   /// Lends the UTF-8 bytes.
   ///
-  /// By the closure and not by `utf8.span`, which is a call into the standard library that checks for
-  /// bridged strings: 30 instructions each of the three times that a hit in memory asks.
+  /// By the closure and not by `utf8.span`, which is a call into the standard library that checks
+  /// for bridged strings: 30 instructions each of the three times that a hit in memory asks.
   @inline(__always)
   func withByteSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     let result = unsafe utf8.withContiguousStorageIfAvailable { bytes in

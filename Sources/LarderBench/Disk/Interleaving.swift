@@ -1,7 +1,7 @@
 /// Runs two sides by turns, so that what else the machine does falls on both.
 struct Interleaving {
-  /// Whether the median piece stands for all of a round in place of their sum, on a machine that has
-  /// other work to do.
+  /// Whether the median piece stands for all of a round in place of their sum, on a machine that
+  /// has other work to do.
   var isByTypicalPiece = false
 
   /// What each side took.

@@ -10,8 +10,8 @@ final class FreshnessOracle: Sendable {
   enum Change: Sendable {
     case store
     case removal
-    /// The value of a load counts as stored when the load begins, however late it is: what is stored
-    /// or removed meanwhile wins.
+    /// The value of a load counts as stored when the load begins, however late it is: what is
+    /// stored or removed meanwhile wins.
     case load
   }
 

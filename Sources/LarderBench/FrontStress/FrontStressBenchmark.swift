@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Many threads on the front door: both tiers, single flight, and a memory cache alone, with an oracle
-/// that knows what each read may find.
+/// Many threads on the front door: both tiers, single flight, and a memory cache alone, with an
+/// oracle that knows what each read may find.
 enum FrontStressBenchmark {
   static let usage = """
     usage: LarderBench front-stress [--threads N] [--seconds S] [--directory DIR] [--json]

@@ -1,8 +1,8 @@
 import Larder
 import Synchronization
 
-/// What counting costs a hit in memory: a lock like the cache's around an addition to a counter, less
-/// one around nothing, as a share of a hit.
+/// What counting costs a hit in memory: a lock like the cache's around an addition to a counter,
+/// less one around nothing, as a share of a hit.
 ///
 /// The counter of a hit lies beside what the lock guards, in a line that the processor has at hand,
 /// and the loop measures just that. A cache without counters would be another build, and its

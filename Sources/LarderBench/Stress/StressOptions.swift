@@ -68,8 +68,8 @@ struct StressOptions {
       : common + ["--directory", directory, "--other", other]
   }
 
-  /// The most bytes that may be left when all is done. Machines that hear of each other's stores late
-  /// may stop a little above the limit.
+  /// The most bytes that may be left when all is done. Machines that hear of each other's stores
+  /// late may stop a little above the limit.
   var limitAtRest: Int { other == nil ? limit : limit + limit / 10 }
 
   /// The clock of this process's cache.

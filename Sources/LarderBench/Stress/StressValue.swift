@@ -1,7 +1,7 @@
 import Larder
 
-/// A value that says of itself whose it is, how long it is, when it shall expire, and what it hashes
-/// to, so that whoever meets it can tell whether it is whole and in its place.
+/// A value that says of itself whose it is, how long it is, when it shall expire, and what it
+/// hashes to, so that whoever meets it can tell whether it is whole and in its place.
 struct StressValue {
   /// How long a value is valid; the raw value is what it says of itself.
   enum Validity: UInt64 {

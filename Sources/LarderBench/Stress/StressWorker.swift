@@ -1,7 +1,7 @@
 import Larder
 
-/// What one thread does to the shared directory: everything that can be done to an entry, in an order
-/// that its seed gives, with each value that it meets checked.
+/// What one thread does to the shared directory: everything that can be done to an entry, in an
+/// order that its seed gives, with each value that it meets checked.
 struct StressWorker {
   private let cache: Cache<[UInt8]>
   private let counts: StressCounts

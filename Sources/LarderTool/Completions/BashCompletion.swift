@@ -1,4 +1,5 @@
-/// Completions in the language of bash 4 and later; they need nothing of the bash-completion package.
+/// Completions in the language of bash 4 and later; they need nothing of the bash-completion
+/// package.
 enum BashCompletion {
   /// The script: a function, and the line that registers it.
   static var script: String {

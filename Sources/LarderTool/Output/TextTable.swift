@@ -86,7 +86,8 @@ extension TextTable {
     return widths
   }
 
-  /// Takes the excess from the columns that can shrink, the first first, none below its least width.
+  /// Takes the excess from the columns that can shrink, the first first, none below its least
+  /// width.
   private func shrink(_ widths: inout [Int?], to width: Int?, _ least: [Int]) {
     for index in columns.indices where columns[index].canShrink {
       guard let current = widths[index] else { continue }

@@ -3,8 +3,8 @@ import Larder
 extension Timestamp {
   /// The point in time as seen from another: `in 7 d`, `3 min ago`, `now`, or `never`.
   ///
-  /// Rounded to whole numbers of the largest unit of which there are two, or nearly, so that what was
-  /// stored for 7 d a moment ago is there for 7 d, and 36 h are not 2 d.
+  /// Rounded to whole numbers of the largest unit of which there are two, or nearly, so that what
+  /// was stored for 7 d a moment ago is there for 7 d, and 36 h are not 2 d.
   func relativeText(at now: Timestamp) -> String {
     if self >= .never { return "never" }
     let difference = duration(since: now)

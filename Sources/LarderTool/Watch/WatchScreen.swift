@@ -2,8 +2,8 @@ import Larder
 
 /// A live view on a terminal: totals above, the latest events below.
 ///
-/// It draws over its own lines and leaves the terminal as it is, so that Ctrl-C needs no clearing up
-/// and the last view stays to be read.
+/// It draws over its own lines and leaves the terminal as it is, so that Ctrl-C needs no clearing
+/// up and the last view stays to be read.
 struct WatchScreen {
   private let directory: String
   private let limit: Int64?

@@ -8,8 +8,9 @@ import Dispatch
 
 /// A Redis server on this machine, asked over a plain socket.
 ///
-/// Whatever goes wrong (nobody listens, an answer comes too late or in part) is "no answer": who asks
-/// goes on without. A connection a question keeps the example short; a server would keep some open.
+/// Whatever goes wrong (nobody listens, an answer comes too late or in part) is "no answer": who
+/// asks goes on without. A connection a question keeps the example short; a server would keep some
+/// open.
 struct Redis: Sendable {
   let port: UInt16
 
@@ -33,8 +34,9 @@ struct Redis: Sendable {
     }
   }
 
-  /// Sends a command and reads a bulk reply: `$LENGTH`, a line end and the bytes. Every other reply,
-  /// such as `$-1` for no value or `+OK`, is nil. See: https://redis.io/docs/reference/protocol-spec
+  /// Sends a command and reads a bulk reply: `$LENGTH`, a line end and the bytes. Every other
+  /// reply, such as `$-1` for no value or `+OK`, is nil. See:
+  /// https://redis.io/docs/reference/protocol-spec
   private func exchange(_ words: [[UInt8]]) -> [UInt8]? {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard socket >= 0 else { return nil }

@@ -19,7 +19,8 @@ struct CacheHistoryModel: SequentialModel {
       return outcome == .done
     case .remove(let key):
       let removed = entries.removeValue(forKey: key)
-      // An expired value may have been rejected, and a sweep may have been quicker than the removal.
+      // An expired value may have been rejected, and a sweep may have been quicker than the
+      // removal.
       if let removed, removed.expiry <= now, case .flag = outcome { return true }
       return outcome == .flag(removed != nil)
     case .removeAll:

@@ -10,7 +10,8 @@ struct LoadStatisticsTests {
 
   struct Row: Sendable, CustomTestStringConvertible {
     let counter: String
-    /// Does what the row says, on a cache that holds nothing that is valid but `expired`, since 5 s.
+    /// Does what the row says, on a cache that holds nothing that is valid but `expired`, since 5
+    /// s.
     let event: @Sendable (Cache<String>) async throws -> Void
     let value: @Sendable (LoadStatistics) -> Int
     var expected = 1

@@ -2,8 +2,8 @@ import Glibc
 
 @testable import Larder
 
-/// Makes this process really wait for memory, in a small way: pages of a file that it uses are taken
-/// from it and read again, which the kernel counts as a wait for memory (a refault).
+/// Makes this process really wait for memory, in a small way: pages of a file that it uses are
+/// taken from it and read again, which the kernel counts as a wait for memory (a refault).
 ///
 /// Needs no limit and no privileges, and takes 16 MiB at the most.
 final class MemoryStall {

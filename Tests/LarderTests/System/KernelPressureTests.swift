@@ -66,7 +66,8 @@ struct KernelPressureTests {
       stall.stall()
       waited = (MemoryStall.total ?? start) - start
     }
-    // On a file system in memory, or where the kernel does not take the pages, nothing is waited for.
+    // On a file system in memory, or where the kernel does not take the pages, nothing is waited
+    // for.
     guard waited >= .milliseconds(20) else { return }
     #expect(heard.wait { !steps.value.isEmpty })
     #expect(steps.value.first == .reduce(share: 0.5))

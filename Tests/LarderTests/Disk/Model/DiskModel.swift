@@ -1,7 +1,7 @@
 @testable import Larder
 
-/// What a directory may hold, as far as it follows from what was done to it: for each key every state
-/// that it can be in. Without failures there is one.
+/// What a directory may hold, as far as it follows from what was done to it: for each key every
+/// state that it can be in. Without failures there is one.
 struct DiskModel {
   /// A value under a key.
   struct Entry: Hashable {

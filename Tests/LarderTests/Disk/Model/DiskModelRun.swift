@@ -1,7 +1,7 @@
 @testable import Larder
 
-/// Operations on a cache and on the model, in an order that a generator gives, with a clock of their
-/// own and failures now and then. What the model does not allow is thrown as a sentence.
+/// Operations on a cache and on the model, in an order that a generator gives, with a clock of
+/// their own and failures now and then. What the model does not allow is thrown as a sentence.
 struct DiskModelRun<Random: RandomNumberGenerator> {
   /// What was found that must not be.
   struct Divergence: Error, CustomStringConvertible {

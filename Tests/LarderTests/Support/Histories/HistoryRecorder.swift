@@ -47,7 +47,8 @@ struct HistoryRecorder<Subject: Sendable, Call: Sendable, Outcome: Sendable>: Se
   ) -> [Recorded] {
     script.map { call in
       let began = time.next()
-      // Lets another thread in between now and again, also where there are fewer cores than threads.
+      // Lets another thread in between now and again, also where there are fewer cores than
+      // threads.
       if random.next() & 3 == 0 { sched_yield() }
       let outcome = perform(subject, call)
       return Recorded(
