@@ -15,6 +15,19 @@ extension DiskCache {
     }
   }
 
+  /// Stores the content of a file, which stays where it is.
+  @discardableResult
+  public func store(
+    contentsOfFile path: String, forKey key: some CacheKeyConvertible,
+    expiration: Expiration? = nil, extendedData: [UInt8] = []
+  ) async throws(CacheError) -> StoreOutcome {
+    let key = key.cacheKey
+    return try await executor.run("store") { () throws(CacheError) in
+      try self.store(
+        contentsOfFile: path, forKey: key, expiration: expiration, extendedData: extendedData)
+    }
+  }
+
   /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
   @discardableResult
   public func storeIfAbsent(

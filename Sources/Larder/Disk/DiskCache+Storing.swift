@@ -76,6 +76,42 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.store(request, body) }
   }
 
+  /// Stores the content of a file, which stays where it is.
+  ///
+  /// Where the file system can, the entry shares the file's blocks until one of the two changes
+  /// (XFS and btrfs, on the same file system), or the kernel copies them; else they are copied in
+  /// pieces. The content is read once in any case, for its hash.
+  ///
+  /// - Parameters:
+  ///   - path: The file to copy; links are followed.
+  ///   - key: What the value is found by.
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value.
+  /// - Throws: `CacheError`, as the store of a span does; with the file's path when that cannot be
+  ///   opened or read.
+  /// - Complexity: O(bytes), in the memory of a piece.
+  @discardableResult
+  public func store(
+    contentsOfFile path: String, forKey key: some CacheKeyConvertible,
+    expiration: Expiration? = nil, extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(forKey: key, expiration: expiration, extendedData: extendedData) { stream in
+      try stream.copyContent(of: try source(path))
+    }
+  }
+
+  /// Opens a file that is to be stored.
+  private func source(_ path: String) throws(CacheError) -> FileDescriptor {
+    do throws(Errno) {
+      let file = try FileDescriptor.open(source: path, faults: engine.configuration.faults)
+      // open succeeds on a directory and only the read would fail.
+      if try file.status().isDirectory { throw .isDirectory }
+      return file
+    } catch {
+      throw CacheError(.invalidArgument, operation: "store", path: path, errno: error)
+    }
+  }
+
   /// Throws if the cache was closed or only reads, or the process forked since it was opened.
   func checkWritable(_ operation: String) throws(CacheError) {
     try checkUsable(operation)

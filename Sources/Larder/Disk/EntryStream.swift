@@ -56,6 +56,24 @@ public struct EntryStream: ~Copyable {
     }
   }
 
+  /// Takes over the content of a file, as the first and only thing that is written.
+  mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
+    do throws(Errno) {
+      let length = Int(clamping: try source.status().byteCount)
+      if let limit, length > limit {
+        isTooLarge = true
+        return
+      }
+      try file.copyContent(of: source)
+    } catch {
+      let failure = CacheError(errno: error, operation: "store", path: path)
+      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(file.byteCount) else { throw failure }
+      hasMadeRoom = true
+      try copyContent(of: source)
+    }
+    if let limit, byteCount > limit { isTooLarge = true }
+  }
+
   /// Adds bytes.
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.

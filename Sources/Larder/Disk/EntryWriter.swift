@@ -47,7 +47,7 @@ final class EntryWriter: Sendable {
     if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
     do throws(Errno) {
       let descriptor = try handle.createUnnamed(permissions: permissions)
-      return StagedFile(descriptor, in: handle, temporary: nil, exchanges: !isDurable)
+      return StagedFile(descriptor, in: handle, temporary: nil)
     } catch .notSupported, .isDirectory, .invalidArgument {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
@@ -64,8 +64,7 @@ final class EntryWriter: Sendable {
       let name = TemporaryName()
       do throws(Errno) {
         let file = StagedFile(
-          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name,
-          exchanges: !isDurable)
+          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
         // A scan that came between the making and the lock has removed the file, or is about to.
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }

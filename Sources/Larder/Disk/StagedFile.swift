@@ -10,8 +10,6 @@ struct StagedFile: ~Copyable {
   let handle: DirectoryHandle
   /// The name to be unlinked at the end, nil without one and after the file has its own.
   private var temporary: TemporaryName?
-  /// Whether a value that is replaced may be exchanged with the new one; see `exchange(with:)`.
-  private let exchanges: Bool
   // Taken as the bytes pass by, so that no value is read again to be sealed.
   private var hash = XXH64()
   private(set) var byteCount = 0
@@ -19,10 +17,8 @@ struct StagedFile: ~Copyable {
   private(set) var isPublished = false
 
   init(
-    _ descriptor: consuming FileDescriptor, in handle: DirectoryHandle, temporary: TemporaryName?,
-    exchanges: Bool
+    _ descriptor: consuming FileDescriptor, in handle: DirectoryHandle, temporary: TemporaryName?
   ) {
-    self.exchanges = exchanges
     self.descriptor = descriptor
     self.handle = handle
     self.temporary = temporary
@@ -56,11 +52,30 @@ struct StagedFile: ~Copyable {
   /// Adds the content of another file, which is read from its start.
   mutating func write(contentOf other: borrowing StagedFile) throws(Errno) {
     try other.descriptor.seek(to: 0)
+    try write(contentOf: other.descriptor)
+  }
+
+  /// Adds the content of another file from where it stands.
+  mutating func write(contentOf other: borrowing FileDescriptor) throws(Errno) {
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
-      let count = try other.descriptor.read(into: &piece)
+      let count = try other.read(into: &piece)
       if count == 0 { return }
       try write(piece.span.extracting(..<count))
+    }
+  }
+
+  /// Hashes and counts content that was not written through this value.
+  mutating func takeContent() throws(Errno) {
+    try descriptor.seek(to: 0)
+    hash = XXH64()
+    byteCount = 0
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try descriptor.read(into: &piece)
+      if count == 0 { return }
+      hash.update(piece.span.extracting(..<count))
+      byteCount += count
     }
   }
 
@@ -122,7 +137,6 @@ struct StagedFile: ~Copyable {
       if isExclusive {
         try handle.renameExclusively(old.fileName, to: name)
       } else {
-        if exchanges && exchange(with: name) { return true }
         try handle.rename(old.fileName, to: name)
       }
     } catch .fileExists where isExclusive {
@@ -133,47 +147,5 @@ struct StagedFile: ~Copyable {
     isPublished = true
     old.giveBack()
     return true
-  }
-
-  /// Takes the place of a value by exchanging the two files' names, and removes the older one under
-  /// the name that this had; false where that cannot be done.
-  ///
-  /// A rename over a file makes ext4 write the new content before anything else may be committed,
-  /// which is a quarter of what storing over a value takes. Without it a power cut may find the new
-  /// name with a file whose content never reached the disk: its hash tells, and the entry is a
-  /// miss. That is what relaxed durability allows; a durable store syncs and renames.
-  private mutating func exchange(with name: FileName) -> Bool {
-    guard let temporary else { return false }
-    do throws(Errno) {
-      try handle.exchange(temporary.fileName, with: name)
-    } catch {
-      // Nothing is there to be replaced, or the file system cannot: a rename says what is wrong.
-      return false
-    }
-    isPublished = true
-    do throws(Errno) {
-      try handle.unlink(temporary.fileName)
-      temporary.giveBack()
-      self.temporary = nil
-    } catch .isDirectory {
-      return undoExchange(with: name)
-    } catch .noSuchFile {
-      // Another process's scan took the older value for what a crash had left.
-      self.temporary = nil
-    } catch {
-      // Tried once more when this value ends, and after that left to the next scan.
-    }
-    return true
-  }
-
-  /// A directory had the name, which is foreign and stays.
-  private mutating func undoExchange(with name: FileName) -> Bool {
-    do throws(Errno) {
-      try handle.exchange(name, with: temporary?.fileName ?? name)
-      isPublished = false
-    } catch {
-      // The value stays where it is; the directory, under a temporary's name, is nobody's loss.
-    }
-    return isPublished
   }
 }

@@ -211,18 +211,6 @@ extension DirectoryHandle {
     }
   }
 
-  /// Exchanges the names of two files in one step. Corresponds to `renameat2(RENAME_EXCHANGE)`.
-  ///
-  /// - Throws: `.noSuchFile` when either is not there; `.invalidArgument` from a filesystem that
-  ///   does not know the flag. See: man 2 renameat2.
-  func exchange(_ a: FileName, with b: FileName) throws(Errno) {
-    _ = try system(.renameat, faults) {
-      unsafe a.withCString { a in
-        unsafe b.withCString { b in unsafe c_renameat2(raw, a, raw, b, 2) }
-      }
-    }
-  }
-
   /// Gives an open file without a name its name, which must be free.
   ///
   /// Corresponds to `linkat(AT_EMPTY_PATH)`; where that needs a privilege the caller lacks, through

@@ -20,8 +20,7 @@ func c_fgetxattr(
 
 /// See: man 2 renameat2 (stdio.h).
 ///
-/// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE, 2
-/// RENAME_EXCHANGE (linux/fs.h).
+/// Returns 0, or -1 with errno. Flag 1 is RENAME_NOREPLACE (linux/fs.h).
 @_extern(c, "renameat2")
 func c_renameat2(
   _ oldDirectory: Int32, _ oldName: UnsafePointer<CChar>, _ newDirectory: Int32,
@@ -37,3 +36,13 @@ func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
 /// Fills a `struct statfs`, whose first word is the file system's number on every 64-bit platform.
 @_extern(c, "fstatfs")
 func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
+
+/// See: man 2 copy_file_range (unistd.h).
+///
+/// Without offsets, those of the open files count and move. Returns the number of bytes, or -1 with
+/// errno.
+@_extern(c, "copy_file_range")
+func c_copy_file_range(
+  _ source: Int32, _ sourceOffset: UnsafeMutablePointer<Int64>?, _ destination: Int32,
+  _ destinationOffset: UnsafeMutablePointer<Int64>?, _ count: Int, _ flags: UInt32
+) -> Int

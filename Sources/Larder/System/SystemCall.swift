@@ -1,5 +1,6 @@
 /// The system calls that a test can make fail, by the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
+  case copyFileRange = "copy_file_range"
   case eventfd
   case fcntl
   case fdatasync

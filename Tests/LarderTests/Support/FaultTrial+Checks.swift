@@ -15,7 +15,8 @@ extension FaultTrial {
     switch operation {
     case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch: [Self.old]
     case .make: [nil]
-    case .store, .stream, .replace, .replaceKnown, .storeIfAbsent, .evict, .share, .remake,
+    case .store, .stream, .storeFile, .replace, .replaceKnown, .storeIfAbsent, .evict, .share,
+      .remake,
       .storeIfAbsentPlainly, .cutStream:
       allowedAfterStore(outcome)
     case .remove:

@@ -7,7 +7,7 @@ import Testing
 struct FaultTrial {
   /// What is done while the failure waits.
   enum Operation: String, CaseIterable, Sendable, Codable {
-    case open, store, replace, replaceKnown, storeIfAbsent, stream
+    case open, store, replace, replaceKnown, storeIfAbsent, stream, storeFile
     case value, read, file, drain, remove, removeAll, trim, scan, verify
     /// With an eviction, by the bytes and by the disk's free space.
     case evict
@@ -46,7 +46,9 @@ struct FaultTrial {
   /// Whether an older value lies under the key.
   var hasOld: Bool {
     switch operation {
-    case .store, .storeIfAbsent, .storeIfAbsentPlainly, .stream, .cutStream, .remake, .make: false
+    case .store, .storeIfAbsent, .storeIfAbsentPlainly, .stream, .storeFile, .cutStream, .remake,
+      .make:
+      false
     default: true
     }
   }
@@ -163,6 +165,10 @@ struct FaultTrial {
       try cache.flush()
     case .storeIfAbsent, .storeIfAbsentPlainly:
       outcome.stored = try cache.storeIfAbsent(Self.new, forKey: "k")
+    case .storeFile:
+      let source = scene.directory.path + "/source"
+      try Data(Self.new).write(to: URL(fileURLWithPath: source))
+      outcome.stored = try cache.store(contentsOfFile: source, forKey: "k")
     case .stream, .cutStream:
       outcome.stored = try cache.store(forKey: "k") { stream in
         try stream.write([UInt8](Self.new.prefix(5)))
