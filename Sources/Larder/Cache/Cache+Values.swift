@@ -106,9 +106,8 @@ extension Cache {
     }
   }
 
-  /// Runs before the name is held and before anything of the old value is touched.
   /// The bytes of a value; where there are none, the older value goes, as with any store that
-  /// fails.
+  /// fails. Runs before the name is held.
   private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
     let failure: String
     do {

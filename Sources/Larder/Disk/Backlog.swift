@@ -18,9 +18,16 @@ struct Backlog: Sendable {
     }
   }
 
-  private var writes: [EntryName: Write] = [:]
-  // In the order in which they came; one that was replaced or dropped stays until its turn comes.
-  private var queue: [Write] = []
+  /// A value that waits, and whether its turn is still to come.
+  private struct Waiting {
+    var write: Write
+    var isQueued = true
+  }
+
+  private var waiting: [EntryName: Waiting] = [:]
+  // In the order in which they came. Names and not values: a value that was written or replaced must
+  // not stay in memory until all have had their turn, which under a steady load is never.
+  private var queue: [EntryName] = []
   private var first = 0
   private var lastSerial: UInt64 = 0
   /// The bytes of all values that wait, those that are being written included, and of places that
@@ -31,16 +38,16 @@ struct Backlog: Sendable {
   /// The first failure since somebody was told of one.
   var failure: CacheError?
 
-  var isEmpty: Bool { writes.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty }
 
   /// The serial number of the latest value.
   var latest: UInt64 { lastSerial }
 
   /// The value that waits under a name.
-  subscript(name: EntryName) -> Write? { writes[name] }
+  subscript(name: EntryName) -> Write? { waiting[name]?.write }
 
   /// Whether a value is still the one to be written under its name.
-  func isCurrent(_ write: Write) -> Bool { writes[write.subject.name] === write }
+  func isCurrent(_ write: Write) -> Bool { self[write.subject.name] === write }
 
   /// Takes the place of a value of that many bytes, if there is any.
   ///
@@ -56,14 +63,15 @@ struct Backlog: Sendable {
     byteCount -= count
   }
 
-  /// Adds a value, whose place is reserved, in the place of an earlier one of the name, which is
-  /// never written.
+  /// Adds a value, whose place is reserved. An earlier one of the name is never written, and its
+  /// turn, if it is still to come, is the new one's.
   mutating func add(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
-    drop(subject.name)
+    let name = subject.name
+    let hasTurn = waiting[name]?.isQueued ?? false
+    drop(name)
     lastSerial += 1
-    let write = Write(bytes, subject, seal, serial: lastSerial)
-    writes[subject.name] = write
-    queue.append(write)
+    waiting[name] = Waiting(write: Write(bytes, subject, seal, serial: lastSerial))
+    if !hasTurn { queue.append(name) }
   }
 
   /// Forgets the value of a name.
@@ -71,25 +79,33 @@ struct Backlog: Sendable {
   /// - Returns: Whether there was one.
   @discardableResult
   mutating func drop(_ name: EntryName) -> Bool {
-    guard !writes.isEmpty, let write = writes.removeValue(forKey: name) else { return false }
-    byteCount -= write.bytes.count
+    guard !waiting.isEmpty, let old = waiting.removeValue(forKey: name) else { return false }
+    byteCount -= old.write.bytes.count
     return true
   }
 
   /// The next value to be written, which stays until it is; nil when all have had their turn.
   mutating func next() -> Write? {
+    defer { forgetTurns() }
     while first < queue.count {
-      let write = queue[first]
+      let name = queue[first]
       first += 1
-      if isCurrent(write) { return write }
+      guard waiting[name]?.isQueued ?? false else { continue }
+      waiting[name]?.isQueued = false
+      return waiting[name]?.write
     }
-    queue = []
-    first = 0
     return nil
+  }
+
+  /// Drops the turns that are past, when they are the larger part.
+  private mutating func forgetTurns() {
+    guard first > queue.count / 2 else { return }
+    queue.removeFirst(first)
+    first = 0
   }
 
   /// Whether a value that was accepted no later than a serial number still waits.
   func holdsAny(upTo serial: UInt64) -> Bool {
-    writes.values.contains { $0.serial <= serial }
+    waiting.values.contains { $0.write.serial <= serial }
   }
 }

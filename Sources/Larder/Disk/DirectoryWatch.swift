@@ -22,11 +22,6 @@ package struct DirectoryWatch: ~Copyable {
   private let handle: DirectoryHandle
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-  private static let kinds: DirectoryEvent.Kind = [
-    .attributes, .closedAfterWriting, .movedFrom, .movedTo, .created, .removed, .removedSelf,
-    .movedSelf,
-  ]
-
   /// Begins to gather what happens in a cache's directory.
   ///
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
@@ -43,7 +38,8 @@ package struct DirectoryWatch: ~Copyable {
   private static func queue(_ cache: DiskCache) throws(CacheError) -> EventQueue {
     do throws(Errno) {
       let queue = try EventQueue(faults: nil)
-      _ = try queue.watch(cache.engine.location.handle, path: cache.directory, for: kinds)
+      _ = try queue.watch(
+        cache.engine.location.handle, path: cache.directory, for: DirectoryNews.kinds)
       return queue
     } catch {
       throw CacheError(errno: error, operation: "watch", path: cache.directory)

@@ -36,8 +36,7 @@ extension DiskCache {
   }
 
   /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
-  /// a
-  /// use.
+  /// a use.
   ///
   /// The content is checked before the closure runs, the first time that this process meets the
   /// file; it is not held in memory.

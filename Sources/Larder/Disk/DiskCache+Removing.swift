@@ -14,8 +14,7 @@ extension DiskCache {
   }
 
   /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes
-  /// on
-  /// past a failure.
+  /// on past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     let progress = try removeAllInBackground()

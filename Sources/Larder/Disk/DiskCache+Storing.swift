@@ -83,7 +83,7 @@ extension DiskCache {
   /// pieces. The content is read once in any case, for its hash.
   ///
   /// - Parameters:
-  ///   - path: The file to copy; links are followed.
+  ///   - path: The regular file to copy; links are followed.
   ///   - key: What the value is found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value.
@@ -104,8 +104,11 @@ extension DiskCache {
   private func source(_ path: String) throws(CacheError) -> FileDescriptor {
     do throws(Errno) {
       let file = try FileDescriptor.open(source: path, faults: engine.configuration.faults)
-      // open succeeds on a directory and only the read would fail.
-      if try file.status().isDirectory { throw .isDirectory }
+      // What is no regular file has no length and no beginning to go back to; a directory opens, and
+      // only the read would fail.
+      let status = try file.status()
+      if status.isDirectory { throw .isDirectory }
+      guard status.isRegular else { throw .invalidArgument }
       return file
     } catch {
       throw CacheError(.invalidArgument, operation: "store", path: path, errno: error)

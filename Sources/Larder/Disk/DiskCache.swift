@@ -64,8 +64,8 @@ public final class DiskCache: Sendable {
   public var directory: String { engine.location.path }
 
   /// The settings of the directory's first opener. They are in force, but for those that each
-  /// object
-  /// has for itself: expiration, extending, the file extension, `shouldStore` and its threads.
+  /// object has for itself: expiration, extending, the file extension, `shouldStore` and its
+  /// threads.
   public var configuration: Configuration { engine.configuration }
 
   /// What happened since the directory was opened. Never waits.
@@ -111,8 +111,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Whether a value in memory may be served now: always, unless this object is strict and it
-  /// cannot
-  /// be known what others have done.
+  /// cannot be known what others have done.
   ///
   /// - Complexity: One comparison; for a strict object one system call when nothing has happened.
   @inlinable

@@ -16,7 +16,7 @@ extension DiskEngine {
   ///
   /// On a network file system machines that do not see each other's locks are kept out of step.
   var electionPause: Duration {
-    .milliseconds(fileSystem.isNetwork ? Int.random(in: 20...100) : 20)
+    .milliseconds(isOnNetwork ? Int.random(in: 20...100) : 20)
   }
 
   /// Asks for the tag. The lock ends when the last reference to it goes.

@@ -82,7 +82,7 @@ extension EngineState {
 extension DiskEngine {
   /// Victims that are removed between two looks at what else there is to do. Fewer where evictors
   /// on several machines may be at it at once, and each unlink is a round trip.
-  private var batchSize: Int { fileSystem.isNetwork ? 16 : 64 }
+  private var batchSize: Int { isOnNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
   func runEvictor() {

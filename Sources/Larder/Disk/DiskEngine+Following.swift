@@ -12,7 +12,9 @@ extension DiskEngine {
     if news.isIncomplete { actOnLoss() }
     var looks: [Look] = []
     for (name, isGone) in news.names {
-      if let look = look(at: name, isGone: isGone) { looks.append(look) }
+      // What is hearsay is dated by change times, which are another clock's on a network file
+      // system: there every name is looked at.
+      if let look = look(at: name, isGone: isGone && !isOnNetwork) { looks.append(look) }
       if looks.count == Self.pieceCount {
         follow(looks, since: start)
         looks.removeAll(keepingCapacity: true)

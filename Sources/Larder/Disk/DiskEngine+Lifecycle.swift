@@ -9,7 +9,7 @@ extension DiskEngine {
     case .shared: lock = .shared
     case .exclusive:
       // A lock on a directory there keeps nobody on another machine out.
-      guard !fileSystem.isNetwork else {
+      guard !isOnNetwork else {
         throw CacheError(.exclusiveUnsupported, operation: "open", path: location.path)
       }
       lock = .exclusive

@@ -118,18 +118,21 @@ extension DiskEngine {
   /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
   /// neighbour's is.
   func waitForRoom(_ byteCount: Int) {
-    // Without victims there is nobody to wait for, which shows without the lock.
-    guard let limit = configuration.sizeLimit, mayBe(.hidesFiles) else { return }
+    guard let limit = configuration.sizeLimit else { return }
     let most = UInt64(limit) + UInt64(limit) / 10
     if mustLookAround(limit) {
       _ = catchUp()
       enforceLimits()
     }
-    wait { state in
-      guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
-      return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
+    // Without victims of its own there is no evictor to wait for, which shows without the lock.
+    if mayBe(.hidesFiles) {
+      wait { state in
+        guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
+        return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
+      }
     }
-    guard withState({ $0.lostElection }) != nil else { return }
+    // A neighbour may be evicting when this process has no victims at all.
+    guard hasEvents, withState({ $0.lostElection }) != nil else { return }
     waitForNeighbour(byteCount, within: most)
   }
 

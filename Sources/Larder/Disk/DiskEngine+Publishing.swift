@@ -40,12 +40,12 @@ extension DiskEngine {
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: key.tag)
     let (isCleared, cause) = withState {
-      [now, isNetwork = fileSystem.isNetwork] state -> (Bool, RemovalCause?) in
+      [now, isOnNetwork] state -> (Bool, RemovalCause?) in
       // What waited under the name is this value, or an older one.
       state.backlog.drop(name)
       // In one step with what follows: whoever removes everything after this meets the value.
       if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil) }
-      if isNetwork { state.serverClock.learn(status.change, at: now) }
+      if isOnNetwork { state.serverClock.learn(status.change, at: now) }
       return (false, state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent))
     }
     if isCleared { return withdrawCleared(request.subject) }

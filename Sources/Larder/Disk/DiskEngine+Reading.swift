@@ -101,7 +101,7 @@ extension DiskEngine {
   /// Whether a file is worth reading before the state is asked about it: nothing that its status
   /// tells speaks against it, and should it be turned down, little was read in vain.
   private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
-    status.byteCount <= 1 << 20 && use.staleness == .zero && !fileSystem.isNetwork
+    status.byteCount <= 1 << 20 && use.staleness == .zero && !isOnNetwork
       && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
   }
 
@@ -149,7 +149,7 @@ extension DiskEngine {
 
   /// The time by which a file's expiry is judged.
   private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
-    guard fileSystem.isNetwork else { return now }
+    guard isOnNetwork else { return now }
     return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 

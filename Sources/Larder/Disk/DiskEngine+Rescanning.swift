@@ -34,6 +34,11 @@ extension DiskEngine {
       return rest
     }
     guard let rest else { return }
-    if rest > .zero { planRescan(after: rest) } else { startRescan() }
+    if rest > .zero { return planRescan(after: rest) }
+    if startRescan() { return }
+    // One that is going on may have passed what was stored last; another follows it then.
+    withState { state in
+      if state.ongoingScan != nil { state.hasMissedNews = true }
+    }
   }
 }

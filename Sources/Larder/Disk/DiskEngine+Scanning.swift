@@ -175,7 +175,7 @@ extension DiskEngine {
   /// Whether a temporary can be one that was left behind: on a network file system, where another
   /// machine's lock may not show, one that nobody has touched for an hour.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
-    guard fileSystem.isNetwork else { return true }
+    guard isOnNetwork else { return true }
     let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
     return now.duration(since: status.change) > .seconds(3600)
   }
@@ -183,6 +183,7 @@ extension DiskEngine {
   /// After another directory was found in the place of the one that was held: everything known is
   /// of the other.
   func directoryChanged() {
+    noteFileSystem()
     // The events first, so that what happens in the new directory from here on is not missed.
     followDirectory()
     withState { $0.forgetDirectory() }

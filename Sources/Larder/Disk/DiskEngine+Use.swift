@@ -122,7 +122,7 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      if fileSystem.isNetwork {
+      if isOnNetwork {
         // Both stamps: sshfs sets the one that is left out to now, which would end the entry.
         try descriptor.setStamps(
           lastAccess: written, expiry: expiry ?? status.modification.asExpiry)

@@ -19,7 +19,7 @@ extension DiskEngine {
       let watcher = try Watcher(self)
       try watcher.start()
       // What another machine does brings no event; what neighbours here do still does.
-      watching.isComplete.store(!fileSystem.isNetwork, ordering: .releasing)
+      watching.isComplete.store(!isOnNetwork, ordering: .releasing)
       return .watching(watcher)
     } catch {
       // No instances, watches or threads left: scans do what events would have done.

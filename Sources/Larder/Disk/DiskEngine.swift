@@ -23,23 +23,32 @@ final class DiskEngine: Sendable {
   let recency: Recency
   /// What of the state is rarely true and asked by every read: seen without the lock.
   private let rarities = Atomic<UInt8>(0)
+  // Asked by every read: what the directory is on is known by its handle, behind a lock.
+  private let networkMark: Atomic<Bool>
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
     recency = configuration.recency
-    writer = EntryWriter(
-      configuration, configuration.fileSystem ?? location.handle.fileSystem)
+    let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
+    networkMark = Atomic(fileSystem.isNetwork)
+    writer = EntryWriter(configuration, fileSystem)
     reader = EntryReader(configuration, location)
     state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
   }
 
   var now: Timestamp { configuration.clock.now() }
-  /// What the directory is on, as it is held now.
-  var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
+  /// Whether other machines may share the directory that is held now.
+  var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   var isReadOnly: Bool { configuration.mode.isReadOnly }
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
+
+  /// Asks anew what the directory is on, after another one has taken its place.
+  func noteFileSystem() {
+    let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
+    networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
+  }
 
   /// Runs a change of one name, after every other change of it and before the next.
   ///

@@ -1,5 +1,5 @@
 extension StagedFile {
-  /// Takes the whole content of another file over, into a file that has none yet.
+  /// Takes the whole content of another file over, in the place of what this one has.
   ///
   /// By sharing its blocks or inside the kernel where the file system can, and in pieces through
   /// memory where it cannot. What is hashed is what arrived: a file that somebody writes to
@@ -7,6 +7,8 @@ extension StagedFile {
   ///
   /// - Complexity: O(bytes) for the hash, which reads the content once, in the memory of a piece.
   mutating func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
+    // From the beginning in both, also after a try that ended in the middle.
+    try startAgain(source)
     if sharesBlocks(of: source) { return try takeContent() }
     if try hasCopied(source) { return try takeContent() }
     try write(contentOf: source)
@@ -24,7 +26,7 @@ extension StagedFile {
   }
 
   /// Whether the kernel has copied everything; if not, both files stand at their beginning.
-  private func hasCopied(_ source: borrowing FileDescriptor) throws(Errno) -> Bool {
+  private mutating func hasCopied(_ source: borrowing FileDescriptor) throws(Errno) -> Bool {
     var count = 0
     do throws(Errno) {
       while true {
@@ -33,7 +35,6 @@ extension StagedFile {
         count += copied
       }
     } catch .noSpace {
-      try startAgain(source)
       throw .noSpace
     } catch {
       count = 0
@@ -43,9 +44,8 @@ extension StagedFile {
     return count > 0
   }
 
-  private func startAgain(_ source: borrowing FileDescriptor) throws(Errno) {
-    try descriptor.truncate(to: 0)
-    try descriptor.seek(to: 0)
+  private mutating func startAgain(_ source: borrowing FileDescriptor) throws(Errno) {
+    try empty()
     try source.seek(to: 0)
   }
 }

@@ -65,6 +65,14 @@ struct StagedFile: ~Copyable {
     }
   }
 
+  /// Gives up what was written.
+  mutating func empty() throws(Errno) {
+    try descriptor.truncate(to: 0)
+    try descriptor.seek(to: 0)
+    hash = XXH64()
+    byteCount = 0
+  }
+
   /// Hashes and counts content that was not written through this value.
   mutating func takeContent() throws(Errno) {
     try descriptor.seek(to: 0)

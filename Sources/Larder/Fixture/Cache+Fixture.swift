@@ -3,9 +3,8 @@ extension Cache {
   ///
   /// What was recorded is served as from any cache. A load through `value(forKey:orStore:)` of
   /// anything else throws `FixtureMiss` without running; while the fixture records, it runs once
-  /// and
-  /// its value is recorded. Everything else that is done to the cache is done to the copy, which
-  /// lasts until `close()` or the end of the cache.
+  /// and its value is recorded. Everything else that is done to the cache is done to the copy,
+  /// which lasts until `close()` or the end of the cache.
   ///
   /// - Parameters:
   ///   - fixture: What was recorded, and the time.

@@ -10,8 +10,7 @@
 /// ```
 ///
 /// A test works on a copy in the temporary directory, so that whatever it stores, extends or
-/// evicts,
-/// the repository stays byte for byte what it was. The one exception is recording: with
+/// evicts, the repository stays byte for byte what it was. The one exception is recording: with
 /// `LARDER_RECORD` set to anything but `0` in the environment, what a test loads and the fixture
 /// lacks is recorded in it.
 public final class Fixture: Sendable {

@@ -1,8 +1,7 @@
 extension FixtureDirectory {
   /// Takes the entries of a cache directory into the fixture, expired ones included, and their
-  /// lines
-  /// into the manifest. The fixture's own directory can be the one: then the manifest is brought up
-  /// to what the files are.
+  /// lines into the manifest. The fixture's own directory can be the one: then the manifest is
+  /// brought up to what the files are.
   ///
   /// Entries that the fixture had before stay; lines whose files are gone go. A file without an
   /// attribute, as git leaves it, keeps the line that it had.

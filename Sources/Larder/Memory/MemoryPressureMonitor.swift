@@ -9,8 +9,7 @@ import Synchronization
 ///
 /// At the first signal each attached cache evicts a share of what it holds, half by default, and
 /// stays at what is left; at a second one soon after it evicts everything. When no signal came for
-/// a
-/// while, limits are what they were set to, and the caches grow as values are stored.
+/// a while, limits are what they were set to, and the caches grow as values are stored.
 ///
 /// The signals are those of the kernel's pressure stall information. Where there is none, or it may
 /// not be used, the monitor does nothing unless the application signals; ``status`` tells.
@@ -91,8 +90,7 @@ extension MemoryPressureMonitor {
   /// Does on the monitor's thread what a signal of the kernel does.
   ///
   /// For signals that only the application has, and to see what it does under pressure. Signals
-  /// that
-  /// come before the thread looks count as one.
+  /// that come before the thread looks count as one.
   public func signal() {
     guard let watch else { return }
     watch.state.withLock { $0.ownSignals += 1 }

@@ -8,10 +8,11 @@ extension FileDescriptor {
   // FICLONE of linux/fs.h, which Glibc's module lacks.
   private static let cloneRequest: UInt = 0x4004_9409
 
-  /// Opens a caller's file for reading, following links. Corresponds to `open`.
+  /// Opens a caller's file for reading, following links. Corresponds to `open`. Never waits for
+  /// somebody to write into a FIFO.
   static func open(source path: String, faults: FaultInjector?) throws(Errno) -> FileDescriptor {
     let raw = try system(.open, faults) {
-      unsafe path.withCString { unsafe openat(AT_FDCWD, $0, O_RDONLY | O_CLOEXEC, 0) }
+      unsafe path.withCString { unsafe openat(AT_FDCWD, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0) }
     }
     return FileDescriptor(rawValue: raw, faults: faults)
   }

@@ -72,6 +72,29 @@ struct StoreFileTests {
     #expect(try cache.value(forKey: "a") == [1, 2, 3])
   }
 
+  @Test(arguments: 1...4)
+  func `a disk that fills up in the middle leaves no gap`(n: Int) throws {
+    let cache = try scene.open { $0.sizeLimit = 10_000_000 }
+    try cache.store([1], forKey: "old")
+    _ = try cache.count()
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
+    try write(bytes)
+    for call in [SystemCall.ioctl, .copyFileRange] {
+      scene.faults.plan(.errno(.crossDevice), for: call, onwards: true)
+    }
+    scene.faults.plan(.errno(.noSpace), for: .write, at: n)
+    #expect(try cache.store(contentsOfFile: source, forKey: "a") == .stored)
+    #expect(try cache.value(forKey: "a") == bytes)
+  }
+
+  @Test func `a FIFO is refused and not waited for`() throws {
+    let cache = try scene.open()
+    let path = scene.directory.path + "/fifo"
+    let isMade = unsafe mkfifo(path, 0o600) == 0
+    try #require(isMade)
+    #expect(throws: CacheError.self) { try cache.store(contentsOfFile: path, forKey: "a") }
+  }
+
   @Test func `a file longer than the limit is rejected and ends the older value`() throws {
     let cache = try scene.open { $0.sizeLimit = 10 }
     try cache.store([1], forKey: "a")
