@@ -27,7 +27,9 @@ enum MemoryBenchmark {
       }
     }
     if options.isOfCounting { return print(CountingBenchmark.run(rounds: options.rounds)) }
-    let report = MemoryReport(cases: options.cases.map { measure($0, rounds: options.rounds) })
+    let report = MemoryReport(
+      cases: measure(options.cases, rounds: options.rounds),
+      handover: CacheLineHandover.nanoseconds())
     print(options.isJSON ? report.json : report.table)
   }
 
@@ -60,21 +62,23 @@ enum MemoryBenchmark {
 extension MemoryBenchmark {
   static let caches = ["larder", "striped", "expiring", "text", "dictionary", "node-list"]
 
-  /// Starts each cache's process in turn, round after round.
+  /// Starts a process for each cache and size in turn, round after round.
   private static func measure(
-    _ size: (entries: Int, threads: Int), rounds: Int
-  ) -> MemoryReport.Case {
-    var result = MemoryReport.Case(entries: size.entries, threads: size.threads)
+    _ sizes: [(entries: Int, threads: Int)], rounds: Int
+  ) -> [MemoryReport.Case] {
+    var results = sizes.map { MemoryReport.Case(entries: $0.entries, threads: $0.threads) }
     // In turn and not one after the other, so that a slow minute of the machine falls on all.
     for _ in 0..<rounds {
       for cache in caches {
-        let arguments = "memory --process \(cache) \(size.entries) \(size.threads)"
-        for (name, value) in ChildProcess.measurements(arguments) {
-          result.samples[cache, default: [:]][name, default: []].append(value)
+        for (number, size) in sizes.enumerated() {
+          let arguments = "memory --process \(cache) \(size.entries) \(size.threads)"
+          for (name, value) in ChildProcess.measurements(arguments) {
+            results[number].samples[cache, default: [:]][name, default: []].append(value)
+          }
         }
       }
     }
-    return result
+    return results
   }
 
   /// What `--process CACHE ENTRIES THREADS` does: measures and prints a line for each number.

@@ -10,7 +10,7 @@ extension LRU {
   ) -> Value? {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else {
-      settings.counters.missesAbsent &+= 1
+      missesAbsent &+= 1
       return nil
     }
     if settings.keepsTimes {
@@ -21,7 +21,7 @@ extension LRU {
       slab.times[slot.index].use(extending, at: now)
     }
     slab.moveToFront(slot)
-    settings.counters.hits &+= 1
+    hits &+= 1
     return slab.entries[slot.index].value
   }
 

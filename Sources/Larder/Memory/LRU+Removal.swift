@@ -29,7 +29,17 @@ extension LRU {
   @inlinable
   func settingsWhenEmptied(_ cause: RemovalCause) -> Settings {
     var settings = settings
+    settings.counters = counters
     settings.counters.countRemovals(slab.count, cause)
     return settings
+  }
+
+  /// Everything that was counted.
+  @inlinable
+  var counters: MemoryCounters {
+    var counters = settings.counters
+    counters.hits &+= hits
+    counters.missesAbsent &+= missesAbsent
+    return counters
   }
 }

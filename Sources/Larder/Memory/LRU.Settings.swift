@@ -28,7 +28,7 @@ extension LRU {
     /// What lowers the count limit while memory is short.
     @usableFromInline
     var countCeiling = Int.max
-    /// What was counted.
+    /// What was counted, but for the commonest reads since the last time all entries were removed.
     @usableFromInline
     var counters = MemoryCounters()
 

@@ -32,7 +32,7 @@ extension MemoryCache {
   /// With several stripes they are read one after the other.
   public var statistics: MemoryStatistics {
     var sum = MemoryCounters()
-    for index in 0...stripeMask { sum.add(stripes[index].withLock { $0.settings.counters }) }
+    for index in 0...stripeMask { sum.add(stripes[index].withLock { $0.counters }) }
     return MemoryStatistics(sum)
   }
 

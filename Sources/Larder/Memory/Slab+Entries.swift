@@ -53,7 +53,7 @@ extension Slab {
   mutating func grow() {
     let used = Int(end)
     let capacity = max(used * 2, 8)
-    links.reallocate(capacity: capacity, keeping: 0..<used)
+    links.reallocate(capacity: capacity, keeping: 1..<used)
     entries.reallocate(capacity: capacity, keeping: 1..<used)
     if hasTimes { times.reallocate(capacity: capacity, keeping: 0..<used) }
   }

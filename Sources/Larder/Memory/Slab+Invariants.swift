@@ -1,28 +1,28 @@
 #if DEBUG || LARDER_INVARIANTS
   extension Slab {
-    /// Walks the ring, the free chain and the table, and compares them with the totals.
+    /// Walks the list, the free chain and the table, and compares them with the totals.
     func checkInvariants() {
       var (used, cost, spilled) = (0, 0, 0)
       var slot = mostRecent
       var last = Slot.none
       while slot != .none {
-        precondition(links[slot.index].previous == last, "the ring is torn")
+        precondition(links[slot.index].previous == last, "the list is torn")
         let found = table.first(links[slot.index].tag) { $0 == slot }
         precondition(found == slot, "an entry is not in the table")
         used += 1
-        precondition(used <= count, "the ring is longer than the count")
+        precondition(used <= count, "the list is longer than the count")
         precondition(isOccupied(slot), "an entry looks like a free slot")
         cost += self.cost(of: slot)
         if links[slot.index].cost == SlotLink.spilledCost { spilled += 1 }
         last = slot
         slot = next(after: slot)
       }
-      precondition(leastRecent == last, "the ring does not close")
-      precondition(used == count, "the count is not that of the ring")
+      precondition(leastRecent == last, "the list ends elsewhere")
+      precondition(used == count, "the count is not that of the list")
       precondition(cost == totalCost, "the total is not the sum of the costs")
       precondition(spilled == spilledCosts.count, "a spilled cost is left over")
       precondition(used + freeCount == Int(end) - 1, "a slot is lost")
-      precondition(table.takenCount == count, "the table holds something else than the ring")
+      precondition(table.takenCount == count, "the table holds something else than the list")
       precondition(!hasTimes || times.capacity == links.capacity, "the times are too short")
     }
 

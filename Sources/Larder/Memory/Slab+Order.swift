@@ -3,27 +3,27 @@ extension Slab {
   @inlinable @inline(__always)
   mutating func moveToFront(_ slot: Slot) {
     // The most recently used one again, which repeated reads of one key are.
-    guard links[0].next != slot else { return }
+    guard mostRecent != slot else { return }
     unlink(slot)
     linkAtFront(slot)
   }
 
-  /// Takes an entry out of the ring, whose ends meet.
+  /// Takes an entry out of the list.
   @inlinable @inline(__always)
   mutating func unlink(_ slot: Slot) {
     let (previous, next) = (links[slot.index].previous, links[slot.index].next)
-    links[previous.index].next = next
-    links[next.index].previous = previous
+    if previous == .none { mostRecent = next } else { links[previous.index].next = next }
+    if next == .none { leastRecent = previous } else { links[next.index].previous = previous }
   }
 
-  /// Puts an entry that is not in the ring before the first.
+  /// Puts an entry that is not in the list before the first.
   @inlinable @inline(__always)
   mutating func linkAtFront(_ slot: Slot) {
-    let first = links[0].next
+    let first = mostRecent
     links[slot.index].previous = .none
     links[slot.index].next = first
-    links[first.index].previous = slot
-    links[0].next = slot
+    if first == .none { leastRecent = slot } else { links[first.index].previous = slot }
+    mostRecent = slot
   }
 }
 

@@ -1,12 +1,18 @@
 /// Entries in numbered slots, found by key and kept in the order of their use.
 ///
-/// There is one allocation per column and none per entry. A ring of links runs through the slots in
-/// use, most recent first, closed by the sentinel in slot 0; a chain runs through the free ones. It
+/// There is one allocation per column and none per entry. A list of links runs through the slots in
+/// use, most recent first; a chain runs through the free ones. It
 /// decides nothing: which entry has to go is the business of `LRU`.
 ///
 /// - Complexity: O(1) for each operation; growing is O(*n*), once per doubling.
 @usableFromInline
 struct Slab<Key: Hashable, Value>: ~Copyable {
+  /// The entry used last, or none.
+  @usableFromInline
+  var mostRecent = Slot.none
+  /// The entry used longest ago, or none.
+  @usableFromInline
+  var leastRecent = Slot.none
   /// From keys to slots.
   @usableFromInline
   var table: SlotTable
@@ -45,12 +51,11 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
     links = SlotBuffer(capacity: minimumCapacity + 1)
     entries = SlotBuffer(capacity: minimumCapacity + 1)
     times = SlotBuffer(capacity: 0)
-    links.initialize(at: 0, to: .sentinel)
   }
 
   @inlinable
   deinit {
-    var slot = links[0].next
+    var slot = mostRecent
     while slot != .none {
       _ = entries.move(at: slot.index)
       slot = links[slot.index].next
@@ -78,14 +83,6 @@ extension Slab {
 extension Slab {
   /// Whether a slot below `end` has an entry.
   func isOccupied(_ slot: Slot) -> Bool { links[slot.index].previous != slot }
-
-  /// The entry used last, or none.
-  @inlinable
-  var mostRecent: Slot { links[0].next }
-
-  /// The entry used longest ago, or none.
-  @inlinable
-  var leastRecent: Slot { links[0].previous }
 
   /// The entry used last before this one, or none.
   @inlinable

@@ -1,7 +1,7 @@
 /// The number of an entry's place in a slab.
 ///
-/// Zero is no entry: it marks an empty bucket of the table, the end of the free list, and the
-/// sentinel that closes the ring of uses.
+/// Zero is no entry: it marks an empty bucket of the table, and the ends of the free list and of the
+/// list of uses.
 @frozen
 @usableFromInline
 struct Slot: Hashable, Sendable {

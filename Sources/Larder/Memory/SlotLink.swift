@@ -12,11 +12,11 @@
 @frozen
 @usableFromInline
 struct SlotLink: Sendable {
-  /// The entry used next after this one; the sentinel's is the least recently used.
+  /// The entry used next after this one; none for the most recently used.
   @usableFromInline
   var previous: Slot
-  /// The entry used last before this one; the sentinel's is the most recently used. The next free
-  /// slot, while the slot is free.
+  /// The entry used last before this one; none for the least recently used. The next free slot,
+  /// while the slot is free.
   @usableFromInline
   var next: Slot
   /// The half of the key's hash that the table keeps.
@@ -37,8 +37,4 @@ struct SlotLink: Sendable {
   /// Marks a cost that a dictionary beside the slab holds, since it is 4 GiB or more.
   @inlinable
   static var spilledCost: UInt32 { .max }
-
-  /// The sentinel of an empty ring.
-  @inlinable
-  static var sentinel: SlotLink { SlotLink(previous: .none, next: .none, tag: 0, cost: 0) }
 }

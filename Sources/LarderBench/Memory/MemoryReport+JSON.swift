@@ -1,12 +1,16 @@
 extension MemoryReport {
   /// One object: `results` by workload and size, `memory` with resident bytes, `scaling` of two
-  /// threads against one.
+  /// threads against one, `handover_ns` of a cache line between two cores.
   var json: String {
     let results = cases.flatMap { each in MemoryMeasurement.workloads.map { result(each, $0) } }
     let memory = cases.map { each in
       "{\"entries\": \(each.entries), \"threads\": \(each.threads), "
         + "\"bytes_per_entry\": \(rounded(each.median("larder", "bytes"), 1)), "
         + "\"expiring_bytes_per_entry\": \(rounded(each.median("expiring", "bytes"), 1))}"
+    }
+    let scaling = scaling.map {
+      "{\"entries\": \($0.entries), \"stripes\": \($0.stripes), "
+        + "\"ratio\": \(rounded($0.ratio, 2))}"
     }
     return """
       {"schema": 1, "results": [
@@ -15,7 +19,7 @@ extension MemoryReport {
         \(memory.joined(separator: ",\n  "))
       ], "scaling": [
         \(scaling.joined(separator: ",\n  "))
-      ]}
+      ], "handover_ns": \(rounded(handover, 1))}
       """
   }
 
@@ -27,19 +31,5 @@ extension MemoryReport {
       + "\"node_list_ns\": \(rounded(each.median("node-list", workload), 1)), "
       + "\"striped_ns\": \(rounded(each.median("striped", workload), 1)), "
       + "\"expiring_ns\": \(rounded(each.median("expiring", workload), 1))}"
-  }
-
-  /// The best rounds of two threads over the best of one: what a lock costs when it is contended.
-  private var scaling: [String] {
-    let singles = cases.filter { $0.threads == 1 }
-    let doubles = cases.filter { $0.threads == 2 }
-    return doubles.flatMap { double -> [String] in
-      guard let single = singles.first(where: { $0.entries == double.entries }) else { return [] }
-      return [("larder", 1), ("striped", 4)].map { cache, stripes in
-        let ratio = double.best(cache, "get-hit") / single.best(cache, "get-hit")
-        return "{\"entries\": \(double.entries), \"stripes\": \(stripes), "
-          + "\"ratio\": \(rounded(ratio, 2))}"
-      }
-    }
   }
 }

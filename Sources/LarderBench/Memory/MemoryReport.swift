@@ -17,6 +17,8 @@ struct MemoryReport {
   }
 
   let cases: [Case]
+  /// The nanoseconds for which a cache line is on its way from one core to another.
+  let handover: Double
 
   var table: String {
     var lines = [
@@ -36,7 +38,25 @@ struct MemoryReport {
       }
     }
     lines.append("ns per operation of a thread, medians")
+    lines += scaling.map {
+      "\($0.entries) entries, \($0.stripes) stripes: two threads take \(rounded($0.ratio, 2)) of "
+        + "one thread's time for a hit, best rounds"
+    }
+    lines.append("a cache line changes cores in \(rounded(handover, 1)) ns")
     return lines.joined(separator: "\n")
+  }
+
+  /// The best rounds of two threads over the best of one: what a lock costs when it is contended.
+  var scaling: [(entries: Int, stripes: Int, ratio: Double)] {
+    let singles = cases.filter { $0.threads == 1 }
+    let doubles = cases.filter { $0.threads == 2 }
+    return doubles.flatMap { double -> [(entries: Int, stripes: Int, ratio: Double)] in
+      guard let single = singles.first(where: { $0.entries == double.entries }) else { return [] }
+      return [("larder", 1), ("striped", 4)].map { cache, stripes in
+        let ratio = double.best(cache, "get-hit") / single.best(cache, "get-hit")
+        return (double.entries, stripes, ratio)
+      }
+    }
   }
 
   private func row(_ cells: [String]) -> String {
