@@ -1,8 +1,8 @@
 /// Reads a directory's names and their status, in pieces.
 struct DirectoryScan: ~Copyable {
   private var stream: DirectoryStream
-  private let handle: DirectoryHandle
-  private let trust: EntryTrust
+  /// What looks at the names.
+  let look: Look
 
   /// What a scan met since it was last asked.
   struct Piece: Sendable {
@@ -21,40 +21,72 @@ struct DirectoryScan: ~Copyable {
 
   /// Starts at the first name, in the system's order.
   init(_ handle: DirectoryHandle, trust: EntryTrust) throws(Errno) {
-    self.handle = handle
-    self.trust = trust
+    look = Look(handle: handle, trust: trust)
     stream = try DirectoryStream(handle.reopen())
+  }
+
+  /// Reads on, up to a few hundred names, and asks for their status.
+  ///
+  /// - Throws: What `readdir` or `fstatat` say. The pieces before it stand; the scan is over.
+  mutating func next() throws(Errno) -> Piece {
+    try look.piece(of: nextNames())
   }
 
   /// Reads on, up to a few hundred names.
   ///
-  /// - Throws: What `readdir` or `fstatat` say. The pieces before it stand; the scan is over.
-  mutating func next() throws(Errno) -> Piece {
-    var piece = Piece()
-    piece.entries.reserveCapacity(Self.pieceCount)
+  /// - Throws: What `readdir` says.
+  mutating func nextNames() throws(Errno) -> Names {
+    var names = Names()
+    names.found.reserveCapacity(Self.pieceCount)
     for _ in 0..<Self.pieceCount {
-      guard let found = try stream.next() else {
-        piece.isLast = true
-        break
+      switch try stream.next() {
+      case .name(let name): names.found.append(name)
+      case .longName: names.foreignCount += 1
+      case nil:
+        names.isLast = true
+        return names
       }
-      try add(found, to: &piece)
     }
-    return piece
+    return names
+  }
+}
+
+extension DirectoryScan {
+  /// Names that were read and not looked at yet.
+  struct Names: Sendable {
+    var found: [FileName] = []
+    /// Names too long for any of the cache's.
+    var foreignCount = 0
+    var isLast = false
   }
 
-  /// Sorts one name: an entry, a write in progress, the tag, or foreign.
-  private func add(_ found: DirectoryStream.Found, to piece: inout Piece) throws(Errno) {
-    guard case .name(let fileName) = found else {
-      piece.foreignCount += 1
-      return
+  /// What looking at names takes; any thread can do it.
+  struct Look: Sendable {
+    let handle: DirectoryHandle
+    let trust: EntryTrust
+
+    /// Asks for the status of names.
+    ///
+    /// - Throws: What `fstatat` says.
+    func piece(of names: Names) throws(Errno) -> Piece {
+      var piece = Piece()
+      piece.entries.reserveCapacity(names.found.count)
+      piece.foreignCount = names.foreignCount
+      piece.isLast = names.isLast
+      for name in names.found { try add(name, to: &piece) }
+      return piece
     }
-    if let name = EntryName(fileName) {
-      try piece.add(name, fileName, in: handle, trust: trust)
-    } else if fileName.isTemporary {
-      // Not asked for its status: whether it is left over shows when somebody can lock it.
-      piece.temporaries.append(fileName)
-    } else if !fileName.isTag {
-      piece.foreignCount += 1
+
+    /// Sorts one name: an entry, a write in progress, the tag, or foreign.
+    private func add(_ fileName: FileName, to piece: inout Piece) throws(Errno) {
+      if let name = EntryName(fileName) {
+        try piece.add(name, fileName, in: handle, trust: trust)
+      } else if fileName.isTemporary {
+        // Not asked for its status: whether it is left over shows when somebody can lock it.
+        piece.temporaries.append(fileName)
+      } else if !fileName.isTag {
+        piece.foreignCount += 1
+      }
     }
   }
 }

@@ -73,15 +73,13 @@ extension DiskEngine {
   ///
   /// - Returns: Whether it came to the end and the directory is still the one that is held.
   private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
-    var scan = try DirectoryScan(handle, trust: reader.trust)
+    let scan = ParallelScan(try DirectoryScan(handle, trust: reader.trust))
+    defer { scan.end() }
     var unreadable: [EntryName] = []
-    while true {
-      let piece = try scan.next()
-      let now = self.now
+    while let piece = try scan.next() {
       guard takeOver(piece, number, at: now) else { return false }
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
       unreadable += piece.unreadable.map(\.name)
-      if piece.isLast { break }
     }
     return try lookAgain(at: unreadable, number, in: handle)
   }

@@ -28,6 +28,9 @@ struct DirectoryEvent: Sendable, Equatable {
     static let ended = Kind(rawValue: 0x8000)
     /// Asked for with the others: only a directory may be watched.
     static let onlyDirectory = Kind(rawValue: 0x100_0000)
+    /// Asked for with the others: files that have no name, no longer or not yet, tell nothing when
+    /// they are closed.
+    static let exceptUnlinked = Kind(rawValue: 0x400_0000)
   }
 
   /// The watch that it belongs to; −1 for an overflow.

@@ -34,7 +34,7 @@ struct EventQueue: ~Copyable, Sendable {
   func watch(
     _ directory: DirectoryHandle, path: String, for kinds: DirectoryEvent.Kind
   ) throws(Errno) -> Int32 {
-    let mask = kinds.union(.onlyDirectory).rawValue
+    let mask = kinds.union([.onlyDirectory, .exceptUnlinked]).rawValue
     do throws(Errno) {
       let link = "/proc/self/fd/\(directory.descriptor.rawValue)"
       return try system(.inotify, directory.faults) {

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// A scan that two threads share.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct `A scan by two threads` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// An engine with a directory of so many entries, and things beside them.
+  private func filled(_ count: Int) throws -> DiskCache {
+    let cache = try scene.open()
+    for number in 0..<count { try scene.plant([1], named: scene.name("key \(number)").text) }
+    try scene.plant([1], named: "a foreign file")
+    let longName = String(repeating: "long", count: 40)
+    #expect(FileManager.default.createFile(atPath: "\(scene.path)/\(longName)", contents: nil))
+    return cache
+  }
+
+  private func scan(_ cache: DiskCache) throws -> ParallelScan {
+    ParallelScan(
+      try DirectoryScan(cache.engine.location.handle, trust: cache.engine.reader.trust))
+  }
+
+  @Test(arguments: [0, 1, 511, 512, 513, 5_000])
+  func `finds every name once`(count: Int) throws {
+    let cache = try filled(count)
+    for _ in 0..<3 {
+      let scan = try scan(cache)
+      var names: [EntryName] = []
+      var foreignCount = 0
+      while let piece = try scan.next() {
+        names += piece.entries.map(\.name)
+        foreignCount += piece.foreignCount
+      }
+      #expect(names.count == count && Set(names).count == count)
+      #expect(foreignCount == 2)
+      #expect(try scan.next() == nil)
+    }
+  }
+
+  @Test func `does not need the other thread`() throws {
+    let cache = try filled(2_000)
+    let gate = Gate()
+    defer { gate.open() }
+    // Upkeep that holds all threads, as scans of other directories do.
+    for _ in 0..<IOExecutor.upkeep.threadLimit { IOExecutor.upkeep.submit { gate.pass() } }
+    for _ in 0..<IOExecutor.upkeep.threadLimit { gate.waitUntilReached() }
+    let scan = try scan(cache)
+    var count = 0
+    while let piece = try scan.next() { count += piece.entries.count }
+    #expect(count == 2_000)
+  }
+
+  @Test func `ends for both when the names cannot be read`() throws {
+    let cache = try filled(3_000)
+    scene.faults.plan(.errno(.ioError), for: .readdir, at: 1_500)
+    let scan = try scan(cache)
+    var count = 0
+    #expect(throws: Errno.ioError) {
+      while let piece = try scan.next() { count += piece.entries.count }
+    }
+    #expect(count <= 1_500)
+    while let piece = try scan.next() { count += piece.entries.count }
+    #expect(count <= 1_500 && scene.faults.count(of: .readdir) == 1_500, "read on after a failure")
+  }
+
+  @Test func `leaves the rest when nobody wants it`() throws {
+    let cache = try filled(3_000)
+    let scan = try scan(cache)
+    _ = try scan.next()
+    scan.end()
+    // What the other thread has begun may still come; new names are not read.
+    var count = 0
+    while let piece = try scan.next() { count += piece.entries.count }
+    #expect(count < 2_500)
+  }
+}
