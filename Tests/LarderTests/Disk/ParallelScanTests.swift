@@ -15,8 +15,12 @@ struct `A scan by two threads` {
   /// An engine with a directory of so many entries, and things beside them.
   private func filled(_ count: Int) throws -> DiskCache {
     let cache = try scene.open()
-    for number in 0..<count { try scene.plant([1], named: scene.name("key \(number)").text) }
     try scene.plant([1], named: "a foreign file")
+    // Links, since thousands of files take some disks a minute.
+    for number in 0..<count {
+      try FileManager.default.linkItem(
+        atPath: "\(scene.path)/a foreign file", toPath: scene.file("key \(number)"))
+    }
     let longName = String(repeating: "long", count: 40)
     #expect(FileManager.default.createFile(atPath: "\(scene.path)/\(longName)", contents: nil))
     return cache
@@ -27,7 +31,7 @@ struct `A scan by two threads` {
       try DirectoryScan(cache.engine.location.handle, trust: cache.engine.reader.trust))
   }
 
-  @Test(arguments: [0, 1, 511, 512, 513, 5_000])
+  @Test(arguments: [0, 1, 511, 512, 513, 1_600])
   func `finds every name once`(count: Int) throws {
     let cache = try filled(count)
     for _ in 0..<3 {
@@ -45,7 +49,7 @@ struct `A scan by two threads` {
   }
 
   @Test func `does not need the other thread`() throws {
-    let cache = try filled(2_000)
+    let cache = try filled(1_600)
     let gate = Gate()
     defer { gate.open() }
     // Upkeep that holds all threads, as scans of other directories do.
@@ -54,11 +58,11 @@ struct `A scan by two threads` {
     let scan = try scan(cache)
     var count = 0
     while let piece = try scan.next() { count += piece.entries.count }
-    #expect(count == 2_000)
+    #expect(count == 1_600)
   }
 
   @Test func `ends for both when the names cannot be read`() throws {
-    let cache = try filled(3_000)
+    let cache = try filled(1_600)
     scene.faults.plan(.errno(.ioError), for: .readdir, at: 1_500)
     let scan = try scan(cache)
     var count = 0
@@ -71,13 +75,13 @@ struct `A scan by two threads` {
   }
 
   @Test func `leaves the rest when nobody wants it`() throws {
-    let cache = try filled(3_000)
+    let cache = try filled(2_600)
     let scan = try scan(cache)
     _ = try scan.next()
     scan.end()
-    // What the other thread has begun may still come; new names are not read.
+    // What the other thread has looked at still comes, four pieces at most; no more is read.
     var count = 0
     while let piece = try scan.next() { count += piece.entries.count }
-    #expect(count < 2_500)
+    #expect(count <= 4 * 512)
   }
 }
