@@ -1,31 +1,63 @@
 import Glibc
 
-/// Runs the benchmarks of the disk tier and prints what the README shows: one table, with the
-/// machine and the date.
+/// Runs the benchmarks of the disk tier and prints what the documentation shows: what each operation
+/// takes and its ratio to raw system calls, with the machine and the date.
 enum TableBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
     let options = try DiskOptions(arguments)
-    var results = try DiskBenchmark.measure(options).results
-    results += try ScanBenchmark.measure(options).results
-    results += try EvictBenchmark.measure(options).results
-    results += try OpenBenchmark.measure(options).results
-    print("\(machine), \(date):\n")
-    print("| operation | bytes | entries | larder | raw calls | ratio |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for result in results { print(row(result)) }
+    let values = try DiskBenchmark.measure(options).results.filter { $0.threads == 1 }
+    print("\(machine), \(date): time and ratio to raw system calls\n")
+    print(table(values, by: "a value of", { $0.byteCount ?? 0 }, heading: size))
+    var directories = try ScanBenchmark.measure(options).results
+    directories += try EvictBenchmark.measure(options).results
+    directories += try OpenBenchmark.measure(options).results
+    print(table(directories, by: "entries", \.entries) { "\($0)" })
   }
 
-  private static func row(_ result: DiskResult) -> String {
-    let bytes = result.byteCount.map { "\($0)" } ?? ""
-    return "| \(result.name) | \(bytes) | \(result.entries) | \(time(result.nanoseconds)) "
-      + "| \(time(result.rawNanoseconds)) | \(result.ratio.rounded(to: 2)) |"
+  /// One row for each name, in the order of their coming, and one column for each size.
+  private static func table(
+    _ results: [DiskResult], by title: String, _ size: (DiskResult) -> Int,
+    heading: (Int) -> String
+  ) -> String {
+    let names = results.map(\.name).reduce(into: [String]()) {
+      if !$0.contains($1) { $0.append($1) }
+    }
+    let sizes = Set(results.map(size)).sorted()
+    var lines = [
+      row([title] + sizes.map(heading)), "|---|" + sizes.map { _ in "--:|" }.joined(),
+    ]
+    for name in names {
+      let cells = sizes.map { column in
+        results.first { $0.name == name && size($0) == column }.map(cell) ?? ""
+      }
+      lines.append(row([name] + cells))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    "| " + cells.joined(separator: " | ") + " |"
+  }
+
+  private static func cell(_ result: DiskResult) -> String {
+    "\(time(result.nanoseconds)) · \(result.ratio.rounded(to: 2))"
+  }
+
+  private static func size(_ byteCount: Int) -> String {
+    switch byteCount {
+    case let count where count >= 1 << 20: "\(count >> 20) MiB"
+    case let count where count >= 1 << 10: "\(count >> 10) KiB"
+    case let count: "\(count) B"
+    }
   }
 
   private static func time(_ nanoseconds: Double) -> String {
-    nanoseconds < 1_000_000
-      ? "\((nanoseconds / 1000).rounded(to: 1)) µs"
-      : "\((nanoseconds / 1_000_000).rounded(to: 1)) ms"
+    switch nanoseconds {
+    case ..<1_000_000: "\((nanoseconds / 1000).rounded(to: 1)) µs"
+    case ..<1_000_000_000: "\((nanoseconds / 1_000_000).rounded(to: 1)) ms"
+    default: "\((nanoseconds / 1_000_000_000).rounded(to: 2)) s"
+    }
   }
 
   /// The processor, the number of them, and the kernel. See: man 5 proc, man 2 uname.
