@@ -9,6 +9,7 @@ enum StressBenchmark {
 
       --limit SIZE      the disk tier's limit, which the working set passes four times: bytes, or
                         with K, M, G; the default is 16M
+      --write-behind SIZE  the bytes that each process may accept before they are written
       --directory DIR   a directory that stays; the default is one that is removed at the end
       --other DIR       the same directory through another mount, where half of the processes work
       --shift S         how far their clocks are ahead, in seconds

@@ -23,6 +23,8 @@ struct StressOptions {
   var threads = 4
   var seconds = 10
   var limit = 16 << 20
+  /// The bytes that may wait to be written; none by default.
+  var writeBehind: Int?
   var directory: String?
   /// The same directory through another mount, as a second machine has it; half of the processes
   /// work there.
@@ -41,6 +43,7 @@ struct StressOptions {
       case "--threads": threads = try ByteSize.parse(rest.popFirst())
       case "--seconds": seconds = try ByteSize.parse(rest.popFirst())
       case "--limit": limit = try ByteSize.parse(rest.popFirst())
+      case "--write-behind": writeBehind = try ByteSize.parse(rest.popFirst())
       case "--number": number = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
       case "--other": other = rest.popFirst()
@@ -57,10 +60,11 @@ struct StressOptions {
 
   /// The arguments that make the n-th child of a judge.
   func childArguments(_ number: Int, in directory: String) -> [String] {
-    let common = [
+    var common = [
       "stress", "--role", "worker", "--threads", "\(threads)", "--seconds", "\(seconds)",
       "--limit", "\(limit)", "--number", "\(number)",
     ]
+    if let writeBehind { common += ["--write-behind", "\(writeBehind)"] }
     guard let other else { return common + ["--directory", directory] }
     // Each is told both paths, so that it knows that it shares a file system with other machines.
     return number.isMultiple(of: 2)

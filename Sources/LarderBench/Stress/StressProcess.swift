@@ -7,6 +7,7 @@ enum StressProcess {
     var configuration = CacheConfiguration()
     configuration.memoryCostLimit = options.limit / 8
     configuration.disk.sizeLimit = options.limit
+    configuration.disk.writeBehindLimit = options.writeBehind
     configuration.disk.clock = options.clock
     return configuration
   }

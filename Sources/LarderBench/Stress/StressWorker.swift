@@ -127,7 +127,8 @@ struct StressWorker {
       outcome = try cache.disk.store(bytes, forKey: Self.key(key), expiration: value.expiration)
     default: outcome = try cache.store(bytes, forKey: Self.key(key), expiration: value.expiration)
     }
-    if isOwn && outcome == .stored { own[key] = version }
+    // What waits to be written is there for this process as well.
+    if isOwn && (outcome == .stored || outcome == .pending) { own[key] = version }
     if isOwn && outcome == .rejected(.expired) { own[key] = 0 }
   }
 
