@@ -1,7 +1,9 @@
 import Glibc
 import Larder
 
-/// Measures what reads and stores take while half of a directory is being evicted.
+/// Measures what reads and stores take while half of a directory is being evicted, beside raw system
+/// calls while another thread unlinks the same files: what they wait for in the kernel is not the
+/// cache's doing.
 struct EvictionLatency {
   private let options: DiskOptions
 
@@ -19,72 +21,135 @@ struct EvictionLatency {
         [reads.quantile(share), stores.quantile(share)]
       }
       let cells = [label, "\(reads.count)"] + figures.map { ($0 / 1000).rounded(to: 1) }
-      return cells.map { String(repeating: " ", count: max(0, 11 - $0.count)) + $0 }.joined()
+      return cells.map { String(repeating: " ", count: max(0, 13 - $0.count)) + $0 }.joined()
     }
   }
 
-  /// Measures idle, then evicting, and prints both.
+  /// Measures idle, then evicting, with the cache and with raw system calls, and prints all four.
   func run() throws {
     print(
-      "           operations  read p50  store p50   read p99  store p99  read 99.9 store 99.9"
-        + "  read max  store max  µs")
+      [
+        "µs", "operations", "read p50", "store p50", "read p99", "store p99", "read 99.9",
+        "store 99.9", "read max", "store max",
+      ].map { String(repeating: " ", count: 13 - $0.count) + $0 }.joined())
     for count in options.entries.isEmpty ? [1_000_000] : options.entries {
-      let (idle, evicting) = try measure(count)
-      print(idle.line("idle"))
-      print(evicting.line("evicting"))
-      let reads = evicting.reads.quantile(0.99) / idle.reads.quantile(0.99)
-      let stores = evicting.stores.quantile(0.99) / idle.stores.quantile(0.99)
-      print(
-        "p99 while evicting \(count / 2): reads × \(reads.rounded(to: 2)),",
-        "stores × \(stores.rounded(to: 2))")
+      try show(count, "larder", measure)
+      try show(count, "raw", measureRaw)
     }
+  }
+
+  private func show(
+    _ count: Int, _ side: String, _ measure: (Int) throws -> (Samples, Samples)
+  ) throws {
+    let (idle, evicting) = try measure(count)
+    print(idle.line("\(side), idle"))
+    print(evicting.line("evicting"))
+    let reads = evicting.reads.quantile(0.99) / idle.reads.quantile(0.99)
+    let stores = evicting.stores.quantile(0.99) / idle.stores.quantile(0.99)
+    print(
+      "\(side), p99 while evicting \(count / 2): reads × \(reads.rounded(to: 2)),",
+      "stores × \(stores.rounded(to: 2))")
   }
 
   private func measure(_ count: Int) throws -> (Samples, Samples) {
-    let directory = BenchmarkDirectory(options, "latency")
-    defer { directory.removeAll() }
-    let keys = (0..<count).map { "https://example.com/item/\($0)" }
-    let start = Int(time(nil)) - count
-    let order = Array(0..<count).shuffled()
-    var accesses = [Int](repeating: 0, count: count)
-    for (place, index) in order.enumerated() { accesses[index] = start + place }
-    directory.fill(
-      RawNames(ofKeys: keys), byteCount: options.byteCounts.first ?? 100, accesses: accesses)
-    sync()
+    let filled = FilledDirectory(options, count)
+    defer { filled.directory.removeAll() }
     let cache = try DiskCache(
-      directory: directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
+      directory: filled.directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
     _ = try cache.count()
     // What is read is used last, and stays.
-    let kept = order.suffix(min(1000, count / 4)).map { keys[$0] }
-    let first = try sample(cache, kept) { $0 < 20_000 }
+    let kept = filled.order.suffix(min(1000, count / 4)).map { filled.keys[$0] }
+    let calls = Calls {
+      _ = try cache.value(forKey: kept[$0 % kept.count])
+    } store: {
+      try cache.store(Self.value, forKey: "new \($0 % 10_000)")
+    }
+    let first = try calls.sample { $0 < 20_000 }
     let isDone = Flag()
     BenchmarkThreads.startDetached {
       do { _ = try cache.trim(toCount: count - count / 2) } catch { fail("\(error)", 4) }
       isDone.set()
     }
-    let second = try sample(cache, kept) { _ in !isDone.isSet }
+    let second = try calls.sample { _ in !isDone.isSet }
     try cache.close()
     return (first, second)
   }
 
-  /// One store for nine reads, until a condition on their number ends.
-  private func sample(
-    _ cache: DiskCache, _ keys: [String], while condition: (Int) -> Bool
-  ) throws -> Samples {
-    var samples = Samples()
-    var number = 0
-    let value = [UInt8](repeating: 1, count: 1024)
-    while condition(number) {
-      let start = ContinuousClock.now
-      if number % 10 == 0 {
-        try cache.store(value, forKey: "new \(number % 10_000)")
-        samples.stores.append((ContinuousClock.now - start) / .nanoseconds(1))
-      } else {
-        _ = try cache.value(forKey: keys[number % keys.count])
-        samples.reads.append((ContinuousClock.now - start) / .nanoseconds(1))
-      }
-      number += 1
+  /// The same with a thread that unlinks the files which the cache would evict.
+  private func measureRaw(_ count: Int) throws -> (Samples, Samples) {
+    let filled = FilledDirectory(options, count)
+    defer { filled.directory.removeAll() }
+    let directory = RawCalls.openDirectory(filled.directory.path)
+    defer { close(directory) }
+    let (names, order) = (filled.names, filled.order)
+    let kept = Array(order.suffix(min(1000, count / 4)))
+    let new = RawNames(ofKeys: (0..<10_000).map { "new \($0)" })
+    let attribute = Array("1 0123456789abcdef 604800 =new 1000".utf8)
+    let now = Int(time(nil))
+    let times = [timespec(tv_sec: now, tv_nsec: 1), timespec(tv_sec: now + 604_800, tv_nsec: 1)]
+    let calls = Calls {
+      _ = unsafe RawCalls.read(directory, names[kept[$0 % kept.count]])
+    } store: {
+      unsafe RawCalls.store(directory, new[$0 % 10_000], Self.value, attribute, times)
     }
-    return samples
+    let first = try calls.sample { $0 < 20_000 }
+    let isDone = Flag()
+    BenchmarkThreads.startDetached {
+      for index in order.prefix(count / 2) { unsafe RawCalls.remove(directory, names[index]) }
+      isDone.set()
+    }
+    return (first, try calls.sample { _ in !isDone.isSet })
+  }
+
+  private static let value = [UInt8](repeating: 1, count: 1024)
+
+  /// A directory of files that were used in no order that it knows.
+  private struct FilledDirectory {
+    let directory: BenchmarkDirectory
+    let keys: [String]
+    let names: RawNames
+    /// From the least recently used on.
+    let order: [Int]
+
+    init(_ options: DiskOptions, _ count: Int) {
+      directory = BenchmarkDirectory(options, "latency")
+      keys = (0..<count).map { "https://example.com/item/\($0)" }
+      names = RawNames(ofKeys: keys)
+      order = Array(0..<count).shuffled()
+      let start = Int(time(nil)) - count
+      var accesses = [Int](repeating: 0, count: count)
+      for (place, index) in order.enumerated() { accesses[index] = start + place }
+      directory.fill(names, byteCount: options.byteCounts.first ?? 100, accesses: accesses)
+      sync()
+    }
+  }
+
+  /// What is measured: one store for nine reads.
+  private struct Calls {
+    let read: (Int) throws -> Void
+    let store: (Int) throws -> Void
+
+    init(read: @escaping (Int) throws -> Void, store: @escaping (Int) throws -> Void) {
+      self.read = read
+      self.store = store
+    }
+
+    /// Calls both until a condition on the number of calls ends.
+    func sample(while condition: (Int) -> Bool) throws -> Samples {
+      var samples = Samples()
+      var number = 0
+      while condition(number) {
+        let start = ContinuousClock.now
+        if number % 10 == 0 {
+          try store(number)
+          samples.stores.append((ContinuousClock.now - start) / .nanoseconds(1))
+        } else {
+          try read(number)
+          samples.reads.append((ContinuousClock.now - start) / .nanoseconds(1))
+        }
+        number += 1
+      }
+      return samples
+    }
   }
 }
