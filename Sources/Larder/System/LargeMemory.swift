@@ -15,6 +15,9 @@ enum LargeMemory {
   /// The size of a huge page on the machines that Linux runs on most.
   private static let pageSize = 2 << 20
 
+  /// The size of a cache line, likewise.
+  private static let lineSize = 64
+
   /// Whether memory of that size is mapped and not taken from the heap.
   ///
   /// Both ends of a piece of memory decide by its size, so that nothing has to be kept about it.
@@ -24,7 +27,8 @@ enum LargeMemory {
   @usableFromInline
   static func allocate(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
     guard isMapped(byteCount) else {
-      return .allocate(byteCount: byteCount, alignment: alignment)
+      // From the start of a cache line on, so that an element of half a line is never in two.
+      return .allocate(byteCount: byteCount, alignment: max(alignment, lineSize))
     }
     // One huge page more than needed, so that an aligned start is among them wherever the mapping
     // lies.
