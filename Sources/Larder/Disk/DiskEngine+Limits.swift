@@ -127,7 +127,9 @@ extension DiskEngine {
     // Without victims of its own there is no evictor to wait for, which shows without the lock.
     if mayBe(.hidesFiles) {
       wait { state in
-        guard state.isScanned, state.isEvicting, !state.doomed.isEmpty else { return () }
+        // Whoever is still choosing victims starts the evictor next.
+        let mustEvict = state.isEvicting || !state.evictions.isEmpty
+        guard state.isScanned, mustEvict, !state.doomed.isEmpty else { return () }
         return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
       }
     }

@@ -9,6 +9,8 @@ enum TableBenchmark {
     let values = try DiskBenchmark.measure(options).results.filter { $0.threads == 1 }
     print("\(machine), \(date): time and ratio to raw system calls\n")
     print(table(values, by: "a value of", { $0.byteCount ?? 0 }, heading: size))
+    // The second half takes minutes, and what is there is to be seen.
+    fflush(nil)
     var directories = try ScanBenchmark.measure(options).results
     directories += try EvictBenchmark.measure(options).results
     directories += try OpenBenchmark.measure(options).results

@@ -65,7 +65,9 @@ struct `On a terminal` {
     let outcome = try scene.run(line)
     #expect(outcome.talk.isEmpty)
     #expect(outcome.output.allSatisfy { $0 == 10 || (0x20..<0x7f).contains($0) })
-    #expect(try scene.run(line + ["--plain"]).text == outcome.text)
+    // The ages in it are those of two moments, which on a slow machine are seconds apart.
+    let plain = try scene.run(line + ["--plain"])
+    #expect(plain.text.withoutNumbers == outcome.text.withoutNumbers)
   }
 
   @Test(arguments: lines)
@@ -73,5 +75,12 @@ struct `On a terminal` {
     let text = try scene.runOnTerminal(line + ["--json"]).text
     let json = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     #expect(json?["schema"] as? Int == 1)
+  }
+}
+
+extension String {
+  /// The text with each number and each run of spaces as one character.
+  fileprivate var withoutNumbers: String {
+    replacing(#/\d+/#, with: "0").replacing(#/ +/#, with: " ")
   }
 }
