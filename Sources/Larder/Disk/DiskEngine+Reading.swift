@@ -48,7 +48,9 @@ extension DiskEngine {
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     let generation = generations.snapshot(of: subject.name)
-    switch try reader.open(subject.name.fileName, in: location.handle) {
+    switch try reader.open(
+      subject.name.fileName, in: location.handle, pinsLength: isPathBound)
+    {
     case .missed(let reason, let errno):
       if reason == .absent {
         missAbsent(subject.name, generation)
@@ -165,7 +167,13 @@ extension DiskEngine {
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
     guard mayHold(status.byteCount) else { throw .noMemory }
-    if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
+    if content == nil {
+      // Where the length may be another file's, the file itself has to end there.
+      content =
+        try isPathBound
+        ? descriptor.readUncached(upTo: Int(status.byteCount) + 1)
+        : descriptor.read(upTo: Int(status.byteCount))
+    }
     guard let content, content.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(content.span, testimony) : true
   }
@@ -180,11 +188,12 @@ extension DiskEngine {
   }
 
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
-    withState { state in
+    withState { [isPathBound] state in
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
       recall.pendingExpiry = state.pendingExpiry(of: name, status)
-      if let known = state.index.entry(named: name), known.isVerified,
+      // Where paths have the numbers, those of a checked file are those of its successor.
+      if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
       {
         recall.trustedLifetime = known.lifetime
@@ -227,10 +236,13 @@ extension DiskEngine {
   }
 
   /// Counts a miss for a file that was looked into, and removes it if it is damaged.
+  ///
+  /// Not on a network file system: what this machine remembers of a file may be at fault, and the
+  /// file whole.
   private func miss(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
-    if reason == .damaged && !isReadOnly {
+    if reason == .damaged && !isReadOnly && !isOnNetwork {
       removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
     }
     return miss(reason)

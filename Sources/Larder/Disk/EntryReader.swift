@@ -42,8 +42,14 @@ struct EntryReader: Sendable {
   ///
   /// See: man 2 open. What concerns this entry alone is a miss; what the caller must cure is an
   /// error.
-  func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
+  ///
+  /// - Parameter pinsLength: Whether the status may be of another file than the one that is read,
+  ///   unless that is ruled out.
+  func open(
+    _ name: FileName, in handle: DirectoryHandle, pinsLength: Bool = false
+  ) throws(CacheError) -> Opening {
     do throws(Errno) {
+      if pinsLength { return try openPinned(name, in: handle) }
       // Open first and ask afterwards: what is asked of the descriptor holds for what is read from
       // it.
       let descriptor = try handle.openForReading(name)
@@ -54,6 +60,24 @@ struct EntryReader: Sendable {
       else { throw CacheError(readFailure: error, name: name.text) }
       return .missed(reason, error)
     }
+  }
+
+  /// Opens a file between two looks at its name that agree, so that it is the one they saw.
+  ///
+  /// Each opening makes a program that knows files by their paths ask the server anew; its answer
+  /// is of the path at that moment, and not of the file that was opened.
+  private func openPinned(
+    _ name: FileName, in handle: DirectoryHandle
+  ) throws(Errno) -> Opening {
+    var earlier = try handle.openUncached(name).statusFromServer()
+    // A name that is replaced more often than that is read another time.
+    for _ in 0..<3 {
+      let descriptor = try handle.openUncached(name)
+      let status = try descriptor.statusFromServer()
+      if status.isSameContent(as: earlier) { return .file(descriptor, status) }
+      earlier = status
+    }
+    throw .staleHandle
   }
 
   /// Whether a failure to look at an entry is that entry's. EACCES can be of the whole directory;
@@ -166,5 +190,13 @@ struct EntryReader: Sendable {
     }
     hash.update(extendedData.span)
     return hash.finalize()
+  }
+}
+
+extension FileStatus {
+  /// Whether nothing tells two states of a path apart that comes from the file behind it.
+  fileprivate func isSameContent(as other: FileStatus) -> Bool {
+    byteCount == other.byteCount && modification == other.modification && mode == other.mode
+      && identity == other.identity
   }
 }

@@ -6,7 +6,8 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// The expiry is past.
   case expired
   /// The content does not match its hash, or the attribute is malformed, or the file is empty
-  /// although nothing says that it should be. The file is removed in the background.
+  /// although nothing says that it should be. The file is removed in the background; not on a
+  /// network file system, where it may be whole and what this machine knows of it out of date.
   case damaged
   /// The file was proven to hold the value of another key with the same MD5.
   case otherKey

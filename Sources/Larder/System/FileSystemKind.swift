@@ -9,10 +9,17 @@ package struct FileSystemKind: Sendable, Hashable {
   package let name: String
   /// Whether other machines may share it.
   package let isNetwork: Bool
+  /// Whether what is asked of an open file may be answered for the file that has its name by now.
+  ///
+  /// A program behind FUSE that knows files by their paths gives two of them one inode, with one
+  /// length and one set of cached pages: when another machine replaces the file, a reader can meet
+  /// the content of one cut to the length of the other.
+  package let isPathBound: Bool
 
-  package init(name: String, isNetwork: Bool) {
+  package init(name: String, isNetwork: Bool, isPathBound: Bool = false) {
     self.name = name
     self.isNetwork = isNetwork
+    self.isPathBound = isPathBound
   }
 
   /// What nothing is known of.
@@ -26,7 +33,10 @@ package struct FileSystemKind: Sendable, Hashable {
   init(number: UInt64, mountType: () -> String?) {
     if number == Self.fuse {
       let type = mountType() ?? "fuse"
-      self.init(name: type, isNetwork: !Self.localPrograms.contains(type))
+      let isNetwork = !Self.localPrograms.contains(type)
+      self.init(
+        name: type, isNetwork: isNetwork,
+        isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
     } else if let name = Self.networks[number] {
       self.init(name: name, isNetwork: true)
     } else {
@@ -55,6 +65,11 @@ package struct FileSystemKind: Sendable, Hashable {
   private static let localPrograms: Set<String> = [
     "fuseblk", "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.bindfs", "fuse.gocryptfs",
     "fuse.encfs",
+  ]
+
+  /// Programs in which a file has a number of its own for life, which every call goes by.
+  private static let identifyingPrograms: Set<String> = [
+    "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse",
   ]
 }
 

@@ -37,6 +37,15 @@ func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
 @_extern(c, "fstatfs")
 func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
 
+/// See: man 2 statx (sys/stat.h).
+///
+/// Fills a `struct statx` of 256 bytes. Returns 0, or -1 with errno.
+@_extern(c, "statx")
+func c_statx(
+  _ directory: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mask: UInt32,
+  _ buffer: UnsafeMutableRawPointer
+) -> Int32
+
 /// See: man 2 copy_file_range (unistd.h).
 ///
 /// Without offsets, those of the open files count and move. Returns the number of bytes, or -1 with

@@ -25,14 +25,15 @@ struct FileSystemKindTests {
   }
 
   @Test(arguments: [
-    ("fuse.glusterfs", true), ("fuse.sshfs", true), ("fuse.something-new", true),
-    ("fuseblk", false), ("fuse.fuse-overlayfs", false),
+    ("fuse.glusterfs", true, false), ("fuse.sshfs", true, true),
+    ("fuse.something-new", true, true), ("fuseblk", false, false),
+    ("fuse.fuse-overlayfs", false, false),
   ])
   func `outside the kernel the mount's type decides, and the worse is assumed`(
-    type: String, isNetwork: Bool
+    type: String, isNetwork: Bool, isPathBound: Bool
   ) {
     let kind = FileSystemKind(number: 0x6573_5546) { type }
-    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork))
+    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork, isPathBound: isPathBound))
   }
 
   @Test func `without a table of mounts a program outside the kernel counts as a network`() {
