@@ -93,7 +93,7 @@ enum StressBenchmark {
   ) {
     let start = MonotonicTime.now
     var seconds = 0.0
-    while StressWalk(directory).byteCount > options.limitAtRest, seconds < 40 {
+    while StressWalk(directory).byteCount > options.limitAtRest, seconds < 30 {
       sleep(1)
       seconds = MonotonicTime.now.duration(since: start) / .seconds(1)
     }
