@@ -125,7 +125,7 @@ public struct EntryFile: ~Copyable, Sendable {
   /// Reads no further than the value goes, and not less, whatever the kernel takes for its end.
   private func readExactly(into bytes: inout [UInt8]) throws(Errno) -> Int {
     let count = min(bytes.count, max(0, byteCount - (try file.offset())))
-    let piece = try file.readUncached(upTo: count)
+    let piece = try file.read(upTo: count)
     guard piece.count == count else { throw .ioError }
     bytes.replaceSubrange(..<count, with: piece)
     return count

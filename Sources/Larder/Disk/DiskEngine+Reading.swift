@@ -169,10 +169,7 @@ extension DiskEngine {
     guard mayHold(status.byteCount) else { throw .noMemory }
     if content == nil {
       // Where the length may be another file's, the file itself has to end there.
-      content =
-        try isPathBound
-        ? descriptor.readUncached(upTo: Int(status.byteCount) + 1)
-        : descriptor.read(upTo: Int(status.byteCount))
+      content = try descriptor.read(upTo: Int(status.byteCount) + (isPathBound ? 1 : 0))
     }
     guard let content, content.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(content.span, testimony) : true

@@ -22,7 +22,8 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   case oversized
   /// The file does not prove its key, and the configuration asks for proof.
   case unproven
-  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like; or, where a network
+  /// file system knows files by their paths, another had its path whenever it was looked at.
   case unreadable
   /// The bytes are those that were stored, and the caller's coder makes nothing of them. Counted
   /// beside the hit on disk.

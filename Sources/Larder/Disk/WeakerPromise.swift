@@ -18,6 +18,8 @@ package struct WeakerPromise: Sendable, Hashable {
     "exclusive", "opening exclusively is refused, for no lock keeps other machines out")
   static let temporaries = WeakerPromise(
     "temporaries", "what a crash cut off in the middle of a write stays for an hour")
+  static let lending = WeakerPromise(
+    "lending", "a file that is open may end in an error once another machine replaces it")
   static let use = WeakerPromise(
     "use", "a use extends no expiry, and moves atime only where the server does so itself")
   static let proof = WeakerPromise(
@@ -30,7 +32,7 @@ extension FileSystemKind {
   /// - Parameter hasAttributes: Whether files can have user attributes.
   package func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
     var promises: [WeakerPromise] = []
-    if isNetwork { promises += [.coherence, .limit, .exclusive, .temporaries] }
+    if isNetwork { promises += [.coherence, .limit, .exclusive, .temporaries, .lending] }
     if isPathBound { promises.append(.use) }
     if !hasAttributes { promises.append(.proof) }
     return promises

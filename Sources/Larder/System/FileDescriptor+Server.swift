@@ -34,21 +34,22 @@ extension FileDescriptor {
     if close(copy) != 0 { throw .current }
   }
 
-  /// Reads up to `byteCount` bytes of a file that was opened past the cached pages, fewer only at
-  /// its end.
-  func readUncached(upTo byteCount: Int) throws(Errno) -> [UInt8] {
-    do throws(Errno) {
-      return try read(upTo: byteCount)
-    } catch .invalidArgument {
-      // Who asks for whole blocks passes on a local disk, and keeps no pages of its own. See: man 2
-      // open, O_DIRECT. Of all flags this call can change only some: the others stay.
-      _ = try system(.fcntl, faults) { fcntl(rawValue, F_SETFL, O_NONBLOCK) }
-      return try read(upTo: byteCount)
-    }
+  /// Makes a file that was opened past the cached pages one like others, where the file system
+  /// wants whole blocks to be read then. Corresponds to `fcntl(F_SETFL)`.
+  ///
+  /// Who asks for them passes on a local disk and keeps no pages of its own. See: man 2 open,
+  /// O_DIRECT.
+  ///
+  /// - Throws: `.invalidArgument` for a file that was not opened in this way.
+  func leaveBlocks() throws(Errno) {
+    let flags = try system(.fcntl, faults) { fcntl(rawValue, F_GETFL) }
+    let direct = OpenMode.readUncached.flags & ~OpenMode.readMovingAtime.flags
+    guard flags & direct != 0 else { throw .invalidArgument }
+    _ = try system(.fcntl, faults) { fcntl(rawValue, F_SETFL, flags & ~direct) }
   }
 
   /// The offset of the next read or write. Corresponds to `lseek`.
   func offset() throws(Errno) -> Int {
-    Int(try system(.fcntl, faults) { lseek(rawValue, 0, SEEK_CUR) })
+    Int(try system(.lseek, faults) { lseek(rawValue, 0, SEEK_CUR) })
   }
 }

@@ -17,6 +17,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case inotify
   case ioctl
   case linkat
+  case lseek
   case mkdirat
   case open
   case openat

@@ -43,6 +43,7 @@ struct PathBoundTests {
     #expect(try cache.value(forKey: "a") == [1, 2, 3])
     #expect(try cache.value(forKey: "b") == [4, 5])
     #expect(try cache.read(forKey: "b")?.bytes == [4, 5])
+    #expect(try cache.withFile(forKey: "b") { $0.byteCount } == 2)
     #expect(try scene.names.count == 2)
   }
 

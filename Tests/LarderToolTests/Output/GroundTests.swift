@@ -25,8 +25,8 @@ struct `What a cache is on` {
   @Test(arguments: [
     (local, []),
     (ground("vfat", isNetwork: false, hasAttributes: false), ["proof"]),
-    (gluster, ["coherence", "limit", "exclusive", "temporaries"]),
-    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "use", "proof"]),
+    (gluster, ["coherence", "limit", "exclusive", "temporaries", "lending"]),
+    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "proof"]),
   ])
   func `each weaker promise has one word for scripts`(ground: Ground, words: [String]) {
     #expect(ground.weakerPromises.map(\.name) == words)
@@ -48,7 +48,7 @@ struct `What a cache is on` {
       style: TextStyle(usesEscapes: false))
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("file") || $0.hasPrefix("weak") }
     #expect(lines.first == "file system  fuse.glusterfs, which other machines may share")
-    #expect(lines.count == 5)
+    #expect(lines.count == 6)
     #expect(lines.allSatisfy { $0.count <= 100 })
     #expect(text.contains("weaker       opening exclusively is refused"))
   }
