@@ -54,8 +54,7 @@ extension DiskCache {
       return nil
     }
     let byteCount = Int(found.status.byteCount)
-    return try body(
-      EntryFile(found.takeDescriptor(), byteCount: byteCount, isPathBound: engine.isPathBound))
+    return try body(EntryFile(found.takeDescriptor(), byteCount: byteCount))
   }
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
@@ -82,19 +81,13 @@ public struct EntryFile: ~Copyable, Sendable {
   private let file: FileDescriptor
   /// The bytes of the value.
   public let byteCount: Int
-  /// Whether the kernel may come to take the file for longer or shorter than it is.
-  private let isPathBound: Bool
 
-  init(_ file: consuming FileDescriptor, byteCount: Int, isPathBound: Bool = false) {
+  init(_ file: consuming FileDescriptor, byteCount: Int) {
     self.file = file
     self.byteCount = byteCount
-    self.isPathBound = isPathBound
   }
 
   /// The descriptor's number, open for reading until the closure that was lent it returns.
-  ///
-  /// On a network file system that knows files by their paths, such as sshfs, who reads from the
-  /// number itself reads `byteCount` bytes and takes fewer or more for a failure.
   public var descriptor: Int32 { file.rawValue }
 
   /// Reads on until a span is full.
@@ -116,18 +109,9 @@ public struct EntryFile: ~Copyable, Sendable {
   /// - Complexity: O(bytes).
   public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
     do throws(Errno) {
-      return try isPathBound ? readExactly(into: &bytes) : file.read(into: &bytes)
+      return try file.read(into: &bytes)
     } catch {
       throw CacheError(errno: error, operation: "read")
     }
-  }
-
-  /// Reads no further than the value goes, and not less, whatever the kernel takes for its end.
-  private func readExactly(into bytes: inout [UInt8]) throws(Errno) -> Int {
-    let count = min(bytes.count, max(0, byteCount - (try file.offset())))
-    let piece = try file.read(upTo: count)
-    guard piece.count == count else { throw .ioError }
-    bytes.replaceSubrange(..<count, with: piece)
-    return count
   }
 }

@@ -48,9 +48,7 @@ extension DiskEngine {
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     let generation = generations.snapshot(of: subject.name)
-    switch try reader.open(
-      subject.name.fileName, in: location.handle, pinsLength: isPathBound)
-    {
+    switch try reader.open(subject.name.fileName, in: location.handle) {
     case .missed(let reason, let errno):
       if reason == .absent {
         missAbsent(subject.name, generation)
@@ -130,7 +128,9 @@ extension DiskEngine {
       switch try subject.key.withBytes({ (key) throws(Errno) in
         try reader.examine(descriptor, status, key: key)
       }) {
-      case .accepted(let accepted): testimony = accepted
+      case .accepted(let accepted):
+        guard let proven = proven(accepted, subject.name, status) else { return miss(.unproven) }
+        testimony = proven
       case .rejected(let reason): return miss(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
@@ -143,10 +143,38 @@ extension DiskEngine {
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
     let expiry = try noteHit(
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    let lent = try lend(descriptor, content, purpose)
     return Found(
-      descriptor: descriptor, status: status, bytes: content ?? [],
+      descriptor: lent, status: status, bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// Whether a file that is lent is a copy of what was checked: the file itself could be cut, or
+  /// mixed with another's pages, while it is read.
+  private var lendsCopies: Bool { isPathBound && reader.checksContent }
+
+  /// What is known of a file's content; nil where it would have to be proven and is not.
+  ///
+  /// Where files are known by their paths, the content of one and the length of another look like a
+  /// file. Without an attribute only what this process itself published can be told from that.
+  func proven(
+    _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
+  ) -> EntryReader.Testimony? {
+    guard isPathBound, reader.checksContent, testimony.attribute == nil else { return testimony }
+    guard let publication = withState({ $0.publications[name] }), publication.admits(status)
+    else { return nil }
+    var testimony = testimony
+    testimony.publishedHash = publication.contentHash
+    return testimony
+  }
+
+  /// What a caller reads from: the file that was found, or a copy of the content that was checked.
+  private func lend(
+    _ descriptor: consuming FileDescriptor, _ content: [UInt8]?, _ purpose: ReadPurpose
+  ) throws(Errno) -> FileDescriptor {
+    guard purpose == .file, lendsCopies, let content else { return descriptor }
+    return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
   }
 
   /// The time by which a file's expiry is judged.
@@ -162,15 +190,12 @@ extension DiskEngine {
     _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
     let mustCheck = !isTrusted && reader.checksContent
-    if purpose == .file {
+    if purpose == .file && !lendsCopies {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
     guard mayHold(status.byteCount) else { throw .noMemory }
-    if content == nil {
-      // Where the length may be another file's, the file itself has to end there.
-      content = try descriptor.read(upTo: Int(status.byteCount) + (isPathBound ? 1 : 0))
-    }
+    if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
     guard let content, content.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(content.span, testimony) : true
   }

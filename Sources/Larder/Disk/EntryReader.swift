@@ -28,7 +28,10 @@ struct EntryReader: Sendable {
   struct Testimony: Sendable {
     var attribute: EntryAttribute?
     var extendedData: [UInt8] = []
+    /// What this process knows of the content where there is no attribute.
+    var publishedHash: UInt64?
 
+    var contentHash: UInt64? { attribute?.contentHash ?? publishedHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
   }
 
@@ -42,14 +45,8 @@ struct EntryReader: Sendable {
   ///
   /// See: man 2 open. What concerns this entry alone is a miss; what the caller must cure is an
   /// error.
-  ///
-  /// - Parameter pinsLength: Whether the status may be of another file than the one that is read,
-  ///   unless that is ruled out.
-  func open(
-    _ name: FileName, in handle: DirectoryHandle, pinsLength: Bool = false
-  ) throws(CacheError) -> Opening {
+  func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
     do throws(Errno) {
-      if pinsLength { return try openPinned(name, in: handle) }
       // Open first and ask afterwards: what is asked of the descriptor holds for what is read from
       // it.
       let descriptor = try handle.openForReading(name)
@@ -60,24 +57,6 @@ struct EntryReader: Sendable {
       else { throw CacheError(readFailure: error, name: name.text) }
       return .missed(reason, error)
     }
-  }
-
-  /// Opens a file between two looks at its name that agree, so that it is the one they saw.
-  ///
-  /// Each opening makes a program that knows files by their paths ask the server anew; its answer
-  /// is of the path at that moment, and not of the file that was opened.
-  private func openPinned(
-    _ name: FileName, in handle: DirectoryHandle
-  ) throws(Errno) -> Opening {
-    var earlier = try handle.openUncached(name).statusFromServer()
-    // A name that is replaced more often than that is read another time.
-    for _ in 0..<3 {
-      let descriptor = try handle.openUncached(name)
-      let status = try descriptor.statusFromServer()
-      if status.isSameContent(as: earlier) { return .file(descriptor, status) }
-      earlier = status
-    }
-    throw .staleHandle
   }
 
   /// Whether a failure to look at an entry is that entry's. EACCES can be of the whole directory;
@@ -155,25 +134,25 @@ struct EntryReader: Sendable {
 
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// True where there is no attribute, since nothing speaks against the file then.
+  /// True where nothing is known of them, since nothing speaks against the file then.
   ///
   /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
-    guard let attribute = testimony.attribute else { return true }
+    guard let contentHash = testimony.contentHash else { return true }
     var hash = XXH64()
     hash.update(content)
     hash.update(testimony.extendedData.span)
-    return hash.finalize() == attribute.contentHash
+    return hash.finalize() == contentHash
   }
 
   /// The same for a file that is not held in memory; it is read in pieces and rewound.
   static func matches(
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
-    guard let attribute = testimony.attribute else { return true }
+    guard let contentHash = testimony.contentHash else { return true }
     let hash = try hash(of: file, testimony.extendedData)
     try file.seek(to: 0)
-    return hash == attribute.contentHash
+    return hash == contentHash
   }
 
   /// The hash of a file's content from the present offset on, and of extended data after it.
@@ -190,13 +169,5 @@ struct EntryReader: Sendable {
     }
     hash.update(extendedData.span)
     return hash.finalize()
-  }
-}
-
-extension FileStatus {
-  /// Whether nothing tells two states of a path apart that comes from the file behind it.
-  fileprivate func isSameContent(as other: FileStatus) -> Bool {
-    byteCount == other.byteCount && modification == other.modification && mode == other.mode
-      && identity == other.identity
   }
 }

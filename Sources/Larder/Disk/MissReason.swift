@@ -20,10 +20,11 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// The file is longer than the size limit, so that it was not stored under it. It is not read,
   /// and stays until it is evicted or its key is stored again.
   case oversized
-  /// The file does not prove its key, and the configuration asks for proof.
+  /// The file does not prove its key, and the configuration asks for proof; or it has no attribute,
+  /// was not stored by this process, and is on a network file system that knows files by their
+  /// paths, such as sshfs, where nothing else tells a whole file from one cut short.
   case unproven
-  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like; or, where a network
-  /// file system knows files by their paths, another had its path whenever it was looked at.
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
   case unreadable
   /// The bytes are those that were stored, and the caller's coder makes nothing of them. Counted
   /// beside the hit on disk.

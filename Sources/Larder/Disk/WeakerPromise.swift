@@ -22,6 +22,8 @@ package struct WeakerPromise: Sendable, Hashable {
     "lending", "a file that is open may end in an error once another machine replaces it")
   static let use = WeakerPromise(
     "use", "a use extends no expiry, and moves atime only where the server does so itself")
+  static let sharing = WeakerPromise(
+    "sharing", "no user attributes: only the process that stored a value finds it, while it runs")
   static let proof = WeakerPromise(
     "proof", "no user attributes: neither content nor key is checked, no extended data is held")
 }
@@ -34,7 +36,7 @@ extension FileSystemKind {
     var promises: [WeakerPromise] = []
     if isNetwork { promises += [.coherence, .limit, .exclusive, .temporaries, .lending] }
     if isPathBound { promises.append(.use) }
-    if !hasAttributes { promises.append(.proof) }
+    if !hasAttributes { promises.append(isPathBound ? .sharing : .proof) }
     return promises
   }
 }

@@ -87,12 +87,6 @@ extension DirectoryHandle {
     }
   }
 
-  /// Opens a file for reading past the cached pages, where the file system can. Corresponds to
-  /// `openat(O_DIRECT)`.
-  func openUncached(_ name: FileName) throws(Errno) -> FileDescriptor {
-    try open(name, .readUncached, permissions: 0)
-  }
-
   /// Opens the directory itself a second time, with an offset of its own.
   ///
   /// `dup` would share the offset, so that two walks at once would each see a part of the names.

@@ -66,17 +66,8 @@ extension FileDescriptor {
     return filled
   }
 
-  private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-    do throws(Errno) {
-      return unsafe try readOnce(into: buffer)
-    } catch .invalidArgument {
-      try leaveBlocks()
-      return unsafe try readOnce(into: buffer)
-    }
-  }
-
   // The fault is asked for outside of `system`, since it can also shorten the call.
-  private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+  private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
     return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
   }

@@ -32,17 +32,28 @@ package struct FileSystemKind: Sendable, Hashable {
   ///   reading a table of all mounts.
   init(number: UInt64, mountType: () -> String?) {
     if number == Self.fuse {
-      let type = mountType() ?? "fuse"
-      let isNetwork = !Self.localPrograms.contains(type)
-      self.init(
-        name: type, isNetwork: isNetwork,
-        isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
+      self.init(mountType: mountType() ?? "fuse")
     } else if let name = Self.networks[number] {
       self.init(name: name, isNetwork: true)
     } else {
       let name = Self.locals[number] ?? "0x" + String(number, radix: 16)
       self.init(name: name, isNetwork: false)
     }
+  }
+
+  /// Tells a file system by the type that it was mounted with alone.
+  init(mountType type: String) {
+    guard type.hasPrefix("fuse") else {
+      // Some have a version at the end: nfs4, smb3.
+      let family = type.last?.isNumber == true && type != "9p" ? String(type.dropLast()) : type
+      let isNetwork = Self.networks.values.contains { $0 == type || $0 == family }
+      self.init(name: type, isNetwork: isNetwork)
+      return
+    }
+    let isNetwork = !Self.localPrograms.contains(type)
+    self.init(
+      name: type, isNetwork: isNetwork,
+      isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
   }
 
   // Numbers from linux/magic.h and, where the kernel keeps them to itself, man 2 statfs.
@@ -75,13 +86,18 @@ package struct FileSystemKind: Sendable, Hashable {
 
 extension FileSystemKind {
   /// Asks the system what an open file is on. Corresponds to `fstatfs`.
+  ///
+  /// Where that fails the table of mounts is asked, for the failure is a network file system's: on
+  /// sshfs the question goes by path, and a directory that two machines make at once can have lost
+  /// its own.
   init(of file: borrowing FileDescriptor, device: UInt64) {
+    func mountType() -> String? {
+      Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
+    }
     do throws(Errno) {
-      self.init(number: try file.fileSystemNumber()) {
-        Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
-      }
+      self.init(number: try file.fileSystemNumber(), mountType: mountType)
     } catch {
-      self = .unknown
+      self = mountType().map(FileSystemKind.init(mountType:)) ?? .unknown
     }
   }
 

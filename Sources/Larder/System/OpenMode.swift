@@ -10,8 +10,6 @@ enum OpenMode: Sendable {
   case read
   /// Reading, moving the atime as the mount says: what is left where O_NOATIME is refused.
   case readMovingAtime
-  /// Reading from where the file is, past the pages that this machine keeps.
-  case readUncached
   /// Writing a file that must not exist yet.
   // Readable too: a stamp by hand and a test read back what was written.
   case create
@@ -29,8 +27,6 @@ enum OpenMode: Sendable {
     return switch self {
     case .read: common | O_RDONLY | O_NONBLOCK | Self.noAtime
     case .readMovingAtime: common | O_RDONLY | O_NONBLOCK
-    // Who keeps the atime is the server; leaving it alone here would change nothing.
-    case .readUncached: common | O_RDONLY | O_NONBLOCK | Self.direct
     case .create: common | O_RDWR | O_CREAT | O_EXCL
     case .createUnnamed: O_CLOEXEC | O_RDWR | Self.temporaryFile
     case .directory: O_CLOEXEC | O_RDONLY | O_DIRECTORY | Self.noAtime
@@ -41,12 +37,6 @@ enum OpenMode: Sendable {
   // Values of asm-generic/fcntl.h, which Glibc's module lacks.
   // The same on x86-64 and arm64. See: man 2 open, O_NOATIME.
   private static let noAtime: Int32 = 0o1000000
-  // Not the same on all: see bits/fcntl.h of each.
-  #if arch(arm64) || arch(arm)
-    private static let direct: Int32 = 0o200000
-  #else
-    private static let direct: Int32 = 0o40000
-  #endif
   // O_TMPFILE contains O_DIRECTORY, so that a kernel without it fails with EISDIR instead of making
   // a file.
   private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY

@@ -37,14 +37,9 @@ func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
 @_extern(c, "fstatfs")
 func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
 
-/// See: man 2 statx (sys/stat.h).
-///
-/// Fills a `struct statx` of 256 bytes. Returns 0, or -1 with errno.
-@_extern(c, "statx")
-func c_statx(
-  _ directory: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mask: UInt32,
-  _ buffer: UnsafeMutableRawPointer
-) -> Int32
+/// See: man 2 memfd_create (sys/mman.h).
+@_extern(c, "memfd_create")
+func c_memfd_create(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
 
 /// See: man 2 copy_file_range (unistd.h).
 ///

@@ -17,7 +17,6 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case inotify
   case ioctl
   case linkat
-  case lseek
   case mkdirat
   case open
   case openat

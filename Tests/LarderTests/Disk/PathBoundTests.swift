@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Larder
@@ -18,81 +17,83 @@ struct PathBoundTests {
     }
   }
 
-  /// A cache with a file of someone's under the key "a", as it is where there are no attributes.
-  private static func planted(_ content: [UInt8]) throws -> (DiskScene, DiskCache) {
+  /// A cache with its own value under the key "a", without an attribute, as where there are none.
+  private static func stored(_ content: [UInt8]) throws -> (DiskScene, DiskCache) {
     let scene = try DiskScene()
     let cache = try open(scene)
-    try scene.plant(content, named: scene.name("a").text)
+    scene.faults.plan(.errno(.notSupported), for: .fsetxattr)
+    try cache.store(content, forKey: "a")
     return (scene, cache)
   }
 
-  /// Puts another file in the place of the one of "a", in one step.
-  private static func replace(_ scene: DiskScene, _ content: [UInt8]) {
-    do {
-      try scene.plant(content, named: "next")
-      try DirectoryHandle.open(path: scene.path, faults: nil)
-        .rename(FileName(text: "next"), to: scene.name("a"))
-    } catch {
-      Issue.record("\(error)")
-    }
-  }
-
-  @Test func `values are found, with an attribute and without`() throws {
-    let (scene, cache) = try Self.planted([1, 2, 3])
+  @Test func `what this process stored is found, with an attribute and without`() throws {
+    let (scene, cache) = try Self.stored([1, 2, 3])
     try cache.store([4, 5], forKey: "b")
     #expect(try cache.value(forKey: "a") == [1, 2, 3])
     #expect(try cache.value(forKey: "b") == [4, 5])
     #expect(try cache.read(forKey: "b")?.bytes == [4, 5])
-    #expect(try cache.withFile(forKey: "b") { $0.byteCount } == 2)
-    #expect(try scene.names.count == 2)
+    #expect(try scene.attribute(scene.name("a")) == nil)
   }
 
-  @Test func `a file that is replaced between the two looks is read as its successor`() throws {
-    let (scene, cache) = try Self.planted([1, 2, 3])
-    scene.faults.plan(.before { Self.replace(scene, [4]) }, for: .openat, at: 2)
-    #expect(try cache.value(forKey: "a") == [4])
+  @Test func `what others stored is found where an attribute proves it`() throws {
+    let (scene, cache) = try Self.stored([1])
+    try cache.store([2], forKey: "b")
+    try cache.close()
+    let next = try Self.open(scene)
+    #expect(try next.value(forKey: "a") == nil)
+    #expect(next.statistics.misses == [.unproven: 1])
+    #expect(try next.value(forKey: "b") == [2])
   }
 
-  @Test func `a name that never stands still is a miss`() throws {
-    let (scene, cache) = try Self.planted([1])
-    for n in 2...4 {
-      scene.faults.plan(
-        .before { Self.replace(scene, [UInt8](repeating: 0, count: n)) }, for: .openat, at: n)
-    }
-    #expect(try cache.value(forKey: "a") == nil)
-    #expect(cache.statistics.misses == [.unreadable: 1])
-    #expect(try cache.value(forKey: "a") == [0, 0, 0, 0])
-  }
-
-  @Test(arguments: [[1, 2], [1, 2, 3, 4]] as [[UInt8]])
-  func `content of another length than was told is a miss, and the file stays`(
+  @Test(arguments: [[1, 2], [1, 2, 3, 4], [1, 2, 4]] as [[UInt8]])
+  func `content other than what was stored is a miss, and the file stays`(
     content: [UInt8]
   ) throws {
-    let (scene, cache) = try Self.planted([1, 2, 3])
-    scene.faults.plan(
-      .before { #expect(throws: Never.self) { try scene.damage("a", to: content) } }, for: .read)
+    let (scene, cache) = try Self.stored([1, 2, 3])
+    try scene.damage("a", to: content)
     #expect(try cache.value(forKey: "a") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
     try cache.flush()
     #expect(try scene.names == [scene.name("a").text])
   }
 
-  @Test func `a lent file gives as many bytes as the value has, or an error`() throws {
-    let (scene, cache) = try Self.planted([1, 2, 3])
-    try cache.withFile(forKey: "a") { file in
-      let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: scene.file("a")))
-      try handle.truncate(atOffset: 5)
-      var bytes = [UInt8](repeating: 9, count: 8)
+  @Test func `an expiry later than the one that was stored is another file's`() throws {
+    let (scene, cache) = try Self.stored([1])
+    let status = try scene.status(scene.name("a"))
+    try scene.touch(
+      scene.name("a"), access: nil, modification: status.modification.adding(seconds: 1))
+    #expect(try cache.value(forKey: "a") == nil)
+    try scene.touch(
+      scene.name("a"), access: nil, modification: status.modification.adding(seconds: -1))
+    #expect(try cache.value(forKey: "a") == [1])
+  }
+
+  @Test func `a lent file is a copy of what was checked`() throws {
+    let (scene, cache) = try Self.stored([1, 2, 3])
+    let bytes = try cache.withFile(forKey: "a") { file in
+      try scene.damage("a", to: [9])
+      var bytes = [UInt8](repeating: 0, count: 8)
       #expect(try file.read(into: &bytes) == 3)
-      #expect(bytes == [1, 2, 3, 9, 9, 9, 9, 9])
       #expect(try file.read(into: &bytes) == 0)
+      return bytes
     }
-    try scene.plant([1, 2, 3], named: scene.name("a").text)
-    let error = try cache.withFile(forKey: "a") { file in
-      try scene.damage("a", to: [1])
-      var bytes = [UInt8](repeating: 9, count: 8)
-      return #expect(throws: CacheError.self) { try file.read(into: &bytes) }
-    }
-    #expect(error??.code == .io)
+    #expect(bytes == [1, 2, 3, 0, 0, 0, 0, 0])
+  }
+
+  @Test func `a store only where nothing is replaces what no read would find`() throws {
+    let (scene, cache) = try Self.stored([1])
+    #expect(try cache.storeIfAbsent([2], forKey: "a") == .rejected(.alreadyPresent))
+    try cache.close()
+    let next = try Self.open(scene)
+    #expect(try next.storeIfAbsent([2], forKey: "a") == .stored)
+    #expect(try next.value(forKey: "a") == [2])
+  }
+
+  @Test func `a fixture is served as it lies there`() throws {
+    let (scene, cache) = try Self.stored([1])
+    try cache.close()
+    let fixture = try Self.open(scene) { $0.mode = .fixture }
+    #expect(try fixture.value(forKey: "a") == [1])
   }
 
   @Test func `a use writes no stamp, which could reach another file`() throws {

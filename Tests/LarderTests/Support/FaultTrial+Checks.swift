@@ -14,7 +14,7 @@ extension FaultTrial {
   private func allowed(_ outcome: Outcome) -> [[UInt8]?] {
     switch operation {
     case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch,
-      .valueRemotely, .fileRemotely, .fileInBlocks, .askRemotely:
+      .valueRemotely, .fileRemotely, .askRemotely:
       [Self.old]
     case .make: [nil]
     case .store, .stream, .storeFile, .replace, .replaceKnown, .storeIfAbsent, .evict, .share,

@@ -26,15 +26,12 @@ struct FaultTrial {
     case cutStream
     /// On a network file system that knows files by their paths.
     case storeRemotely, valueRemotely, fileRemotely, askRemotely
-    /// There, where reading past the cached pages takes whole blocks.
-    case fileInBlocks
 
     /// What fails in any case, so that what is done instead can fail.
     var beforehand: [(call: SystemCall, errno: Errno)] {
       switch self {
       case .storeIfAbsentPlainly: [(.openat, .notSupported), (.renameat, .invalidArgument)]
       case .cutStream: [(.write, .ioError)]
-      case .fileInBlocks: [(.read, .invalidArgument)]
       default: []
       }
     }
@@ -42,7 +39,7 @@ struct FaultTrial {
     /// What the directory is said to be on.
     fileprivate var fileSystem: FileSystemKind? {
       switch self {
-      case .storeRemotely, .valueRemotely, .fileRemotely, .askRemotely, .fileInBlocks:
+      case .storeRemotely, .valueRemotely, .fileRemotely, .askRemotely:
         FileSystemKind(name: "fuse.sshfs", isNetwork: true, isPathBound: true)
       default: nil
       }
@@ -192,7 +189,7 @@ struct FaultTrial {
     case .value, .valueRemotely: outcome.value = try cache.value(forKey: "k")
     case .read: outcome.value = try cache.read(forKey: "k")?.bytes
     case .askRemotely: _ = try cache.weakerPromises()
-    case .file, .fileRemotely, .fileInBlocks:
+    case .file, .fileRemotely:
       outcome.value = try cache.withFile(forKey: "k") { file in
         var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 5))
         while bytes.count < file.byteCount {

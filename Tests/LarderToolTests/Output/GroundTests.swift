@@ -26,7 +26,7 @@ struct `What a cache is on` {
     (local, []),
     (ground("vfat", isNetwork: false, hasAttributes: false), ["proof"]),
     (gluster, ["coherence", "limit", "exclusive", "temporaries", "lending"]),
-    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "proof"]),
+    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "sharing"]),
   ])
   func `each weaker promise has one word for scripts`(ground: Ground, words: [String]) {
     #expect(ground.weakerPromises.map(\.name) == words)
@@ -56,7 +56,7 @@ struct `What a cache is on` {
   @Test func `why says them in one sentence`() throws {
     let sentence = try #require(Self.sshfs.sentence)
     #expect(sentence.hasPrefix("On fuse.sshfs some promises are weaker: what other machines do"))
-    #expect(sentence.hasSuffix("no extended data is held."))
+    #expect(sentence.hasSuffix("only the process that stored a value finds it, while it runs."))
   }
 
   @Test func `a name from the table of mounts commands no terminal`() {
