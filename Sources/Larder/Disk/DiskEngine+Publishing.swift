@@ -25,6 +25,11 @@ extension DiskEngine {
       return rejected(.alreadyPresent)
     }
     take(status, request, seal, since: clearCount)
+    if isPathBound {
+      let publication = Publication(
+        contentHash: file.contentHash(with: []), modification: status.modification)
+      withState { $0.notePublication(publication, of: name) }
+    }
     return .stored
   }
 
@@ -146,6 +151,8 @@ extension DiskEngine {
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
     guard let inspection = try inspect(subject) else { return false }
     let status = inspection.status
+    let testimony = EntryReader.Testimony(attribute: inspection.attribute)
+    if proven(testimony, subject.name, status) == nil { return false }
     let isVerified = withState { state in
       guard let known = state.index.entry(named: subject.name) else { return false }
       return known.isVerified && known.inode == status.inode && known.changeTime == status.change

@@ -128,7 +128,9 @@ extension DiskEngine {
       switch try subject.key.withBytes({ (key) throws(Errno) in
         try reader.examine(descriptor, status, key: key)
       }) {
-      case .accepted(let accepted): testimony = accepted
+      case .accepted(let accepted):
+        guard let proven = proven(accepted, subject.name, status) else { return miss(.unproven) }
+        testimony = proven
       case .rejected(let reason): return miss(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
@@ -141,10 +143,38 @@ extension DiskEngine {
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
     let expiry = try noteHit(
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    let lent = try lend(descriptor, content, purpose)
     return Found(
-      descriptor: descriptor, status: status, bytes: content ?? [],
+      descriptor: lent, status: status, bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// Whether a file that is lent is a copy of what was checked: the file itself could be cut, or
+  /// mixed with another's pages, while it is read.
+  private var lendsCopies: Bool { isPathBound && reader.checksContent }
+
+  /// What is known of a file's content; nil where it would have to be proven and is not.
+  ///
+  /// Where files are known by their paths, the content of one and the length of another look like a
+  /// file. Without an attribute only what this process itself published can be told from that.
+  func proven(
+    _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
+  ) -> EntryReader.Testimony? {
+    guard isPathBound, reader.checksContent, testimony.attribute == nil else { return testimony }
+    guard let publication = withState({ $0.publications[name] }), publication.admits(status)
+    else { return nil }
+    var testimony = testimony
+    testimony.publishedHash = publication.contentHash
+    return testimony
+  }
+
+  /// What a caller reads from: the file that was found, or a copy of the content that was checked.
+  private func lend(
+    _ descriptor: consuming FileDescriptor, _ content: [UInt8]?, _ purpose: ReadPurpose
+  ) throws(Errno) -> FileDescriptor {
+    guard purpose == .file, lendsCopies, let content else { return descriptor }
+    return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
   }
 
   /// The time by which a file's expiry is judged.
@@ -160,7 +190,7 @@ extension DiskEngine {
     _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
     let mustCheck = !isTrusted && reader.checksContent
-    if purpose == .file {
+    if purpose == .file && !lendsCopies {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
@@ -180,11 +210,12 @@ extension DiskEngine {
   }
 
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
-    withState { state in
+    withState { [isPathBound] state in
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
       recall.pendingExpiry = state.pendingExpiry(of: name, status)
-      if let known = state.index.entry(named: name), known.isVerified,
+      // Where paths have the numbers, those of a checked file are those of its successor.
+      if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
       {
         recall.trustedLifetime = known.lifetime
@@ -227,10 +258,13 @@ extension DiskEngine {
   }
 
   /// Counts a miss for a file that was looked into, and removes it if it is damaged.
+  ///
+  /// Not on a network file system: what this machine remembers of a file may be at fault, and the
+  /// file whole.
   private func miss(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
-    if reason == .damaged && !isReadOnly {
+    if reason == .damaged && !isReadOnly && !isOnNetwork {
       removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
     }
     return miss(reason)

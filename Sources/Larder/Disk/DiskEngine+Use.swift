@@ -92,7 +92,9 @@ extension DiskEngine {
   }
 
   private func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
-    !isReadOnly
+    // Where stamps go by path, a stamp could reach the file that has replaced this one, and make it
+    // outlive its expiry.
+    !isReadOnly && !isPathBound
       && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime)
   }
 

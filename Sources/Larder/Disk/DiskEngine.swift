@@ -25,6 +25,7 @@ final class DiskEngine: Sendable {
   private let rarities = Atomic<UInt8>(0)
   // Asked by every read: what the directory is on is known by its handle, behind a lock.
   private let networkMark: Atomic<Bool>
+  private let pathMark: Atomic<Bool>
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
@@ -33,6 +34,7 @@ final class DiskEngine: Sendable {
     recency = configuration.recency
     let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
     networkMark = Atomic(fileSystem.isNetwork)
+    pathMark = Atomic(fileSystem.isPathBound)
     writer = EntryWriter(configuration, fileSystem)
     reader = EntryReader(configuration, location)
     state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
@@ -41,13 +43,17 @@ final class DiskEngine: Sendable {
   var now: Timestamp { configuration.clock.now() }
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
+  /// Whether an open file may be answered for by another that took its path.
+  var isPathBound: Bool { pathMark.load(ordering: .relaxed) }
+  /// What the directory that is held now is on.
+  var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   var isReadOnly: Bool { configuration.mode.isReadOnly }
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
   /// Asks anew what the directory is on, after another one has taken its place.
   func noteFileSystem() {
-    let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
+    pathMark.store(fileSystem.isPathBound, ordering: .relaxed)
   }
 
   /// Runs a change of one name, after every other change of it and before the next.

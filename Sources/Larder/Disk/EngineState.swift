@@ -14,6 +14,8 @@ struct EngineState: Sendable {
   var busy: [EntryName] = []
   /// Uses that have not reached the disk.
   var pending: [EntryName: PendingStamp] = [:]
+  /// What was published here where files cannot say what they hold.
+  var publications: [EntryName: Publication] = [:]
   /// Drains going on; a use that one of them has taken is no longer in `pending`.
   var drainCount = 0
   /// When the next drain of `pending` is due, nil when none is planned.

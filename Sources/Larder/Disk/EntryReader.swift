@@ -28,7 +28,10 @@ struct EntryReader: Sendable {
   struct Testimony: Sendable {
     var attribute: EntryAttribute?
     var extendedData: [UInt8] = []
+    /// What this process knows of the content where there is no attribute.
+    var publishedHash: UInt64?
 
+    var contentHash: UInt64? { attribute?.contentHash ?? publishedHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
   }
 
@@ -131,25 +134,25 @@ struct EntryReader: Sendable {
 
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// True where there is no attribute, since nothing speaks against the file then.
+  /// True where nothing is known of them, since nothing speaks against the file then.
   ///
   /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
-    guard let attribute = testimony.attribute else { return true }
+    guard let contentHash = testimony.contentHash else { return true }
     var hash = XXH64()
     hash.update(content)
     hash.update(testimony.extendedData.span)
-    return hash.finalize() == attribute.contentHash
+    return hash.finalize() == contentHash
   }
 
   /// The same for a file that is not held in memory; it is read in pieces and rewound.
   static func matches(
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
-    guard let attribute = testimony.attribute else { return true }
+    guard let contentHash = testimony.contentHash else { return true }
     let hash = try hash(of: file, testimony.extendedData)
     try file.seek(to: 0)
-    return hash == attribute.contentHash
+    return hash == contentHash
   }
 
   /// The hash of a file's content from the present offset on, and of extended data after it.

@@ -10,9 +10,10 @@ final class EntryWriter: Sendable {
   /// Who the process is, settled at the opening like whose files are trusted.
   private let user = ProcessIdentity.user
 
-  /// Whether what a stamp was set to is asked for again, because the file system may hold less and
-  /// not say so.
-  private let checksStamps: Bool
+  /// Whether another machine keeps the files: what was written is handed over before it is
+  /// published, and what a stamp was set to is asked for again, because the file system may hold
+  /// less and not say so.
+  private let isOnNetwork: Bool
 
   init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
@@ -21,7 +22,7 @@ final class EntryWriter: Sendable {
     // Without a privilege, a file gets its name through /proc alone.
     // No network file system has unnamed files; asking would cost each engine a round trip.
     lacksUnnamedFiles = Atomic(!SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork)
-    checksStamps = fileSystem.isNetwork
+    isOnNetwork = fileSystem.isNetwork
   }
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
@@ -85,7 +86,10 @@ final class EntryWriter: Sendable {
       // Without attributes the value alone can be kept, but not what the caller counts on beside
       // it.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
-      if checksStamps {
+      if isOnNetwork {
+        // Before the stamps, which a late write would move; and a write that failed on the server
+        // is not known of before.
+        try file.descriptor.flush()
         try file.descriptor.setStamps(lastAccess: seal.lastAccess, expiry: seal.expiry)
       } else {
         try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)

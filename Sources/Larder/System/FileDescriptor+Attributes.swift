@@ -39,6 +39,21 @@ extension FileDescriptor {
     }
   }
 
+  /// Whether the file system can hold extended attributes, as far as asking for one tells.
+  /// Corresponds to `fgetxattr`.
+  func holdsAttributes() throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try system(.fgetxattr, faults) {
+        unsafe AttributeName.entry.withCString { unsafe c_fgetxattr(rawValue, $0, nil, 0) }
+      }
+      return true
+    } catch .notSupported {
+      return false
+    } catch .noData {
+      return true
+    }
+  }
+
   /// Sets an extended attribute. Corresponds to `fsetxattr`.
   ///
   /// Works through a descriptor that is only open for reading, as long as the caller may write to

@@ -9,10 +9,17 @@ package struct FileSystemKind: Sendable, Hashable {
   package let name: String
   /// Whether other machines may share it.
   package let isNetwork: Bool
+  /// Whether what is asked of an open file may be answered for the file that has its name by now.
+  ///
+  /// A program behind FUSE that knows files by their paths gives two of them one inode, with one
+  /// length and one set of cached pages: when another machine replaces the file, a reader can meet
+  /// the content of one cut to the length of the other.
+  package let isPathBound: Bool
 
-  package init(name: String, isNetwork: Bool) {
+  package init(name: String, isNetwork: Bool, isPathBound: Bool = false) {
     self.name = name
     self.isNetwork = isNetwork
+    self.isPathBound = isPathBound
   }
 
   /// What nothing is known of.
@@ -25,14 +32,28 @@ package struct FileSystemKind: Sendable, Hashable {
   ///   reading a table of all mounts.
   init(number: UInt64, mountType: () -> String?) {
     if number == Self.fuse {
-      let type = mountType() ?? "fuse"
-      self.init(name: type, isNetwork: !Self.localPrograms.contains(type))
+      self.init(mountType: mountType() ?? "fuse")
     } else if let name = Self.networks[number] {
       self.init(name: name, isNetwork: true)
     } else {
       let name = Self.locals[number] ?? "0x" + String(number, radix: 16)
       self.init(name: name, isNetwork: false)
     }
+  }
+
+  /// Tells a file system by the type that it was mounted with alone.
+  init(mountType type: String) {
+    guard type.hasPrefix("fuse") else {
+      // Some have a version at the end: nfs4, smb3.
+      let family = type.last?.isNumber == true && type != "9p" ? String(type.dropLast()) : type
+      let isNetwork = Self.networks.values.contains { $0 == type || $0 == family }
+      self.init(name: type, isNetwork: isNetwork)
+      return
+    }
+    let isNetwork = !Self.localPrograms.contains(type)
+    self.init(
+      name: type, isNetwork: isNetwork,
+      isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
   }
 
   // Numbers from linux/magic.h and, where the kernel keeps them to itself, man 2 statfs.
@@ -56,17 +77,27 @@ package struct FileSystemKind: Sendable, Hashable {
     "fuseblk", "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.bindfs", "fuse.gocryptfs",
     "fuse.encfs",
   ]
+
+  /// Programs in which a file has a number of its own for life, which every call goes by.
+  private static let identifyingPrograms: Set<String> = [
+    "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse",
+  ]
 }
 
 extension FileSystemKind {
   /// Asks the system what an open file is on. Corresponds to `fstatfs`.
+  ///
+  /// Where that fails the table of mounts is asked, for the failure is a network file system's: on
+  /// sshfs the question goes by path, and a directory that two machines make at once can have lost
+  /// its own.
   init(of file: borrowing FileDescriptor, device: UInt64) {
+    func mountType() -> String? {
+      Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
+    }
     do throws(Errno) {
-      self.init(number: try file.fileSystemNumber()) {
-        Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
-      }
+      self.init(number: try file.fileSystemNumber(), mountType: mountType)
     } catch {
-      self = .unknown
+      self = mountType().map(FileSystemKind.init(mountType:)) ?? .unknown
     }
   }
 

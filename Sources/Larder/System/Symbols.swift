@@ -37,6 +37,10 @@ func c_eventfd(_ initialCount: UInt32, _ flags: Int32) -> Int32
 @_extern(c, "fstatfs")
 func c_fstatfs(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer) -> Int32
 
+/// See: man 2 memfd_create (sys/mman.h).
+@_extern(c, "memfd_create")
+func c_memfd_create(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
+
 /// See: man 2 copy_file_range (unistd.h).
 ///
 /// Without offsets, those of the open files count and move. Returns the number of bytes, or -1 with

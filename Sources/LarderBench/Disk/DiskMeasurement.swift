@@ -59,6 +59,10 @@ struct DiskMeasurement {
     try cache.close()
     if options.wants("read", "read-first", "miss", "miss-repeated") {
       let fresh = try open()
+      // On sshfs and its like only who stored a value finds it.
+      if try fresh.weakerPromises().contains(where: { $0.name == "sharing" }) {
+        for key in keys { try fresh.store(value, forKey: key) }
+      }
       try read(fresh, "read-first")
       try read(fresh, "read")
       try readInThreads(fresh)

@@ -78,7 +78,8 @@ enum StressBenchmark {
     counts.add(["index_difference": difference])
     // Neither is promised among machines: locks may not reach across, and each hears of the others late.
     guard options.other == nil else { return }
-    if numbers["upkeep_11", default: 0] > 0 {
+    // On a file system of the caller's choice an eviction may take longer than the others wait for it.
+    if options.directory == nil, numbers["upkeep_11", default: 0] > 0 {
       counts.violation("evictors", "a process evicted without having been elected")
     }
     guard difference > 0 || entries != rest.files.count else { return }
@@ -94,7 +95,7 @@ enum StressBenchmark {
   ) {
     let start = MonotonicTime.now
     var seconds = 0.0
-    while StressWalk(directory).byteCount > options.limitAtRest, seconds < 40 {
+    while StressWalk(directory).byteCount > options.limitAtRest, seconds < 30 {
       sleep(1)
       seconds = MonotonicTime.now.duration(since: start) / .seconds(1)
     }

@@ -54,49 +54,77 @@ enum StressProcess {
   }
 
   /// Judges what is in a directory that nobody else uses any more, after opening a cache on it.
+  ///
+  /// What a mount remembers of another machine's files may be out of date: there it is looked at
+  /// again until nothing is wrong, or everything remembered has expired.
   static func check(
     _ directory: String, _ options: StressOptions, _ counts: StressCounts
   ) throws {
-    let before = StressWalk(directory)
+    let patience = Duration.seconds(options.other == nil ? 0 : 30)
+    let deadline = MonotonicTime.now.advanced(by: patience)
+    let temporaryCount = StressWalk(directory).temporaryCount
+    while true {
+      let verdict = try verdict(on: directory, options)
+      guard verdict.findings.isEmpty || MonotonicTime.now >= deadline else {
+        counts.add(["looked_again": 1])
+        sleep(1)
+        continue
+      }
+      for finding in verdict.findings { counts.violation(finding.name, finding.details) }
+      counts.add([
+        "bytes_reopened": verdict.walk.byteCount, "entries_reopened": verdict.walk.files.count,
+        "temporaries_found": temporaryCount,
+      ])
+      return
+    }
+  }
+
+  /// What one look at a directory came to.
+  private struct Verdict {
+    let walk: StressWalk
+    var findings: [(name: String, details: String)] = []
+
+    mutating func find(_ name: String, _ details: String) { findings.append((name, details)) }
+  }
+
+  private static func verdict(on directory: String, _ options: StressOptions) throws -> Verdict {
     let disk = try DiskCache(
       directory: directory, configuration: DiskCache.Configuration(sizeLimit: options.limit))
     _ = try disk.count()
     try disk.flush()
-    let walk = StressWalk(directory)
+    var verdict = Verdict(walk: StressWalk(directory))
+    let walk = verdict.walk
     let now = WallClock.system.now().adding(seconds: Int64(options.shift))
-    for file in walk.files { check(file, walk, disk, now, isCoarse: options.other != nil, counts) }
+    for file in walk.files { check(file, disk, now, isCoarse: options.other != nil, &verdict) }
     let (count, byteCount) = (try disk.count(), try disk.totalSize())
     if count != walk.files.count || byteCount != walk.byteCount {
-      counts.violation(
+      verdict.find(
         "totals_wrong",
         "the index has \(count) entries of \(byteCount) bytes, the directory \(walk.files.count)"
           + " of \(walk.byteCount)")
     }
     if walk.temporaryCount > 0 {
-      counts.violation("temporaries", "\(walk.temporaryCount) are left")
+      verdict.find("temporaries", "\(walk.temporaryCount) are left")
     }
     if walk.byteCount > options.limitAtRest {
-      counts.violation("over_limit", "\(walk.byteCount) bytes of \(options.limit)")
+      verdict.find("over_limit", "\(walk.byteCount) bytes of \(options.limit)")
     }
-    counts.add([
-      "bytes_reopened": walk.byteCount, "entries_reopened": walk.files.count,
-      "temporaries_found": before.temporaryCount,
-    ])
     try disk.close()
+    return verdict
   }
 
   private static func check(
-    _ file: StressWalk.File, _ walk: StressWalk, _ disk: DiskCache, _ now: Timestamp,
-    isCoarse: Bool, _ counts: StressCounts
+    _ file: StressWalk.File, _ disk: DiskCache, _ now: Timestamp, isCoarse: Bool,
+    _ verdict: inout Verdict
   ) {
-    guard let bytes = walk.content(of: file) else { return }
+    guard let bytes = verdict.walk.content(of: file) else { return }
     guard let value = StressValue(bytes) else {
-      return counts.violation("torn_values", "\(file.name), \(bytes.count) bytes")
+      return verdict.find("torn_values", "left as \(file.name), \(bytes.count) bytes")
     }
     let path = disk.path(forKey: StressWorker.key(value.key))
-    if !path.hasSuffix("/" + file.name) { counts.violation("names_wrong", file.name) }
+    if !path.hasSuffix("/" + file.name) { verdict.find("names_wrong", file.name) }
     if !value.admits(expiry: file.expiry, at: now, isCoarse: isCoarse) {
-      counts.violation("foreign_expiries", "\(file.name): \(file.expiry), \(value)")
+      verdict.find("foreign_expiries", "\(file.name): \(file.expiry), \(value)")
     }
   }
 }

@@ -101,7 +101,7 @@ struct StressWorker {
     guard let found else { return }
     tally["hits", default: 0] += 1
     switch StressValue.fault(in: found, of: key, readAt: before) {
-    case .torn: counts.violation("torn_values", "\(key), \(found.count) bytes")
+    case .torn: counts.violation("torn_values", "served for \(key), \(found.count) bytes")
     case .wrongKey: counts.violation("wrong_values", "\(key)")
     case .stale: counts.violation("stale_values", "\(key)")
     case .foreignExpiry, nil: break

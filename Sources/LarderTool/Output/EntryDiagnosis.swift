@@ -12,6 +12,8 @@ struct EntryDiagnosis: Sendable {
   let entry: DiskEntry?
   /// When it was looked at.
   let now: Timestamp
+  /// What the directory is on.
+  let ground: Ground
 
   /// The one word: `fresh`, `soon` and `never` of a value that is found, else why it is not.
   var state: String {
@@ -67,6 +69,7 @@ struct EntryDiagnosis: Sendable {
     ]
     members.append(("entry", entry?.json ?? .null))
     return .object(
-      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + JSONValue.keyMembers(key.bytes))
+      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + ground.jsonMembers
+        + JSONValue.keyMembers(key.bytes))
   }
 }

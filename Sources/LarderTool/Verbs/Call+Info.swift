@@ -8,11 +8,13 @@ extension Call {
     if cache.statistics.isDirectoryUnsafe {
       console.say("others own the directory or can write to it: what they plant would be served")
     }
+    let ground = try onCache { () throws(CacheError) in try Ground(of: cache) }
     if isJSON {
-      try console.print(survey.json)
+      try console.print(survey.json(on: ground))
     } else {
       let now = WallClock.system.now()
-      try console.print(survey.text(at: now, directory: cache.directory, style: console.style))
+      try console.print(
+        survey.text(at: now, directory: cache.directory, on: ground, style: console.style))
       suggestAfterInfo(survey)
     }
     return .fine
@@ -30,19 +32,23 @@ extension Call {
 
 extension DirectorySurvey {
   /// The object for scripts.
-  var json: JSONValue {
-    [
-      "schema": 1, "entries": JSONValue(entryCount), "bytes": JSONValue(byteCount),
-      "allocated": JSONValue(allocatedByteCount), "expired": JSONValue(expiredCount),
+  func json(on ground: Ground) -> JSONValue {
+    let counts: [(String, JSONValue)] = [
+      ("schema", 1), ("entries", JSONValue(entryCount)), ("bytes", JSONValue(byteCount)),
+      ("allocated", JSONValue(allocatedByteCount)), ("expired", JSONValue(expiredCount)),
       // Nothing was read, so nothing is known of damage.
-      "damaged": nil, "foreign": JSONValue(foreignCount),
-      "temporaries": JSONValue(temporaryCount), "oldest_access": .time(oldestAccess),
-      "newest_access": .time(newestAccess), "next_expiry": .time(nextExpiry),
+      ("damaged", .null), ("foreign", JSONValue(foreignCount)),
+      ("temporaries", JSONValue(temporaryCount)), ("oldest_access", .time(oldestAccess)),
+      ("newest_access", .time(newestAccess)), ("next_expiry", .time(nextExpiry)),
     ]
+    return .object(
+      counts.map { JSONValue.Member(name: $0.0, value: $0.1) } + ground.jsonMembers)
   }
 
   /// The lines for people.
-  func text(at now: Timestamp, directory: String, style: TextStyle) -> String {
+  func text(
+    at now: Timestamp, directory: String, on ground: Ground, style: TextStyle
+  ) -> String {
     var lines = [
       ("directory", Array(directory.utf8).escapedForDisplay),
       ("entries", entryCount.grouped),
@@ -59,6 +65,7 @@ extension DirectorySurvey {
     if let nextExpiry { lines.append(("next expiry", nextExpiry.relativeText(at: now))) }
     if temporaryCount > 0 { lines.append(("unfinished", "\(temporaryCount.grouped) writes")) }
     if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
+    lines += ground.lines
     let width = lines.map(\.0.count).max() ?? 0
     return lines.map { style.bold($0.0.padded(toWidth: width + 2)) + $0.1 + "\n" }.joined()
   }

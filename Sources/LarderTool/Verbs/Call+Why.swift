@@ -11,13 +11,15 @@ extension Call {
       path: cache.path(of: name), name: name.description,
       reason: try missReason(of: key, in: cache),
       entry: try onCache { () throws(CacheError) in try cache.entry(named: name) },
-      now: WallClock.system.now())
+      now: WallClock.system.now(),
+      ground: try onCache { () throws(CacheError) in try Ground(of: cache) })
     if isJSON {
       try console.print(answer.json(key))
     } else {
       let head = console.style.bold(Array(answer.path.utf8).escapedForDisplay)
       let width = min(console.width ?? 100, 100)
-      try console.print([head] + answer.sentence.wrapped(toWidth: width))
+      let ground = answer.ground.sentence?.wrapped(toWidth: width) ?? []
+      try console.print([head] + answer.sentence.wrapped(toWidth: width) + ground)
       suggestAfterWhy(answer, key)
     }
     if answer.reason == nil { return .fine }

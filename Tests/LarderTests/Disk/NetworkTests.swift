@@ -80,4 +80,27 @@ struct NetworkTests {
     try file.setStamps(lastAccess: scene.clock.now, expiry: .never)
     #expect(try file.status().modification.asExpiry == .never)
   }
+
+  @Test func `what a server could not take is an error and is not served`() throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try cache.store([1], forKey: "a")
+    scene.faults.plan(.errno(.ioError), for: .fcntl)
+    #expect(throws: CacheError.self) { try cache.store([2], forKey: "a") }
+    #expect(try scene.names.allSatisfy { !$0.hasPrefix(".larder-") })
+    #expect(try cache.value(forKey: "a") != [2])
+  }
+
+  @Test func `content that does not match is a miss, and the file stays for who sees it whole`()
+    throws
+  {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try cache.store([1, 2, 3], forKey: "a")
+    try scene.damage("a", to: [1, 2])
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+    try cache.flush()
+    #expect(try scene.names == [scene.name("a").text])
+  }
 }

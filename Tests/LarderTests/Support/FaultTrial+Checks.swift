@@ -13,11 +13,12 @@ extension FaultTrial {
   /// What the key may hold afterwards.
   private func allowed(_ outcome: Outcome) -> [[UInt8]?] {
     switch operation {
-    case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch: [Self.old]
+    case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch,
+      .valueRemotely, .fileRemotely, .askRemotely:
+      [Self.old]
     case .make: [nil]
     case .store, .stream, .storeFile, .replace, .replaceKnown, .storeIfAbsent, .evict, .share,
-      .remake,
-      .storeIfAbsentPlainly, .cutStream:
+      .remake, .storeIfAbsentPlainly, .cutStream, .storeRemotely:
       allowedAfterStore(outcome)
     case .remove:
       outcome.isRemoved == true ? [nil] : outcome.error == nil && !isLie ? [] : [nil, Self.old]

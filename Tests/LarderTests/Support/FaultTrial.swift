@@ -24,6 +24,8 @@ struct FaultTrial {
     case storeIfAbsentPlainly
     /// With a write that fails, so that the file is cut back.
     case cutStream
+    /// On a network file system that knows files by their paths.
+    case storeRemotely, valueRemotely, fileRemotely, askRemotely
 
     /// What fails in any case, so that what is done instead can fail.
     var beforehand: [(call: SystemCall, errno: Errno)] {
@@ -31,6 +33,15 @@ struct FaultTrial {
       case .storeIfAbsentPlainly: [(.openat, .notSupported), (.renameat, .invalidArgument)]
       case .cutStream: [(.write, .ioError)]
       default: []
+      }
+    }
+
+    /// What the directory is said to be on.
+    fileprivate var fileSystem: FileSystemKind? {
+      switch self {
+      case .storeRemotely, .valueRemotely, .fileRemotely, .askRemotely:
+        FileSystemKind(name: "fuse.sshfs", isNetwork: true, isPathBound: true)
+      default: nil
       }
     }
   }
@@ -47,7 +58,7 @@ struct FaultTrial {
   var hasOld: Bool {
     switch operation {
     case .store, .storeIfAbsent, .storeIfAbsentPlainly, .stream, .storeFile, .cutStream, .remake,
-      .make:
+      .make, .storeRemotely:
       false
     default: true
     }
@@ -75,6 +86,7 @@ struct FaultTrial {
     return try scene.open {
       $0.durability = isDurable ? .durable : .relaxed
       $0.sharesWithGroup = operation == .share
+      $0.fileSystem = operation.fileSystem
       if operation == .watch { $0.coherence = .events }
       guard operation == .evict else { return }
       $0.sizeLimit = Self.old.count + Self.bystander.count + 1
@@ -156,7 +168,7 @@ struct FaultTrial {
       outcome.value = try cache.value(forKey: "k")
       try cache.close()
     case .stamp: _ = try cache.stamp(scene.name("k").text)
-    case .store, .replace, .replaceKnown, .share, .remake:
+    case .store, .replace, .replaceKnown, .share, .remake, .storeRemotely:
       outcome.stored = try cache.store(Self.new, forKey: "k")
     case .evict:
       outcome.stored = try cache.store(Self.new, forKey: "k")
@@ -174,9 +186,10 @@ struct FaultTrial {
         try stream.write([UInt8](Self.new.prefix(5)))
         try stream.write([UInt8](Self.new.dropFirst(5)))
       }
-    case .value: outcome.value = try cache.value(forKey: "k")
+    case .value, .valueRemotely: outcome.value = try cache.value(forKey: "k")
     case .read: outcome.value = try cache.read(forKey: "k")?.bytes
-    case .file:
+    case .askRemotely: _ = try cache.weakerPromises()
+    case .file, .fileRemotely:
       outcome.value = try cache.withFile(forKey: "k") { file in
         var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 5))
         while bytes.count < file.byteCount {

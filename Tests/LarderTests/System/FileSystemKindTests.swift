@@ -25,14 +25,15 @@ struct FileSystemKindTests {
   }
 
   @Test(arguments: [
-    ("fuse.glusterfs", true), ("fuse.sshfs", true), ("fuse.something-new", true),
-    ("fuseblk", false), ("fuse.fuse-overlayfs", false),
+    ("fuse.glusterfs", true, false), ("fuse.sshfs", true, true),
+    ("fuse.something-new", true, true), ("fuseblk", false, false),
+    ("fuse.fuse-overlayfs", false, false),
   ])
   func `outside the kernel the mount's type decides, and the worse is assumed`(
-    type: String, isNetwork: Bool
+    type: String, isNetwork: Bool, isPathBound: Bool
   ) {
     let kind = FileSystemKind(number: 0x6573_5546) { type }
-    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork))
+    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork, isPathBound: isPathBound))
   }
 
   @Test func `without a table of mounts a program outside the kernel counts as a network`() {
@@ -52,11 +53,24 @@ struct FileSystemKindTests {
     #expect(handle.fileSystem != .unknown)
   }
 
-  @Test func `a system that does not say is taken for a local one`() throws {
+  @Test(arguments: [
+    ("nfs4", true, false), ("smb3", true, false), ("9p", true, false), ("ceph", true, false),
+    ("ext4", false, false), ("xfs", false, false), ("fuse.sshfs", true, true),
+    ("fuse.glusterfs", true, false), ("fuseblk", false, false),
+  ])
+  func `the mount's type alone tells enough`(type: String, isNetwork: Bool, isPathBound: Bool) {
+    #expect(
+      FileSystemKind(mountType: type)
+        == FileSystemKind(name: type, isNetwork: isNetwork, isPathBound: isPathBound))
+  }
+
+  @Test func `where the system does not say the table of mounts does`() throws {
     let directory = try TemporaryDirectory()
     let faults = FaultInjector()
     faults.plan(.errno(.noSuchSystemCall), for: .fstatfs)
     let handle = try DirectoryHandle.open(path: directory.path, faults: faults)
-    #expect(handle.fileSystem == .unknown)
+    let known = try DirectoryHandle.open(path: directory.path, faults: nil).fileSystem
+    #expect(handle.fileSystem.isNetwork == known.isNetwork)
+    #expect(handle.fileSystem != .unknown)
   }
 }

@@ -91,6 +91,17 @@ struct `Listing and counting` {
     #expect(text.contains("bytes        12 (12 B)\n") && text.contains("next expiry  in 3 d\n"))
   }
 
+  @Test func `info and why say what the directory is on`() throws {
+    try fill()
+    let info = try #require(try scene.run("info", "c", "--json").json)
+    let name = try #require(info["file_system"] as? String)
+    #expect(!name.isEmpty && info["network"] as? Bool == false)
+    #expect(info["weaker_promises"] is [String: Any])
+    #expect(try scene.run("info", "c").text.contains("file system  \(name)\n"))
+    let why = try #require(try scene.run("why", "c", "a", "--json").json)
+    #expect(why["file_system"] as? String == name && why["network"] as? Bool == false)
+  }
+
   @Test func `info of an empty cache has no times`() throws {
     _ = try scene.shell("mkdir -m 700 c")
     let json = try #require(try scene.run("info", "c", "--json").json)

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Larder
+@testable import LarderTool
+
+/// What `info` and `why` say of the file system.
+struct `What a cache is on` {
+  private static func ground(
+    _ name: String, isNetwork: Bool, isPathBound: Bool = false, hasAttributes: Bool = true
+  ) -> Ground {
+    let kind = FileSystemKind(name: name, isNetwork: isNetwork, isPathBound: isPathBound)
+    return Ground(kind, kind.weakerPromises(hasAttributes: hasAttributes))
+  }
+
+  private static let local = ground("ext4", isNetwork: false)
+  private static let gluster = ground("fuse.glusterfs", isNetwork: true)
+  private static let sshfs = ground(
+    "fuse.sshfs", isNetwork: true, isPathBound: true, hasAttributes: false)
+
+  @Test func `a local disk with attributes keeps all that is promised`() {
+    #expect(Self.local.lines.map { [$0.0, $0.1] } == [["file system", "ext4"]])
+    #expect(Self.local.sentence == nil)
+  }
+
+  @Test(arguments: [
+    (local, []),
+    (ground("vfat", isNetwork: false, hasAttributes: false), ["proof"]),
+    (gluster, ["coherence", "limit", "exclusive", "temporaries", "lending"]),
+    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "sharing"]),
+  ])
+  func `each weaker promise has one word for scripts`(ground: Ground, words: [String]) {
+    #expect(ground.weakerPromises.map(\.name) == words)
+    let members = Dictionary(uniqueKeysWithValues: ground.jsonMembers.map { ($0.name, $0.value) })
+    #expect(members["file_system"] == .string(ground.fileSystem.name))
+    #expect(members["network"] == .bool(ground.fileSystem.isNetwork))
+    guard case .object(let promises)? = members["weaker_promises"] else {
+      Issue.record("no object")
+      return
+    }
+    #expect(promises.map(\.name) == words)
+  }
+
+  @Test func `people read a line for each`() throws {
+    var survey = DirectorySurvey()
+    survey.entryCount = 7
+    let text = survey.text(
+      at: Timestamp(seconds: 0), directory: "/srv", on: Self.gluster,
+      style: TextStyle(usesEscapes: false))
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("file") || $0.hasPrefix("weak") }
+    #expect(lines.first == "file system  fuse.glusterfs, which other machines may share")
+    #expect(lines.count == 6)
+    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(text.contains("weaker       opening exclusively is refused"))
+  }
+
+  @Test func `why says them in one sentence`() throws {
+    let sentence = try #require(Self.sshfs.sentence)
+    #expect(sentence.hasPrefix("On fuse.sshfs some promises are weaker: what other machines do"))
+    #expect(sentence.hasSuffix("only the process that stored a value finds it, while it runs."))
+  }
+
+  @Test func `a name from the table of mounts commands no terminal`() {
+    let ground = Self.ground("fuse.\u{1b}[31m", isNetwork: true)
+    #expect(ground.lines[0].1.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+  }
+}
