@@ -125,12 +125,8 @@ extension DiskEngine {
     if use.staleness > .zero { use.extending = .none }
     var testimony = EntryReader.Testimony()
     if recall.trustedLifetime == nil {
-      switch try subject.key.withBytes({ (key) throws(Errno) in
-        try reader.examine(descriptor, status, key: key)
-      }) {
-      case .accepted(let accepted):
-        guard let proven = proven(accepted, subject.name, status) else { return miss(.unproven) }
-        testimony = proven
+      switch try examine(descriptor, status, subject) {
+      case .accepted(let accepted): testimony = accepted
       case .rejected(let reason): return miss(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
@@ -148,6 +144,17 @@ extension DiskEngine {
       descriptor: lent, status: status, bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
+  }
+
+  /// Reads the attributes, and checks what has to be proven.
+  private func examine(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ subject: Subject
+  ) throws(Errno) -> EntryReader.Examination {
+    let examination = try subject.key.withBytes { (key) throws(Errno) in
+      try reader.examine(descriptor, status, key: key)
+    }
+    guard case .accepted(let testimony) = examination else { return examination }
+    return proven(testimony, subject.name, status).map { .accepted($0) } ?? .rejected(.unproven)
   }
 
   /// Whether a file that is lent is a copy of what was checked: the file itself could be cut, or
