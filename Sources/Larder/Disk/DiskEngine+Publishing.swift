@@ -44,20 +44,24 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: key.tag)
-    let (isCleared, cause) = withState {
-      [now, isOnNetwork] state -> (Bool, RemovalCause?) in
+    let (isCleared, cause, taken) = withState {
+      [now, isOnNetwork] state -> (Bool, RemovalCause?, Int) in
       // What waited under the name is this value, or an older one.
       state.backlog.drop(name)
       // In one step with what follows: whoever removes everything after this meets the value.
-      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil) }
+      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil, 0) }
       if isOnNetwork { state.serverClock.learn(status.change, at: now) }
-      return (false, state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent))
+      let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
+      return (false, cause, state.clearCount)
     }
     if isCleared { return withdrawCleared(request.subject) }
     if let cause { tellOfRemoval(name, key: key, cause) }
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
+    // A clearing that began since the index took the value removes it, and told memory to forget
+    // everything before memory had it.
+    if withState({ $0.clearCount }) != taken { return tellObservers(key, except: nil) }
     // They were told when the value was accepted.
     if !isPending { tellObservers(key, except: request.origin) }
   }
