@@ -1,10 +1,5 @@
 /// Words as sixteen hexadecimal digits in ASCII, lower-case only.
 enum Hexadecimal {
-  /// The digits of a word, the highest first.
-  static func digits(of word: UInt64) -> [16 of UInt8] {
-    [16 of UInt8] { index in digit(word &>> UInt64(60 - 4 * index) & 0xf) }
-  }
-
   /// Eight digits of half a word, the highest in the lowest byte: as they lie in memory, where the
   /// lowest byte comes first.
   ///
@@ -68,12 +63,6 @@ enum Hexadecimal {
     lanes = (lanes &<< 4 | lanes &>> 8) & 0x00ff_00ff_00ff_00ff
     lanes = (lanes | lanes &>> 8) & 0x0000_ffff_0000_ffff
     return UInt32(truncatingIfNeeded: lanes | lanes &>> 16).byteSwapped
-  }
-
-  /// Computed and not looked up: there is no table that could be missing from the cache.
-  @inline(__always)
-  private static func digit(_ value: UInt64) -> UInt8 {
-    UInt8(truncatingIfNeeded: value) &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }
 
   @inline(__always)

@@ -54,7 +54,8 @@ final class ParallelScan: Sendable {
         let step = try state.step()
         return (step, state.needsHelp())
       }
-      if needsHelp { IOExecutor.upkeep.submit { self.help() } }
+      // Weak: a thread that comes when all is over must not have kept the directory open until then.
+      if needsHelp { IOExecutor.upkeep.submit { [weak self] in self?.help() } }
       switch step {
       case .merge(let outcome): return try outcome.get()
       case .look(let names): return try look.piece(of: names)
@@ -64,8 +65,18 @@ final class ParallelScan: Sendable {
     }
   }
 
-  /// Says that no more pieces are wanted.
-  func end() { state.withLock { $0.isOver = true } }
+  /// Says that no more pieces are wanted, and waits until the other thread looks at none.
+  func end() {
+    while true {
+      let ticket = changed.ticket()
+      let isBusy = state.withLock { state in
+        state.isOver = true
+        return state.isHelperBusy
+      }
+      if !isBusy { return }
+      changed.wait(ticket)
+    }
+  }
 
   /// What the other thread does: looks at names until there are none, or enough wait.
   private func help() {

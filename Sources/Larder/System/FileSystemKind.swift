@@ -106,10 +106,8 @@ extension FileSystemKind {
   /// A line reads `36 35 98:0 / /mnt rw shared:1 - ext4 /dev/sda1 rw`. Source: man 5 proc,
   /// `/proc/pid/mountinfo`.
   static func mountType(of device: UInt64, in table: String) -> String? {
-    // The halves of the number as glibc's gnu_dev_major and gnu_dev_minor put them together.
-    let major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfff)
-    let minor = (device & 0xff) | (device >> 12 & ~0xff)
-    let wanted = "\(major):\(minor)"
+    let number = DeviceNumber(device)
+    let wanted = "\(number.major):\(number.minor)"
     for line in table.split(separator: "\n") {
       let fields = line.split(separator: " ")
       guard fields.count > 2, fields[2] == wanted,

@@ -14,6 +14,7 @@ enum LockTable {
     let lines = text.split(separator: "\n").map {
       $0.split(separator: " ", omittingEmptySubsequences: true)
     }
+    let expected = DeviceNumber(file.device)
     let locks: [(process: Int, isSameDevice: Bool)] = lines.compactMap { words in
       guard words.count >= 6, words[1] == "FLOCK", let process = Int(words[4]), process > 0 else {
         return nil
@@ -21,18 +22,12 @@ enum LockTable {
       let place = words[5].split(separator: ":")
       guard place.count == 3, UInt64(place[2]) == file.inode else { return nil }
       let device = (UInt64(place[0], radix: 16), UInt64(place[1], radix: 16))
-      return (process, device == (file.major, file.minor))
+      return (process, device == (expected.major, expected.minor))
     }
     // Some filesystems show another device in a file's status than in this table.
     let exact = locks.filter(\.isSameDevice)
     return (exact.isEmpty ? locks : exact).map(\.process).uniqued()
   }
-}
-
-extension FileIdentity {
-  // The bits of a device number. Source: glibc's sys/sysmacros.h.
-  fileprivate var major: UInt64 { device >> 8 & 0xfff | device >> 32 & ~0xfff }
-  fileprivate var minor: UInt64 { device & 0xff | device >> 12 & ~0xff }
 }
 
 extension [Int] {

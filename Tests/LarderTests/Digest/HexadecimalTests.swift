@@ -60,7 +60,8 @@ struct HexadecimalTests {
     var generator = SeededGenerator(seed: 16)
     for _ in 0..<1_000 {
       let word = generator.next()
-      let digits = Hexadecimal.digits(of: word)
+      var digits: [UInt8] = []
+      Hexadecimal.append(word, to: &digits)
       let back = Hexadecimal.word(of: digits.span)
       #expect(back == word)
     }

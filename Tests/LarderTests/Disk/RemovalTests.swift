@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -31,6 +32,37 @@ struct `Removals` {
     #expect(result.removed == 700 && result.failed == 0 && result.byteCount == 1400)
     #expect(try scene.names == ["README"])
     #expect(try cache.removeAll() == BulkRemoval())
+    try scene.expectConsistent(cache)
+  }
+
+  /// A memory tier that writes down what it is told.
+  private final class Tier: EngineObserver {
+    let heard = Mutex<[String]>([])
+
+    func entryChanged(_ key: CacheKey) { heard.withLock { $0.append("changed") } }
+    func entriesCleared() { heard.withLock { $0.append("cleared") } }
+    func fileChanged(_ name: EntryName?) {}
+  }
+
+  @Test func `memory forgets what it kept while everything was being removed`() throws {
+    let cache = try scene.open()
+    let (engine, tier) = (cache.engine, Tier())
+    engine.observers.add(tier)
+    var request = try cache.request(CacheKey("k"), .never, [])
+    request.origin = ObjectIdentifier(tier)
+    // The index has taken the value, and the tier that stores it has not kept it yet.
+    request.onPublish = { _ in
+      do {
+        _ = try engine.startClearing()
+      } catch {
+        Issue.record(error)
+      }
+      tier.heard.withLock { $0.append("kept") }
+    }
+    #expect(try engine.store([1, 2].span, request) == .stored)
+    #expect(tier.heard.withLock { $0.suffix(3) } == ["cleared", "kept", "changed"])
+    engine.wait { $0.storedSinceClear == nil ? () : nil }
+    #expect(try cache.value(forKey: "k") == nil)
     try scene.expectConsistent(cache)
   }
 
