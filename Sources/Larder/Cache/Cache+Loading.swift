@@ -4,11 +4,11 @@ extension Cache {
   /// However many tasks ask for a key at once, one load runs; all of them get its value or its
   /// error, and a load that failed is tried again by the next who asks. A task that is cancelled
   /// stops waiting, and when all have, the load is cancelled. A store or a removal of the key
-  /// during the load wins: the waiting tasks get the loaded value, which is not stored. A value
-  /// that cannot be stored is returned all the same.
+  /// during the load wins: the waiting tasks get the loaded value, which is not stored, and who asks
+  /// after that waits for the next load. A value that cannot be stored is returned all the same.
   ///
-  /// A load may ask the cache for other keys. One that would wait for itself, directly or through
-  /// another load, fails at once with `.loadCycle`.
+  /// A load may ask this cache and others for other keys. One that would wait for itself, directly
+  /// or through other loads, fails at once with `.loadCycle`.
   ///
   /// - Parameters:
   ///   - key: What the value is found by.
@@ -49,14 +49,14 @@ extension Cache {
     }
     guard let value else { return nil }
     // After the value was found: who has nothing to be served waits for the load instead.
-    flights.refresh(request.key) { try await self.load(request, $0) }
+    flights.refresh(request.key, at: disk.engine.now) { try await self.load(request, $0) }
     return value
   }
 
   /// What one flight does: look once more, load, store, or keep the failure. Runs in a task of its
   /// own.
   private func load(
-    _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
+    _ request: LoadRequest, _ flight: FlightID
   ) async throws -> Value {
     // The flight before this one may have ended between the miss and now.
     if let value = try await value(forKey: request.key) { return value }
@@ -69,8 +69,9 @@ extension Cache {
       return value
     } catch {
       let lifetime = request.options.failureLifetime
-      // A load that nobody waited for any longer says nothing of the source.
-      if lifetime > .zero && !(error is CancellationError) {
+      // A load that nobody waited for any longer says nothing of the source, whatever error it made
+      // of that.
+      if lifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
         flights.keepFailure(
           error, for: request.key, until: disk.engine.now.adding(lifetime))
       }
@@ -80,13 +81,11 @@ extension Cache {
 
   /// Stores what a load brought, unless the key was changed meanwhile.
   private func keep(
-    _ value: Value, _ request: LoadRequest, _ flight: FlightControl<Value>.FlightID
+    _ value: Value, _ request: LoadRequest, _ flight: FlightID
   ) async {
     do throws(CacheError) {
       try await disk.executor.run("store") { () throws(CacheError) in
-        _ = try self.store(value, request.key, request.expiration, []) {
-          self.flights.isWanted(flight)
-        }
+        _ = try self.store(value, request.key, request.expiration, [], loadedBy: flight)
       }
     } catch {
       // The caller asked for the value and has it; the failure to keep it is counted.

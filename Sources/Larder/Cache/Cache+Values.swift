@@ -76,14 +76,13 @@ extension Cache {
     _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
-    try store(value, key.cacheKey, expiration, extendedData, isWanted: nil)
+    try store(value, key.cacheKey, expiration, extendedData, loadedBy: nil)
   }
 
-  /// Stores a value, unless a condition no longer holds when its turn among the changes of the key
-  /// has come.
+  /// Stores a value; what a load brought is stored unless the key was changed since it began.
   func store(
     _ value: Value, _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
-    isWanted: (@Sendable () -> Bool)?
+    loadedBy flight: FlightID?
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkWritable("store")
     if disk.followsNeighbours { disk.engine.startWatching() }
@@ -91,10 +90,10 @@ extension Cache {
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
-    request.isWanted = isWanted
+    if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject
     request.onPublish = { [unowned self] published in
-      flights.supersede(key)
+      if let flight { flights.noteStored(key, by: flight) } else { flights.supersede(key) }
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)

@@ -2,11 +2,11 @@ import Synchronization
 
 /// Makes one load of all concurrent requests for a key: the effects around `FlightTable`.
 final class FlightControl<Value: Sendable>: Sendable {
-  typealias Table = FlightTable<CheckedContinuation<Value, any Error>>
-  typealias FlightID = Table.FlightID
+  /// Resumed with nil, a caller came too late for the load and asks again.
+  private typealias Waiter = CheckedContinuation<Value?, any Error>
 
   private struct State {
-    var table = Table()
+    var table = FlightTable<Waiter>()
     var tasks: [FlightID: Task<Void, Never>] = [:]
     var failures = FailureTable()
     var statistics = LoadStatistics()
@@ -19,19 +19,32 @@ final class FlightControl<Value: Sendable>: Sendable {
   /// Waits for the value of a key: of the load that is going on, or of a new one.
   ///
   /// A caller that is cancelled stops waiting; the load goes on for the others, and is cancelled
-  /// when nobody is left.
+  /// when nobody is left. One that came after the key was changed waits for a load that began after
+  /// that.
   func value(
     of key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
-    let id = state.withLock { $0.table.makeWaiter() }
+    while true {
+      if let value = try await wait(for: key, load) { return value }
+    }
+  }
+
+  private func wait(
+    for key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
+  ) async throws -> Value? {
+    let id = WaiterID()
     // After the cancellation handler is done for good, which returning from it guarantees.
-    defer { state.withLock { $0.table.forget(id) } }
-    let caller = FlightContext.flight(of: ObjectIdentifier(self)).flatMap { $0 as? FlightID }
+    defer {
+      state.withLock { $0.table.forget(id) }
+      FlightContext.waitEnded(id)
+    }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
-          let joining = state.table.join(key, id, continuation, caller: caller)
+          let joining = state.table.join(key, id, continuation) {
+            FlightContext.mayWait(id, for: $0)
+          }
           if case .wait = joining { state.statistics.joined += 1 }
           return joining
         }
@@ -48,24 +61,27 @@ final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Starts a load that nobody waits for, unless one of the key is going on.
-  func refresh(_ key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value) {
+  /// Starts a load that nobody waits for, unless one of the key is going on or failed a short time
+  /// ago.
+  func refresh(
+    _ key: CacheKey, at now: Timestamp,
+    _ load: @escaping @Sendable (FlightID) async throws -> Value
+  ) {
     let flight = state.withLock { state in
       state.statistics.servedStale += 1
-      return state.table.refresh(key)
+      return state.failures.error(for: key, at: now) == nil ? state.table.refresh(key) : nil
     }
     if let flight { start(flight, load) }
   }
 
-  /// Runs a load in a task of its own, which knows what it is inside of.
+  /// Runs a load in a task of its own, which knows that it is inside of it.
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
-    // Unstructured, so that the load outlives the caller that started it; it inherits which loads
-    // that caller was inside of.
+    // Unstructured, so that the load outlives the caller that started it.
     let task = Task {
       let start = MonotonicTime.now
-      await FlightContext.entering(flight, of: ObjectIdentifier(self)) {
+      await FlightContext.entering(flight) {
         do {
           let value = try await load(flight)
           self.finish(flight, .success(value), since: start)
@@ -89,16 +105,17 @@ final class FlightControl<Value: Sendable>: Sendable {
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
     let time = MonotonicTime.now.duration(since: start)
-    let waiters = state.withLock { state in
+    let audience = state.withLock { state in
       state.statistics.add(time, isSuccess: result.isSuccess)
       state.tasks[flight] = nil
       return state.table.finish(flight)
     }
-    for waiter in waiters { waiter.resume(with: result) }
+    for waiter in audience.answered { waiter.resume(with: result.map { $0 }) }
+    for waiter in audience.late { waiter.resume(returning: nil) }
   }
 
   /// Ends one caller's wait, and the load with the last of them.
-  private func cancel(_ id: Table.WaiterID) {
+  private func cancel(_ id: WaiterID) {
     let (waiter, task) = state.withLock { state in
       let cancellation = state.table.cancel(id)
       let task = cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
@@ -113,6 +130,14 @@ final class FlightControl<Value: Sendable>: Sendable {
   func supersede(_ key: CacheKey) {
     state.withLock { state in
       state.table.supersede(key)
+      state.failures.remove(key)
+    }
+  }
+
+  /// Takes note that a load's own value was stored.
+  func noteStored(_ key: CacheKey, by flight: FlightID) {
+    state.withLock { state in
+      state.table.noteStored(flight)
       state.failures.remove(key)
     }
   }
@@ -167,18 +192,25 @@ extension Result {
   }
 }
 
-/// Which loads the present task is inside of, by the cache they belong to.
+/// Which load the present task is inside of, and what loads wait for.
 private enum FlightContext {
-  // By cache: a load in one cache may ask another one, and a cycle through both is found in either.
-  @TaskLocal private static var flights: [ObjectIdentifier: any Sendable] = [:]
+  // The innermost of any cache: what is around it waits for it.
+  @TaskLocal private static var flight: FlightID?
+  private static let graph = Mutex(FlightGraph())
 
-  static func flight(of control: ObjectIdentifier) -> (any Sendable)? { flights[control] }
+  static func entering(_ flight: FlightID, _ body: () async -> Void) async {
+    await $flight.withValue(flight) { await body() }
+  }
 
-  static func entering(
-    _ flight: any Sendable, of control: ObjectIdentifier, _ body: () async -> Void
-  ) async {
-    var inner = flights
-    inner[control] = flight
-    await $flights.withValue(inner) { await body() }
+  /// Whether the present task may wait for a load; if it is inside of one itself, that one waits
+  /// from now on.
+  static func mayWait(_ id: WaiterID, for awaited: FlightID) -> Bool {
+    guard let flight else { return true }
+    return graph.withLock { $0.add(id, flight, waitsFor: awaited) }
+  }
+
+  static func waitEnded(_ id: WaiterID) {
+    guard flight != nil else { return }
+    graph.withLock { $0.remove(id) }
   }
 }

@@ -1,21 +1,16 @@
-/// Which loads are going on, who waits for them, and which load waits for which: the decisions of
-/// single flight as a value.
+/// Which loads are going on and who waits for them: the decisions of single flight as a value.
 ///
 /// Each function returns what the caller must do outside of the lock.
 struct FlightTable<Waiter: Sendable>: Sendable {
-  /// One load.
-  struct FlightID: Hashable, Sendable {
-    fileprivate let number: UInt64
-  }
-
-  /// One caller that waits for a load.
-  struct WaiterID: Hashable, Sendable {
-    fileprivate let number: UInt64
+  private struct Waiting: Sendable {
+    let waiter: Waiter
+    /// Whether it came after the key was changed, for which the load may have begun too early.
+    var isLate: Bool
   }
 
   private struct Flight: Sendable {
     let key: CacheKey
-    var waiters: [WaiterID: (waiter: Waiter, caller: FlightID?)] = [:]
+    var waiters: [WaiterID: Waiting] = [:]
     var isSuperseded = false
     /// Whether the load goes on although nobody waits: it refreshes what was served expired.
     var isRefresh = false
@@ -27,7 +22,6 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   private var flightOfWaiter: [WaiterID: FlightID] = [:]
   /// Callers that were cancelled between being numbered and waiting.
   private var cancelledEarly: Set<WaiterID> = []
-  private var nextNumber: UInt64 = 0
 
   /// What a caller that wants a key's value must do.
   enum Joining: Sendable {
@@ -49,65 +43,43 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     var abandoned: FlightID?
   }
 
-  /// Numbers a caller before it waits, since its cancellation may come before its wait.
-  mutating func makeWaiter() -> WaiterID {
-    WaiterID(number: takeNumber())
+  /// Who waited for a load that has ended.
+  struct Audience: Sendable {
+    /// Those whom its outcome answers.
+    var answered: [Waiter] = []
+    /// Those who came after the key was changed; they must ask again.
+    var late: [Waiter] = []
   }
 
-  private mutating func takeNumber() -> UInt64 {
-    nextNumber += 1
-    return nextNumber
-  }
-
-  /// Lets a caller, itself perhaps inside a load, wait for a key's value.
+  /// Lets a caller wait for a key's value.
+  ///
+  /// - Parameter mayWait: Whether the caller, itself perhaps inside a load, may wait for one.
   mutating func join(
-    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, caller: FlightID?
+    _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mayWait: (FlightID) -> Bool
   ) -> Joining {
     if cancelledEarly.remove(id) != nil { return .cancelled }
-    if let flight = byKey[key] {
-      if let caller, waits(flight, for: caller) { return .cycle }
-      wait(id, waiter, caller, for: flight)
-      return .wait
-    }
-    let flight = add(key)
-    wait(id, waiter, caller, for: flight)
-    return .start(flight)
+    let known = byKey[key]
+    let flight = known ?? FlightID()
+    guard mayWait(flight) else { return .cycle }
+    if known == nil { add(flight, key) }
+    let isLate = flights[flight]?.isSuperseded == true
+    flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate)
+    flightOfWaiter[id] = flight
+    return known == nil ? .start(flight) : .wait
   }
 
   /// Starts a load that nobody waits for, unless one of the key is going on.
   mutating func refresh(_ key: CacheKey) -> FlightID? {
     guard byKey[key] == nil else { return nil }
-    let flight = add(key)
+    let flight = FlightID()
+    add(flight, key)
     flights[flight]?.isRefresh = true
     return flight
   }
 
-  private mutating func add(_ key: CacheKey) -> FlightID {
-    let flight = FlightID(number: takeNumber())
+  private mutating func add(_ flight: FlightID, _ key: CacheKey) {
     flights[flight] = Flight(key: key)
     byKey[key] = flight
-    return flight
-  }
-
-  private mutating func wait(
-    _ id: WaiterID, _ waiter: Waiter, _ caller: FlightID?, for flight: FlightID
-  ) {
-    flights[flight]?.waiters[id] = (waiter, caller)
-    flightOfWaiter[id] = flight
-  }
-
-  /// Whether a load is, or waits directly or through others for, another.
-  private func waits(_ flight: FlightID, for other: FlightID) -> Bool {
-    var open = [other]
-    var seen: Set<FlightID> = []
-    // Upwards from the other one: its callers, theirs, and so on, never include the flight unless
-    // the flight waits for it.
-    while let next = open.popLast() {
-      if next == flight { return true }
-      guard seen.insert(next).inserted else { continue }
-      open += flights[next]?.waiters.values.compactMap(\.caller) ?? []
-    }
-    return false
   }
 
   /// Ends a caller's wait before the load's end.
@@ -131,10 +103,13 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   /// Ends a load and returns those who wait for it.
-  mutating func finish(_ flight: FlightID) -> [Waiter] {
-    guard let ended = remove(flight) else { return [] }
+  mutating func finish(_ flight: FlightID) -> Audience {
+    guard let ended = remove(flight) else { return Audience() }
     for id in ended.waiters.keys { flightOfWaiter[id] = nil }
-    return ended.waiters.values.map(\.waiter)
+    let (late, answered) = ended.waiters.values.reduce(into: ([Waiter](), [Waiter]())) {
+      if $1.isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
+    }
+    return Audience(answered: answered, late: late)
   }
 
   /// Takes a flight out of both tables.
@@ -154,6 +129,15 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   /// Takes note that everything was removed.
   mutating func supersedeAll() {
     for flight in flights.keys { flights[flight]?.isSuperseded = true }
+  }
+
+  /// Takes note that what changed the key was the storing of the load's own value, which is good
+  /// for all who wait.
+  mutating func noteStored(_ flight: FlightID) {
+    guard var own = flights[flight] else { return }
+    own.isSuperseded = false
+    for id in own.waiters.keys { own.waiters[id]?.isLate = false }
+    flights[flight] = own
   }
 
   /// Whether what a load brings is still to be stored.

@@ -23,8 +23,10 @@ extension AccessOrder {
     var place = sorted.last
     // From the latest to the oldest, so that the place only ever moves towards the front.
     for stray in waiting.reversed() {
-      while place != .none && stray.stamp < stamps[place] { place = links.previous(before: place) }
-      links.insert(stray.slot, after: place, in: &sorted)
+      while place != .none && stray.stamp < stamp(of: place) {
+        place = links.previous(before: place)
+      }
+      links.insert(stray.slot, stray.stamp, after: place, in: &sorted)
     }
     tiesEnd = .none
   }
@@ -35,7 +37,7 @@ extension AccessOrder {
     var waiting: [(stamp: PackedStamp, slot: EntrySlot)] = []
     var slot = strays.first
     while slot != .none {
-      waiting.append((stamps[slot], slot))
+      waiting.append((stamp(of: slot), slot))
       slot = links.next(after: slot)
     }
     // The links of the strays are left as they are: each is written anew when its slot is inserted.
@@ -49,7 +51,7 @@ extension AccessOrder {
   private mutating func settleTies(by names: NameTable) {
     tiesEnd = sorted.first
     guard !sorted.isEmpty, hasTie(sorted.first) else { return }
-    let ties = ties(from: sorted.first)
+    let (ties, stamp) = (ties(from: sorted.first), stamp(of: sorted.first))
     tiesEnd = ties[ties.count - 1]
     // What one scan stored within one second on a filesystem with whole seconds is in order from
     // the last time; looking is cheaper than sorting again.
@@ -57,7 +59,7 @@ extension AccessOrder {
     for slot in ties { links.remove(slot, from: &sorted) }
     var place = EntrySlot.none
     for slot in names.inOrder(ties) {
-      links.insert(slot, after: place, in: &sorted)
+      links.insert(slot, stamp, after: place, in: &sorted)
       place = slot
     }
     tiesEnd = place
@@ -67,14 +69,14 @@ extension AccessOrder {
   /// differ.
   private func hasTie(_ slot: EntrySlot) -> Bool {
     let next = links.next(after: slot)
-    return next != .none && stamps[next] == stamps[slot]
+    return next != .none && stamp(of: next) == stamp(of: slot)
   }
 
   /// The slots from one on that share its stamp.
   func ties(from first: EntrySlot) -> [EntrySlot] {
     var ties = [first]
     var slot = links.next(after: first)
-    while slot != .none && stamps[slot] == stamps[first] {
+    while slot != .none && stamp(of: slot) == stamp(of: first) {
       ties.append(slot)
       slot = links.next(after: slot)
     }

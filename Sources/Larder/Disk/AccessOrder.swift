@@ -10,7 +10,6 @@
 /// access are put in the order of their names when they come to be first.
 struct AccessOrder: Sendable {
   var links = SlotLinks()
-  private(set) var stamps = ChunkedArray<PackedStamp>()
   var sorted = SlotLinks.Ends()
   var strays = SlotLinks.Ends()
   /// The last of the entries that share the first one's stamp, once they are in the order of their
@@ -18,16 +17,15 @@ struct AccessOrder: Sendable {
   var tiesEnd = EntrySlot.none
 
   /// The last access of a slot's entry.
-  func stamp(of slot: EntrySlot) -> PackedStamp { stamps[slot] }
+  func stamp(of slot: EntrySlot) -> PackedStamp { links[stampOf: slot] }
 
   /// Adds a slot as the most recently used one, whatever its stamp says.
   ///
   /// - Complexity: O(1).
   mutating func append(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    stamps.put(stamp, at: slot)
     // The new one may share the stamp of the ties and belong among them.
     if sorted.last == tiesEnd { tiesEnd = .none }
-    links.append(slot, to: &sorted)
+    links.append(slot, stamp, to: &sorted)
   }
 
   /// Makes a slot the most recently used one.
@@ -36,7 +34,7 @@ struct AccessOrder: Sendable {
   mutating func moveToEnd(_ slot: EntrySlot, _ stamp: PackedStamp) {
     // What is used twice in a row has its place already.
     if slot == sorted.last && slot != tiesEnd && sorted.first != slot {
-      stamps[slot] = stamp
+      links[stampOf: slot] = stamp
       return
     }
     remove(slot)
@@ -47,9 +45,8 @@ struct AccessOrder: Sendable {
   ///
   /// - Complexity: O(1).
   mutating func place(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    guard !sorted.isEmpty && stamp < stamps[sorted.last] else { return append(slot, stamp) }
-    stamps.put(stamp, at: slot)
-    links.append(slot, to: &strays)
+    guard !sorted.isEmpty && stamp < self.stamp(of: sorted.last) else { return append(slot, stamp) }
+    links.append(slot, stamp, to: &strays)
   }
 
   /// Adds a slot as the least recently used one.
@@ -58,9 +55,8 @@ struct AccessOrder: Sendable {
   ///
   /// Puts a spared entry back where it was taken from.
   mutating func prepend(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    stamps.put(stamp, at: slot)
     tiesEnd = .none
-    links.insert(slot, after: .none, in: &sorted)
+    links.insert(slot, stamp, after: .none, in: &sorted)
   }
 
   /// Takes a slot out.

@@ -1,7 +1,8 @@
-/// Doubly linked lists of slots; each slot is in one list at most.
+/// Doubly linked lists of slots with their stamps; each slot is in one list at most.
 struct SlotLinks: Sendable {
-  /// The neighbours of a slot: 8 bytes.
+  /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
   struct Link: Sendable {
+    var stamp: PackedStamp
     var previous = EntrySlot.none
     var next = EntrySlot.none
   }
@@ -22,19 +23,27 @@ struct SlotLinks: Sendable {
   /// The slot before another in its list.
   func previous(before slot: EntrySlot) -> EntrySlot { links[slot].previous }
 
+  /// The stamp of a slot.
+  subscript(stampOf slot: EntrySlot) -> PackedStamp {
+    get { links[slot].stamp }
+    set { links[slot].stamp = newValue }
+  }
+
   /// Links a slot at the end of a list.
   ///
   /// - Complexity: O(1).
-  mutating func append(_ slot: EntrySlot, to list: inout Ends) {
-    insert(slot, after: list.last, in: &list)
+  mutating func append(_ slot: EntrySlot, _ stamp: PackedStamp, to list: inout Ends) {
+    insert(slot, stamp, after: list.last, in: &list)
   }
 
   /// Links a slot after another one of a list, at the front when that is none.
   ///
   /// - Complexity: O(1).
-  mutating func insert(_ slot: EntrySlot, after previous: EntrySlot, in list: inout Ends) {
+  mutating func insert(
+    _ slot: EntrySlot, _ stamp: PackedStamp, after previous: EntrySlot, in list: inout Ends
+  ) {
     let next = previous == .none ? list.first : links[previous].next
-    links.put(Link(previous: previous, next: next), at: slot)
+    links.put(Link(stamp: stamp, previous: previous, next: next), at: slot)
     join(previous, slot, &list)
     join(slot, next, &list)
   }

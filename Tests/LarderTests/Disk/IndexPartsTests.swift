@@ -40,7 +40,7 @@ struct IndexPartsTests {
   @Test func `the parts of an entry have the sizes they are drawn with`() {
     #expect(MemoryLayout<NameTable.Identity>.stride == 24)
     #expect(MemoryLayout<EntryFacts>.stride == 32)
-    #expect(MemoryLayout<SlotLinks.Link>.stride == 8)
+    #expect(MemoryLayout<SlotLinks.Link>.stride == 16)
     #expect(MemoryLayout<ExpiryHeap.Node>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
   }
