@@ -112,7 +112,7 @@ private func attribute(_ content: [UInt8], _ random: inout ByteRandom) -> [UInt8
   var bytes = right.bytes
   switch random.next() & 3 {
   case 0: return random.takeSome()
-  case 1: bytes[Int(random.next()) % bytes.count] = UInt8(truncatingIfNeeded: random.next())
+  case 1: bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
   default: break
   }
   return bytes

@@ -1,10 +1,17 @@
 extension Cache {
-  /// The value stored under a key; one in memory is returned at once, without a hop.
+  /// The value stored under a key; one in memory is returned at once, without a hop, unless
+  /// `.strict` has something to learn first.
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
+    if disk.isStrict {
+      // To learn of what others have done can take looks at their files.
+      return try await disk.executor.run("value") { () throws(CacheError) in
+        try self.value(forKey: key)
+      }
+    }
     // Inline: a value that is in memory needs no other thread.
-    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
+    if let value = memory.value(forKey: key) { return value }
     return try await disk.executor.run("value") { () throws(CacheError) in
       try self.valueFromDisk(key)
     }
@@ -37,6 +44,13 @@ extension Cache {
     try await disk.executor.run("removeAll") { () throws(CacheError) in try self.removeAll() }
   }
 
+  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
+    try await disk.executor.run("removeAll") { () throws(CacheError) in
+      try self.removeAllInBackground()
+    }
+  }
+
   /// Removes expired values from both tiers.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
@@ -56,6 +70,24 @@ extension Cache {
     let key = key.cacheKey
     return try await disk.executor.run("contains") { () throws(CacheError) in try self.contains(key)
     }
+  }
+
+  /// Removes the least recently used values from both tiers until at most `count` are left in each.
+  @discardableResult
+  public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCount: count) }
+  }
+
+  /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
+  @discardableResult
+  public func trim(toCost cost: Int) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCost: cost) }
+  }
+
+  /// Removes the values whose last use is longer ago than `age` from both tiers.
+  @discardableResult
+  public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toAge: age) }
   }
 
   /// Waits until everything accepted is on disk.

@@ -130,11 +130,10 @@ extension Cache {
   ) {
     let key = subject.key
     // First, so that news of the file which come while the value is kept find the key.
-    if disk.followsNeighbours,
-      let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) })
-    {
+    if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
       memory.remove(forKey: other, cause: .replaced)
     }
+    defer { keptKeys.settle(subject.name) }
     memory.storeIf(
       isCurrent, value, forKey: key, cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
@@ -142,8 +141,11 @@ extension Cache {
 
   /// How long a value may be served from memory before a use must reach the disk.
   private func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
-    // Nothing is ever stamped, so that there is nothing to come back for.
-    guard !disk.configuration.mode.isReadOnly else { return expiry }
+    // Nothing is ever stamped; and what others do to the file is told, or they do nothing to it.
+    let mode = disk.configuration.mode
+    if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
+      return expiry
+    }
     return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
   }
 

@@ -7,13 +7,15 @@ import Synchronization
 final class KeptKeys: Sendable {
   private struct State: Sendable {
     var keys: [EntryName: CacheKey] = [:]
+    /// The names whose values are on their way into memory: one for each thread at most.
+    var arriving: [EntryName] = []
     /// The number of keys at which those no longer kept are forgotten.
     var most = 1024
   }
 
   private let state = Mutex(State())
 
-  /// Remembers a key before its value is kept.
+  /// Remembers a key before its value is kept; `settle(_:)` has to follow when it is.
   ///
   /// - Parameter isKept: Whether a key's value is still in memory.
   /// - Returns: Another key of the same name, whose value must leave memory: if both stayed, news
@@ -24,11 +26,19 @@ final class KeptKeys: Sendable {
   ) -> CacheKey? {
     state.withLock { state in
       if state.keys.count >= state.most {
-        state.keys = state.keys.filter { isKept($0.value) }
+        state.keys = state.keys.filter { isKept($0.value) || state.arriving.contains($0.key) }
         state.most = max(1024, 2 * state.keys.count)
       }
+      state.arriving.append(name)
       let old = state.keys.updateValue(key, forKey: name)
       return old == key ? nil : old
+    }
+  }
+
+  /// Takes note that the value of a name is kept, or will not be.
+  func settle(_ name: EntryName) {
+    state.withLock { state in
+      if let index = state.arriving.lastIndex(of: name) { state.arriving.remove(at: index) }
     }
   }
 

@@ -48,6 +48,7 @@ public final class DiskCache: Sendable {
     isStrict = followsNeighbours && configuration.coherence == .strict
     executor = IOExecutor(threadLimit: configuration.threadCount)
     engine = try EngineRegistry.attach(directory, configuration)
+    if followsNeighbours { engine.watching.isWanted.store(true, ordering: .relaxed) }
   }
 
   deinit {

@@ -179,7 +179,18 @@ extension DiskEngine {
       enforceLimits(after: nil)
     }
     try waitForScan()
-    return wait(for: carryOut(makePlan(now)))
+    let eviction = carryOut(makePlan(now))
+    tellObservers(ofTrimming: eviction)
+    return wait(for: eviction)
+  }
+
+  /// What a caller has taken from the disk is not to be met in memory. What a limit takes may be,
+  /// for as long as a value in memory is without a use on disk: it is used, and that was not known.
+  private func tellObservers(ofTrimming eviction: Eviction) {
+    guard !observers.all().isEmpty else { return }
+    let names = eviction.names
+    for name in names { outdateReaders(of: name) }
+    tellObservers(ofFiles: names)
   }
 
   /// Removes expired and over-aged entries.

@@ -19,8 +19,9 @@ extension DiskEngine {
     if case .taken = claim { return rejected(.alreadyPresent) }
     // Memory forgets the old value before the new one shows: a reader that memory had nothing for
     // may find the new one on the disk at once, and must not meet the old one in memory after that.
-    // While the name is held nothing is promoted.
-    tellObservers(request.subject.key, except: nil)
+    // While the name is held nothing is promoted. Of a value that waited to be written they were
+    // told when it was accepted, and until now no read has met another.
+    if request.write == nil { tellObservers(request.subject.key, except: nil) }
     guard let status = try publish(&file, request, claim) else {
       return rejected(.alreadyPresent)
     }

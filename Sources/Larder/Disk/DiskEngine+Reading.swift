@@ -41,13 +41,14 @@ extension DiskEngine {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
   ) throws(CacheError) -> Found? {
-    writePending(subject.name)
+    // Before the look at what waits to be written: what is accepted after it must show.
+    var generation = generations.snapshot(of: subject.name)
+    if writePending(subject.name) { generation = generations.snapshot(of: subject.name) }
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
     // Before the file is opened: between that and the look below, the evictor could remove both the
     // file and its mark, and what had been evicted would be found once more.
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
-    let generation = generations.snapshot(of: subject.name)
     switch try reader.open(subject.name.fileName, in: location.handle) {
     case .missed(let reason, let errno):
       if reason == .absent {

@@ -7,10 +7,9 @@ extension DiskEngine {
   func remove(
     _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
   ) throws(CacheError) -> Bool {
-    // A write that fails leaves a newer value of its name in the backlog alone, and whom to tell to
-    // who notes the loss.
-    if request?.write != nil {
-      return try remove(subject.name, key: subject.key, cause: cause, dropsPending: false)
+    // A write that fails leaves whom to tell to who notes the loss.
+    if let write = request?.write {
+      return try remove(subject.name, key: subject.key, cause: cause, before: write)
     }
     return try remove(subject.name, key: subject.key, cause: cause) {
       tellObservers(subject.key, except: nil)
@@ -19,20 +18,23 @@ extension DiskEngine {
 
   /// Removes the entry of a name.
   ///
-  /// - Parameter whileHeld: Runs before the removal and after it, before any other change of the
-  ///   name.
+  /// - Parameters:
+  ///   - write: What was to take the entry's place, and still waits to. When something newer has,
+  ///     that stays.
+  ///   - whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
-    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, dropsPending: Bool = true,
+    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, before write: Backlog.Write? = nil,
     whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     acquire(name)
     defer { release(name) }
+    if let write, !withState({ $0.backlog.isCurrent(write) }) { return false }
     // Before the file goes too: who misses it on the disk must not meet it in memory after that.
     whileHeld()
     defer { whileHeld() }
     let (wasHidden, wasPending) = withState { state in
-      (state.hidesFile(named: name), dropsPending && state.backlog.drop(name))
+      (state.hidesFile(named: name), write == nil && state.backlog.drop(name))
     }
     do throws(Errno) {
       let handle = location.handle

@@ -35,8 +35,13 @@ extension DiskEngine {
     }
     guard let rest else { return }
     if rest > .zero { return planRescan(after: rest) }
+    rescanOnce()
+  }
+
+  /// Scans again if the directory was scanned, or is being scanned, which may have passed what is
+  /// looked for; another scan follows then.
+  func rescanOnce() {
     if startRescan() { return }
-    // One that is going on may have passed what was stored last; another follows it then.
     withState { state in
       if state.ongoingScan != nil { state.hasMissedNews = true }
     }

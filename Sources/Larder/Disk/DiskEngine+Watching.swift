@@ -1,17 +1,20 @@
 import Synchronization
 
 extension DiskEngine {
-  /// Starts to follow what others do to the directory, unless that was tried before, or this
-  /// process is alone or not to follow.
+  /// Starts to follow what others do to the directory, unless that was tried before. For who wants
+  /// to hear of it.
   ///
   /// - Complexity: O(1). The first call makes a descriptor and starts a thread.
   func startWatching() {
     guard !watching.isSettled.load(ordering: .acquiring) else { return }
-    watching.state.withLock { state in
-      guard case .notStarted = state else { return }
-      state = followsNeighbours ? makeWatcher() : .unavailable
+    let isNew = watching.state.withLock { state in
+      guard case .notStarted = state else { return false }
+      state = makeWatcher()
       watching.isSettled.store(true, ordering: .releasing)
+      return true
     }
+    // Whoever opened the directory before may not have wanted to hear, and scanned it then.
+    if isNew { rescanOnce() }
   }
 
   private func makeWatcher() -> Watching.State {
@@ -28,8 +31,8 @@ extension DiskEngine {
     }
   }
 
-  /// Whether this process is to learn of what others do, going by the first opener's settings.
-  var followsNeighbours: Bool { configuration.followsNeighbours }
+  /// Whether an object on the directory wants to learn of what others do.
+  var followsNeighbours: Bool { watching.isWanted.load(ordering: .relaxed) }
 
   /// Whether events tell everything that others do.
   var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }

@@ -12,13 +12,22 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let count = content.count
     wait { $0.backlog.reserve(count, limit: limit) ? () : nil }
-    let (subject, now, bytes) = (request.subject, now, [UInt8](copying: content))
-    acquire(subject.name)
-    defer { release(subject.name) }
-    if let isWanted = request.isWanted, !isWanted() {
+    guard let mustStart = accept([UInt8](copying: content), request) else {
       withState { $0.backlog.giveBack(count) }
       return rejected(.declined)
     }
+    if mustStart { startWriter() }
+    return .pending
+  }
+
+  /// Puts a value, whose place is reserved, into the backlog.
+  ///
+  /// - Returns: Whether a thread has to be asked to write it; nil when it is not wanted any more.
+  private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Bool? {
+    let (subject, now) = (request.subject, now)
+    acquire(subject.name)
+    defer { release(subject.name) }
+    if let isWanted = request.isWanted, !isWanted() { return nil }
     let (seal, mustStart) = withState { state -> (EntryWriter.Seal, Bool) in
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
@@ -31,10 +40,13 @@ extension DiskEngine {
     request.onPublish?(
       Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
     tellObservers(subject.key, except: request.origin)
-    if mustStart {
-      IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeBacklog() }
-    }
-    return .pending
+    return mustStart
+  }
+
+  /// Has another thread write what waits; where none can be started, the caller's own does.
+  private func startWriter() {
+    IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeBacklog() }
+    if !IOExecutor.writing.hasThreads { writeBacklog() }
   }
 
   /// Writes what waits until nothing does.
@@ -92,9 +104,13 @@ extension DiskEngine {
   }
 
   /// Sees that the file of a name is the latest value, whoever was to write it.
-  func writePending(_ name: EntryName) {
-    guard mayBe(.hasBacklog) else { return }
-    if let write = withState({ $0.backlog[name] }) { writeOut(write) }
+  ///
+  /// - Returns: Whether there was one to be written.
+  @discardableResult
+  func writePending(_ name: EntryName) -> Bool {
+    guard mayBe(.hasBacklog), let write = withState({ $0.backlog[name] }) else { return false }
+    writeOut(write)
+    return true
   }
 
   /// Writes everything that waits, and waits for what other threads are writing.

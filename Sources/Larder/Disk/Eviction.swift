@@ -40,6 +40,11 @@ final class Eviction: Sendable {
   /// Whether nothing was chosen.
   var isEmpty: Bool { state.withLock { $0.slices.isEmpty } }
 
+  /// The names of all victims chosen so far.
+  ///
+  /// - Complexity: O(n).
+  var names: [EntryName] { state.withLock { $0.slices.flatMap { $0.map(\.name) } } }
+
   /// Takes the next few victims, in the order of their inodes, which is about the order in which
   /// they lie on the disk.
   func take(_ count: Int) -> [Victim] {

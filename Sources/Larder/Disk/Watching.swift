@@ -14,6 +14,8 @@ final class Watching: Sendable {
   }
 
   let state = Mutex(State.notStarted)
+  /// Whether an object on the directory wants to hear; the engine outlives it.
+  let isWanted = Atomic<Bool>(false)
   /// Whether the start was tried, so that asking costs nothing afterwards.
   let isSettled = Atomic<Bool>(false)
   /// Whether the directory was moved away, and its path has not led to one again since.

@@ -27,13 +27,7 @@ extension FixtureMiss: CustomStringConvertible {
       the fixture \(directory) has no value for \(name). Record what the test loads:
         \(Fixture.recordingVariable)=1 swift test
       or a file:
-        larder record \(Self.quoted(directory)) \(Self.quoted(key.bytes.escapedForDisplay)) FILE
+        larder record \(directory.singleQuoted) \(key.bytes.escapedForDisplay.singleQuoted) FILE
       """
-  }
-
-  /// A word of a shell.
-  private static func quoted(_ text: String) -> String {
-    let parts = text.split(separator: "'", omittingEmptySubsequences: false)
-    return "'\(parts.joined(separator: "'\\''"))'"
   }
 }

@@ -22,12 +22,3 @@ enum CompletionShell: String, Sendable, Hashable, CaseIterable {
     }
   }
 }
-
-extension String {
-  /// The text between single quotes for any of the shells.
-  ///
-  /// A quote inside becomes `'\''`, which bash, zsh and fish all read as one.
-  var singleQuoted: String {
-    "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
-}

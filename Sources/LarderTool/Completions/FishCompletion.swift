@@ -1,3 +1,5 @@
+import Larder
+
 /// Completions in the language of fish.
 enum FishCompletion {
   /// The script: one line for each thing that can be completed.

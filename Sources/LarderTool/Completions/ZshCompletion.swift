@@ -1,3 +1,5 @@
+import Larder
+
 /// Completions in the language of zsh, to be sourced or to lie in a directory of `$fpath`.
 enum ZshCompletion {
   /// The script. Autoloaded, it is the function's body; sourced, it registers the function.

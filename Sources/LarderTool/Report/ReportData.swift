@@ -70,7 +70,7 @@ struct ReportData {
   /// Source: HTML, 4.12.1.3, "Restrictions for contents of script elements": only `<!--`, `<script`
   /// and `</script` matter, all of which begin with `<`.
   static func quoted(_ text: String) -> String {
-    text.quotedForJSON.split(separator: "<", omittingEmptySubsequences: false)
-      .joined(separator: "\\u003c")
+    // By scalars: to HTML a `<` is one, whatever marks stand around it.
+    text.quotedForJSON.replacingScalar("<", by: "\\u003c")
   }
 }

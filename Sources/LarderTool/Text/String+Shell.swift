@@ -1,10 +1,10 @@
+import Larder
+
 extension String {
   /// The text as one word of a shell, quoted only if it has to be.
   var shellWord: String {
     let isPlain = !isEmpty && unicodeScalars.allSatisfy(Self.isPlain)
-    if isPlain { return self }
-    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
+    return isPlain ? self : singleQuoted
   }
 
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {

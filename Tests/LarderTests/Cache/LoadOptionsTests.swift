@@ -77,6 +77,41 @@ struct `Loading with options` {
     #expect(cache.statistics.loads.servedFailures == 2)
   }
 
+  @Test func `a load that was given up is no failure of the source`() async throws {
+    let options = LoadOptions(failureLifetime: .seconds(60))
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let cache = cache
+    let task = Task {
+      try await cache.value(forKey: "key", options: options) {
+        isStarted.yield()
+        while !Task.isCancelled { await Task.yield() }
+        throw Failure(number: 1)
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    _ = await task.result
+    while cache.statistics.loads.failed == 0 { await Task.yield() }
+    #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
+  }
+
+  @Test func `a source that fails is not asked again for an expired value`() async throws {
+    let options = LoadOptions(
+      staleWhileRevalidating: .seconds(30), failureLifetime: .seconds(5))
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(20))
+    let loads = Counter()
+    for _ in 0..<3 {
+      let value = try await cache.value(forKey: "key", options: options) {
+        loads.add()
+        throw Failure(number: 1)
+      }
+      #expect(value == "old")
+      while cache.statistics.loads.failed == 0 { await Task.yield() }
+    }
+    #expect(loads.value == 1)
+  }
+
   @Test func `a store ends the failure`() async throws {
     let options = LoadOptions(failureLifetime: .seconds(5))
     await #expect(throws: Failure.self) {

@@ -85,6 +85,54 @@ struct `Single flight` {
     #expect(try await cache.value(forKey: "key") == nil)
   }
 
+  @Test func `who asks after a removal gets what was loaded after it`() async throws {
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let gate = AsyncGate()
+    let cache = cache
+    let early = Task {
+      try await cache.value(forKey: "key") {
+        isStarted.yield()
+        await gate.wait()
+        return "old"
+      }
+    }
+    for await _ in started { break }
+    _ = try await cache.remove(forKey: "key")
+    let late = Task { try await cache.value(forKey: "key") { "new" } }
+    while cache.flights.waiterCount < 2 { await Task.yield() }
+    gate.open()
+    #expect(try await early.value == "old")
+    #expect(try await late.value == "new")
+    #expect(try await cache.value(forKey: "key") == "new")
+  }
+
+  @Test func `two loads that wait for each other across two caches fail at once`() async throws {
+    let other = try Cache(directory: directory.path + "/other", coder: .string)
+    let both = Counter()
+    @Sendable func bothRun() async {
+      both.add()
+      while both.value < 2 { await Task.yield() }
+    }
+    let cache = cache
+    let first = Task {
+      try await cache.value(forKey: "1") {
+        await bothRun()
+        return try await other.value(forKey: "2") { "never" }
+      }
+    }
+    let second = Task {
+      try await other.value(forKey: "2") {
+        await bothRun()
+        return try await cache.value(forKey: "1") { "never" }
+      }
+    }
+    for result in [await first.result, await second.result] {
+      let error = #expect(throws: CacheError.self) { try result.get() }
+      #expect(error?.code == .loadCycle)
+    }
+    #expect(cache.flights.waiterCount == 0 && other.flights.waiterCount == 0)
+  }
+
   @Test func `when all who wait are cancelled the load is cancelled`() async throws {
     let (started, isStarted) = AsyncStream<Void>.makeStream()
     let (ended, isEnded) = AsyncStream<Bool>.makeStream()

@@ -148,6 +148,44 @@ struct `A cache among neighbours` {
     #expect(faults.count(of: .inotify) == 0)
   }
 
+  @Test func `hears of others although the first on the directory did not want to`() throws {
+    let deaf = try open(.none)
+    #expect(try deaf.disk.count() == 0)
+    let cache = try open(.events)
+    try cache.store("old", forKey: "k")
+    try outside(Self.store)
+    #expect(happening.wait { (try? cache.tier(forKey: "k")) != .memory })
+    try outside("rm $FILE")
+    #expect(happening.wait { (try? cache.disk.count()) == 0 })
+    try deaf.close()
+    try cache.close()
+  }
+
+  @Test func `that only reads and hears nothing comes back to the file after a while`() throws {
+    let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
+    try open(.none) { $0.clock = clock.wallClock }.store("old", forKey: "k")
+    let cache = try open(.none) {
+      $0.mode = .readOnly
+      $0.clock = clock.wallClock
+    }
+    #expect(try cache.value(forKey: "k") == "old")
+    try open(.none) { $0.clock = clock.wallClock }.store("new", forKey: "k")
+    clock.advance(by: .seconds(61))
+    #expect(try cache.value(forKey: "k") == "new")
+  }
+
+  @Test(arguments: [DiskCache.Coherence.events, .none])
+  func `does not find in memory what was trimmed from its disk`(coherence: DiskCache.Coherence)
+    throws
+  {
+    let cache = try open(coherence)
+    try cache.store("v", forKey: "k")
+    #expect(try cache.disk.trim(toCount: 0).removed == 1)
+    #expect(try cache.tier(forKey: "k") == nil)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
   @Test func `that only reads hears of writers too`() throws {
     try open(.none).store("old", forKey: "k")
     let cache = try open(.strict) { $0.mode = .readOnly }

@@ -136,6 +136,62 @@ struct `Writing behind` {
     try cache.close()
   }
 
+  @Test func `a write that fails late leaves what was stored since`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene, limit: 8)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .write, at: 1)
+    #expect(try cache.store([1], forKey: "k") == .pending)
+    gate.waitUntilReached()
+    let newer = [UInt8](repeating: 2, count: 16)
+    #expect(try cache.store(newer, forKey: "k") == .stored)
+    scene.faults.plan(.errno(.ioError), for: .fsetxattr, at: 1)
+    gate.open()
+    cache.engine.wait { $0.backlog.hasWriter ? nil : () }
+    #expect(try cache.value(forKey: "k") == newer)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `a value stays in memory when it has been written`() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = CacheConfiguration()
+    configuration.disk.writeBehindLimit = 1 << 20
+    let cache = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+    #expect(try cache.store("v", forKey: "k") == .pending)
+    try cache.flush()
+    #expect(try cache.tier(forKey: "k") == .memory)
+    #expect(cache.statistics.memory.removedReplaced == 0)
+    try cache.close()
+  }
+
+  @Test func `a reader does not put an older value over one that was accepted meanwhile`() throws {
+    let directory = try TemporaryDirectory()
+    let faults = FaultInjector()
+    var configuration = CacheConfiguration()
+    configuration.disk.writeBehindLimit = 1 << 20
+    configuration.disk.faults = faults
+    let cache = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+    try cache.store("old", forKey: "k")
+    try cache.flush()
+    cache.memory.removeAll()
+    // The reader is past its look at what waits to be written when the new value is accepted.
+    cache.disk.engine.watching.isAstray.store(true, ordering: .relaxed)
+    let accept: @Sendable () -> Void = {
+      do {
+        _ = try cache.store("new", forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+    }
+    faults.plan(.before(accept), for: .fstatat, at: 1)
+    _ = try cache.value(forKey: "k")
+    #expect(try cache.value(forKey: "k") == "new")
+    try cache.close()
+  }
+
   @Test func `a limit holds for what is written later`() throws {
     let scene = try DiskScene()
     let cache = try open(scene, sizeLimit: 1000)

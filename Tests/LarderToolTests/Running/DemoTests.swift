@@ -56,7 +56,7 @@ struct `The demo` {
 
   @Test(arguments: [
     ("/tmp/x-1", "/tmp/x-1"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$x", "'$x'"),
-    ("~", "'~'"), ("a\nb", "'a\nb'"),
+    ("~", "'~'"), ("a\nb", "'a\nb'"), ("x'\u{301};id", "'x'\\''\u{301};id'"),
   ])
   func `a word of the shell is quoted where it must be`(text: String, word: String) {
     #expect(text.shellWord == word)

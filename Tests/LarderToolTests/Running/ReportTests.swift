@@ -46,6 +46,7 @@ struct `The report` {
   @Test(arguments: [
     "</script><script>alert(1)</script>", "<!--<script>", "<img src=x onerror=alert(1)>",
     "\u{1b}]0;owned\u{7}\u{202e}\u{2028}", "\"],[\"", "\\u003c/script>", "]]>",
+    "\u{d4e}</script>\u{d4e}<script>\u{d4e}<img",
   ])
   func `a key is text wherever it stands`(key: String) throws {
     try scene.put("v", key)
@@ -53,9 +54,9 @@ struct `The report` {
     let rows = try #require(try data(page)["entries"] as? [[Any]])
     #expect(rows.count == 1 && rows[0][1] as? String == Array(key.utf8).escapedForDisplay)
     // Two scripts, one style, and nothing of the key that could be a third.
-    #expect(page.components(separatedBy: "<script").count == 3)
-    #expect(page.components(separatedBy: "</script").count == 3)
-    #expect(!page.contains("<!--") && !page.contains("<img"))
+    let bytes = Data(page.utf8)
+    #expect(bytes.occurrences(of: "<script") == 2 && bytes.occurrences(of: "</script") == 2)
+    #expect(bytes.occurrences(of: "<!--") == 0 && bytes.occurrences(of: "<img") == 0)
   }
 
   @Test func `the policy lets in what has its digest, and nothing from anywhere`() throws {
@@ -100,5 +101,18 @@ struct `The report` {
     _ = try scene.shell("mkdir -m 700 c")
     let rows = try data(try scene.run("report", "c").text)["entries"] as? [[Any]]
     #expect(rows?.isEmpty == true)
+  }
+}
+
+extension Data {
+  /// How often a text occurs, by its bytes: a browser knows nothing of Swift's characters.
+  fileprivate func occurrences(of text: String) -> Int {
+    var count = 0
+    var rest = startIndex..<endIndex
+    while let found = range(of: Data(text.utf8), in: rest) {
+      count += 1
+      rest = found.upperBound..<endIndex
+    }
+    return count
   }
 }
