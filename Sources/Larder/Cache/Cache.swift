@@ -113,9 +113,12 @@ public final class Cache<Value: Sendable>: Sendable {
   /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
-    memory.removeAll()
+    // After the disk, so that what a read has brought meanwhile goes too.
+    defer {
+      memory.removeAll()
+      fixture?.copy.remove()
+    }
     try disk.close()
-    fixture?.copy.remove()
   }
 }
 

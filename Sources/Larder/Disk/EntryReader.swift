@@ -118,8 +118,8 @@ struct EntryReader: Sendable {
     do throws(Errno) {
       return try file.withAttribute(.entry, EntryAttribute.read)
     } catch .rangeTooSmall {
-      // Longer than any that this library writes.
-      return .malformed
+      // Longer than any of this version.
+      return .otherVersion
     }
   }
 
