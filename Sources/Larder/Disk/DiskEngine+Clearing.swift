@@ -10,10 +10,13 @@ extension DiskEngine {
     generations.beginAll()
     tellObserversOfClearing()
     // One clearing at a time: the second removes what was stored since the first began.
-    wait { $0.beginClearing() ? () : nil }
-    let progress = RemovalProgress()
+    let hasBegun = wait { $0.beginClearing() }
     tellObserversOfClearing()
     generations.endAll()
+    guard hasBegun else {
+      throw CacheError(.closed, operation: "removeAll", path: location.path)
+    }
+    let progress = RemovalProgress()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
   }
@@ -41,6 +44,8 @@ extension DiskEngine {
     // What neighbours stored meanwhile was met by the walk or not.
     if withState({ $0.hasMissedNews }) { startRescan() }
     progress.finish()
+    // Last: the end of the engine waits for this, and has everybody told.
+    withState { $0.isClearing = false }
     changed.signal()
   }
 
@@ -88,9 +93,12 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Hides everything there is; false while another clearing is going on.
-  fileprivate mutating func beginClearing() -> Bool {
-    guard storedSinceClear == nil else { return false }
+  /// Hides everything there is; nil while another clearing is going on, and false, with nothing
+  /// hidden, when the engine is ending and would not wait for one more.
+  fileprivate mutating func beginClearing() -> Bool? {
+    guard !isShutDown else { return false }
+    guard !isClearing else { return nil }
+    isClearing = true
     storedSinceClear = []
     clearCount += 1
     restampedSinceClear = [:]
