@@ -3,6 +3,8 @@ extension DiskEngine {
   /// miss, and totals are 0; what is stored meanwhile stays.
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
+    // What was moved away is left alone, as a person who did it would expect.
+    try revalidate(isUrgent: false, mayMake: false, "removeAll")
     writePending()
     // Memory forgets before and after the files are hidden, and nothing is promoted in between: who
     // misses a value on the disk must not meet it in memory then, nor may one stay that was stored
