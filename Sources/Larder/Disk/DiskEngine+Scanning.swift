@@ -184,8 +184,11 @@ extension DiskEngine {
     noteFileSystem()
     // The events first, so that what happens in the new directory from here on is not missed.
     followDirectory()
+    // Who has read in the other must keep nothing of it, neither in memory nor in the index.
+    generations.beginAll()
     withState { $0.forgetDirectory() }
-    changed.signal()
     tellObserversOfReplacement()
+    generations.endAll()
+    changed.signal()
   }
 }

@@ -92,4 +92,22 @@ struct `A replaced directory` {
     #expect(throws: CacheError.self) { try cache.removeAll() }
     #expect(isAside("k", scene))
   }
+
+  @Test func `leaves nothing in memory that was being read from the one before`() throws {
+    let cache = try cache()
+    try cache.store("old", forKey: "k")
+    cache.memory.removeAll()
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try Self.replace(scene, under: cache.disk)
+        } catch {
+          Issue.record(error)
+        }
+        cache.disk.engine.followReplacement(isUrgent: true)
+      }, for: .read)
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.value(forKey: "k") == nil)
+    scene.faults.reset()
+  }
 }
