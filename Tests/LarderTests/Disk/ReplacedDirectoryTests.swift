@@ -110,4 +110,33 @@ struct `A replaced directory` {
     #expect(try cache.value(forKey: "k") == nil)
     scene.faults.reset()
   }
+
+  /// Lets go of a cache when it hears of a replacement, as the last reference to one may go while
+  /// it is told.
+  private final class Dropper: EngineObserver {
+    let cache: Shared<DiskCache?>
+
+    init(_ cache: DiskCache) { self.cache = Shared(cache) }
+
+    func entryChanged(_ key: CacheKey) {}
+    func entriesCleared() {}
+    func fileChanged(_ name: EntryName?) { cache.value = nil }
+  }
+
+  @Test(arguments: [true, false])
+  func `lets a cache go while an opener follows it`(isShared: Bool) throws {
+    let first = isShared ? try scene.open() : nil
+    let dropper = Dropper(try scene.open())
+    let engine = try #require(dropper.cache.value?.engine)
+    engine.observers.add(dropper)
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    let opened = try scene.open()
+    #expect(dropper.cache.value == nil)
+    #expect((opened.engine === engine) == isShared)
+    try opened.store([1], forKey: "k")
+    try opened.close()
+    try first?.close()
+    #expect(try scene.open { $0.mode = .exclusive }.value(forKey: "k") == [1])
+  }
 }
