@@ -73,11 +73,7 @@ extension DiskEngine {
         case .removed:
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
-          withState { state in
-            state.noteRemoved(name)
-            state.statistics.removals[.explicit, default: 0] += 1
-          }
-          tellOfRemoval(name, .explicit)
+          tellOfRemoval(name, withState { $0.noteCleared(name) })
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
@@ -129,6 +125,17 @@ extension EngineState {
     // A stamp of our own may have been under way when the walk met the file.
     if let own = restampedSinceClear[entry.name], own.inode == entry.inode { return own.change }
     return entry.changeTime
+  }
+
+  /// Takes note that an entry's file is gone.
+  ///
+  /// - Returns: What the removal counts as.
+  fileprivate mutating func noteCleared(_ name: EntryName) -> RemovalCause {
+    // A victim was counted when it was chosen.
+    let victim = doomed[name]
+    noteRemoved(name)
+    if victim == nil { statistics.removals[.explicit, default: 0] += 1 }
+    return victim?.cause ?? .explicit
   }
 
   /// Keeps what somebody used or stored since the walk met its name.
