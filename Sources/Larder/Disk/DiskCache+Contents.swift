@@ -55,6 +55,7 @@ extension DiskCache {
     try checkUsable("entry")
     let subject = subject(key)
     engine.writePending(subject.name)
+    engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
       try engine.inspect(subject).map(DiskEntry.init)
     }

@@ -5,6 +5,7 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
+    engine.followReplacement()
     return try engine.inspect(name).map(DiskEntry.init)
   }
 
@@ -16,6 +17,7 @@ extension DiskCache {
   /// - Complexity: O(bytes), in constant memory.
   package func contentHash(of name: EntryName) throws(CacheError) -> UInt64? {
     try checkUsable("contentHash")
+    engine.followReplacement()
     switch try engine.reader.open(name.fileName, in: engine.location.handle) {
     case .missed: return nil
     case .file(let descriptor, let status):

@@ -24,6 +24,7 @@ extension DiskCache {
   /// For the tool, where a key is typed without the extension that a program gave it.
   package func names(forKeys keys: [CacheKey]) throws(CacheError) -> [[EntryName]] {
     try checkUsable("names")
+    engine.followReplacement()
     let bare = keys.map { EntryName($0) }
     do throws(Errno) {
       var found: [EntryName: [EntryName]] = [:]
@@ -60,6 +61,7 @@ extension DiskCache {
   /// length.
   package func remove(_ name: EntryName) throws(CacheError) -> Int? {
     try checkUsable("remove")
+    engine.followReplacement()
     let byteCount = try engine.byteCount(of: name)
     return try engine.remove(name, cause: .explicit) ? byteCount : nil
   }

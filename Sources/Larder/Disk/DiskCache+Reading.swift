@@ -65,6 +65,7 @@ extension DiskCache {
     try checkUsable("contains")
     let subject = subject(key)
     engine.writePending(subject.name)
+    engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
       try engine.inspect(subject) != nil
     }

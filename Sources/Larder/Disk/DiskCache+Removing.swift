@@ -24,8 +24,9 @@ extension DiskCache {
   /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
   /// this returns.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`. That the directory cannot be read
-  ///   is found later, and thrown by `RemovalProgress.wait()`.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and why a directory that was put in
+  ///   the place of this one may not be used. That the directory cannot be read is found later, and
+  ///   thrown by `RemovalProgress.wait()`.
   /// - Complexity: O(n) in memory; the files go in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")

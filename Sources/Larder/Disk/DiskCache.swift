@@ -77,8 +77,10 @@ public final class DiskCache: Sendable {
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
   ///
+  /// The last object on the directory also waits for the end of a removal of everything.
+  ///
   /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
-  /// - Complexity: O(k) for k uses and evictions that are pending.
+  /// - Complexity: O(k) for k uses, evictions and removals that are pending.
   public func close() throws(CacheError) {
     // The first who closes does it; the others return before it is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }

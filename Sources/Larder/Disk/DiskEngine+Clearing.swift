@@ -3,6 +3,8 @@ extension DiskEngine {
   /// miss, and totals are 0; what is stored meanwhile stays.
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
+    // What was moved away is left alone, as a person who did it would expect.
+    try revalidate(isUrgent: false, mayMake: false, "removeAll")
     writePending()
     // Memory forgets before and after the files are hidden, and nothing is promoted in between: who
     // misses a value on the disk must not meet it in memory then, nor may one stay that was stored
@@ -10,10 +12,13 @@ extension DiskEngine {
     generations.beginAll()
     tellObserversOfClearing()
     // One clearing at a time: the second removes what was stored since the first began.
-    wait { $0.beginClearing() ? () : nil }
-    let progress = RemovalProgress()
+    let hasBegun = wait { $0.beginClearing() }
     tellObserversOfClearing()
     generations.endAll()
+    guard hasBegun else {
+      throw CacheError(.closed, operation: "removeAll", path: location.path)
+    }
+    let progress = RemovalProgress()
     IOExecutor.upkeep.submit { self.clear(progress) }
     return progress
   }
@@ -41,6 +46,8 @@ extension DiskEngine {
     // What neighbours stored meanwhile was met by the walk or not.
     if withState({ $0.hasMissedNews }) { startRescan() }
     progress.finish()
+    // Last: the end of the engine waits for this, and has everybody told.
+    withState { $0.isClearing = false }
     changed.signal()
   }
 
@@ -66,11 +73,7 @@ extension DiskEngine {
         case .removed:
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
-          withState { state in
-            state.noteRemoved(name)
-            state.statistics.removals[.explicit, default: 0] += 1
-          }
-          tellOfRemoval(name, .explicit)
+          tellOfRemoval(name, withState { $0.noteCleared(name) })
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
@@ -88,9 +91,12 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Hides everything there is; false while another clearing is going on.
-  fileprivate mutating func beginClearing() -> Bool {
-    guard storedSinceClear == nil else { return false }
+  /// Hides everything there is; nil while another clearing is going on, and false, with nothing
+  /// hidden, when the engine is ending and would not wait for one more.
+  fileprivate mutating func beginClearing() -> Bool? {
+    guard !isShutDown else { return false }
+    guard !isClearing else { return nil }
+    isClearing = true
     storedSinceClear = []
     clearCount += 1
     restampedSinceClear = [:]
@@ -119,6 +125,17 @@ extension EngineState {
     // A stamp of our own may have been under way when the walk met the file.
     if let own = restampedSinceClear[entry.name], own.inode == entry.inode { return own.change }
     return entry.changeTime
+  }
+
+  /// Takes note that an entry's file is gone.
+  ///
+  /// - Returns: What the removal counts as.
+  fileprivate mutating func noteCleared(_ name: EntryName) -> RemovalCause {
+    // A victim was counted when it was chosen.
+    let victim = doomed[name]
+    noteRemoved(name)
+    if victim == nil { statistics.removals[.explicit, default: 0] += 1 }
+    return victim?.cause ?? .explicit
   }
 
   /// Keeps what somebody used or stored since the walk met its name.

@@ -80,7 +80,10 @@ extension DiskEngine {
     let (news, unclear) = withState { state in
       var news: [EntryName] = []
       var unclear: [EntryName] = []
-      for look in looks where state.isNews(look.met, of: look.name, at: now) {
+      for look in looks {
+        // Known to be free, and yet a scan may have met the file before and tell of it later.
+        if look.met == nil { state.changedSinceScan?.insert(look.name) }
+        guard state.isNews(look.met, of: look.name, at: now) else { continue }
         guard mayTakeOver(look, state, since: start) else {
           unclear.append(look.name)
           continue

@@ -52,6 +52,7 @@ extension DiskEngine {
   /// The names of all entries, as of a walk through the directory now.
   func names() throws(CacheError) -> [EntryName] {
     writePending()
+    followReplacement()
     var names: [EntryName] = []
     do throws(Errno) {
       var scan = try DirectoryScan(location.handle, trust: reader.trust)
@@ -68,6 +69,7 @@ extension DiskEngine {
   /// Counts what is in the directory, as of a walk through it now.
   func survey() throws(CacheError) -> DirectorySurvey {
     writePending()
+    followReplacement()
     var survey = DirectorySurvey()
     let now = self.now
     do throws(Errno) {

@@ -113,7 +113,8 @@ extension DiskEngine {
     }
     withState { $0.isShutDown = true }
     endWatching()
-    wait { $0.ongoingScan == nil ? () : nil }
+    // What still removes files would remove those of who has the directory next.
+    wait { $0.ongoingScan == nil && !$0.isClearing ? () : nil }
     try flush()
   }
 

@@ -27,6 +27,7 @@ extension DiskEngine {
     whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
+    try revalidate(toRemove: name, whileHeld)
     acquire(name)
     defer { release(name) }
     if let write, !withState({ $0.backlog.isCurrent(write) }) { return false }
@@ -55,6 +56,20 @@ extension DiskEngine {
       return isRemoved && !wasHidden || wasPending
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
+    }
+  }
+
+  /// Sees that the directory that is held is the one at the path, before the name is held: what
+  /// follows from a replacement may take other names. Where that cannot be, memory forgets the
+  /// value all the same.
+  private func revalidate(
+    toRemove name: EntryName, _ whileHeld: () -> Void
+  ) throws(CacheError) {
+    do throws(CacheError) {
+      try revalidate(isUrgent: false, mayMake: false, "remove")
+    } catch {
+      changing(name, whileHeld)
+      throw error
     }
   }
 

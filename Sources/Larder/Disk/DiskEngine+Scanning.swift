@@ -61,12 +61,16 @@ extension DiskEngine {
       isComplete = false
       endScan(number, .failed(error))
     }
-    guard isComplete && !isReadOnly else { return }
+    guard isComplete else { return }
+    if !isReadOnly { keepLimitsAfterScan() }
+    if withState({ $0.hasMissedNews }) { startRescan() }
+  }
+
+  private func keepLimitsAfterScan() {
     runEvictor()
     // A trim that waited for the scan removes more or the same, and reports it.
     if withState({ $0.trimsWaiting == 0 }) { enforceLimits() }
     planSweeps()
-    if withState({ $0.hasMissedNews }) { startRescan() }
   }
 
   /// Takes in all names.
@@ -184,8 +188,11 @@ extension DiskEngine {
     noteFileSystem()
     // The events first, so that what happens in the new directory from here on is not missed.
     followDirectory()
+    // Who has read in the other must keep nothing of it, neither in memory nor in the index.
+    generations.beginAll()
     withState { $0.forgetDirectory() }
-    changed.signal()
     tellObserversOfReplacement()
+    generations.endAll()
+    changed.signal()
   }
 }

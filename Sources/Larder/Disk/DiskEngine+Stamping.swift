@@ -1,6 +1,7 @@
 extension DiskEngine {
   /// Gives the file of a name its attribute and stamps again.
   func stamp(_ name: EntryName, _ term: Restamping) throws(CacheError) -> StampOutcome {
+    try revalidate(isUrgent: false, mayMake: false, "stamp")
     writePending(name)
     return try changing(name) { () throws(CacheError) in
       switch try reader.open(name.fileName, in: location.handle) {

@@ -61,8 +61,13 @@ extension DiskEngine {
   }
 
   /// Tells the memory tiers that any file may be another now.
+  ///
+  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
   func tellObserversOfReplacement() {
+    // Who has read before must not put back what is dropped here.
+    generations.beginAll()
     for observer in observers.all() { observer.fileChanged(nil) }
+    generations.endAll()
   }
 
   /// Tells the memory tiers that everything is gone.

@@ -26,6 +26,9 @@ enum EngineRegistry {
     case attached(DiskEngine)
     /// The directory's last object has gone, and its engine still writes what is pending.
     case ending(DiskEngine)
+    /// The engine at the path holds another directory. It counts as attached, so that it does not
+    /// end while it looks at what the path leads to.
+    case astray(DiskEngine)
   }
 
   /// Opens a directory and returns its engine, an existing one if its settings agree.
@@ -37,24 +40,38 @@ enum EngineRegistry {
     let location = try DirectoryLocation.open(path, configuration)
     // What only reads shares nothing, and may look at a directory that this process also writes.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
+    var asked: [DiskEngine] = []
     while true {
-      switch try attach(location, path, configuration) {
+      switch try attach(location, path, configuration, asked: asked) {
       case .attached(let engine): return engine
       case .ending(let engine): engine.wait { $0.hasEnded ? () : nil }
+      case .astray(let engine):
+        // Outside of the lock: its observers are told, and a cache of which the last reference goes
+        // then detaches.
+        engine.followReplacement(isUrgent: true)
+        if detach(engine) { engine.shutDownQuietly() }
+        asked.append(engine)
       }
     }
   }
 
+  /// - Parameter asked: The engines that have looked at what the path leads to.
   private static func attach(
-    _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration
+    _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration,
+    asked: [DiskEngine]
   ) throws(CacheError) -> Attachment {
     try registrations.withLock { (registrations) throws(CacheError) in
       registrations.removeAll(where: \.isOver)
-      // A directory that was replaced must not get a second engine beside the one at its path.
-      for known in registrations where known.engine?.location.path == location.path {
-        if known.attachedCount > 0 { known.engine?.followReplacement(isUrgent: true) }
-      }
       let identity = location.handle.identity
+      // A directory that was replaced must not get a second engine beside the one at its path.
+      let astray = registrations.firstIndex { known in
+        known.attachedCount > 0 && known.engine?.location.path == location.path
+          && !known.holds(identity) && !asked.contains { $0 === known.engine }
+      }
+      if let astray, let engine = registrations[astray].engine {
+        registrations[astray].attachedCount += 1
+        return .astray(engine)
+      }
       guard let index = registrations.firstIndex(where: { $0.holds(identity) }),
         let engine = registrations[index].engine
       else {

@@ -45,6 +45,8 @@ struct EngineState: Sendable {
   var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.
   var restampedSinceClear: [EntryName: FileStatus] = [:]
+  /// Whether everything is being removed, until who waits for that has been told of the end.
+  var isClearing = false
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
   var changedSinceScan: Set<EntryName>?
   /// The scan that is going on, the first or a later one.

@@ -54,7 +54,10 @@ extension DiskEngine {
   func verify(
     repairs: Bool, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws(CacheError) -> Verification {
-    if repairs { try checkWritable("verify") }
+    if repairs {
+      try checkWritable("verify")
+      try revalidate(isUrgent: false, mayMake: false, "verify")
+    }
     var result = Verification()
     let names = try self.names().sorted()
     for (index, name) in names.enumerated() {

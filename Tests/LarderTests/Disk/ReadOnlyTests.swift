@@ -95,6 +95,27 @@ struct `Reading only` {
     }
   }
 
+  @Test func `what was missed during the first scan is found by another`() throws {
+    let cache = try scene.open { $0.mode = .readOnly }
+    let engine = cache.engine
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          // All names have been read, and no event tells of this one.
+          try scene.plant([1], named: scene.name("new").text)
+        } catch {
+          Issue.record(error)
+        }
+        var news = DirectoryNews()
+        news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+        engine.act(on: news, since: engine.now)
+      }, for: .fstatat, at: 3)
+    _ = try cache.count()
+    let name = DiskScene.name(of: Array("new".utf8))
+    #expect(Happening().wait { engine.withState { $0.index.contains(name) } })
+    scene.faults.reset()
+  }
+
   @Test(arguments: [DiskCache.Mode.readOnly, .fixture])
   func `a missing directory is an error and is not made`(mode: DiskCache.Mode) throws {
     let other = try DiskScene()

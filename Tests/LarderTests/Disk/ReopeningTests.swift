@@ -64,6 +64,42 @@ struct `Opening again` {
     try scene.expectConsistent(again)
   }
 
+  @Test func `the last to close waits for a removal of everything`() throws {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    let (gate, done) = (Gate(), DispatchSemaphore(value: 0))
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    Thread.detachNewThread {
+      do {
+        try cache.close()
+      } catch {
+        Issue.record(error)
+      }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    gate.open()
+    done.wait()
+    #expect(progress.isFinished)
+    #expect(progress.result.removed == 5)
+    let again = try scene.open()
+    for number in 0..<5 { try again.store([2], forKey: "\(number)") }
+    #expect(try again.count() == 5)
+    try scene.expectConsistent(again)
+  }
+
+  @Test func `an engine that is ending begins no removal of everything`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    let engine = cache.engine
+    try cache.close()
+    let error = #expect(throws: CacheError.self) { try engine.startClearing() }
+    #expect(error?.code == .closed)
+    #expect(try scene.open().value(forKey: "k") == [1])
+  }
+
   @Test func `an exclusive cache can be dropped and opened over and over`() throws {
     for round in 0..<50 {
       let cache = try scene.open { $0.mode = .exclusive }

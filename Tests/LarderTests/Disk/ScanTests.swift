@@ -83,6 +83,27 @@ struct `The scan` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `what others remove behind it does not come back`() throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    for key in ["a", "b"] { try scene.plant([1], named: scene.name(key).text) }
+    let cache = try scene.open { $0.coherence = .events }
+    cache.engine.startWatching()
+    // One of the two has been looked at, and the index does not know of it yet.
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          for key in ["a", "b"] { try FileManager.default.removeItem(atPath: scene.file(key)) }
+        } catch {
+          Issue.record(error)
+        }
+        #expect(cache.engine.catchUp())
+      }, for: .fstatat, at: 2)
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
   @Test func `what others removed since it was known is forgotten`() throws {
     let cache = try scene.open()
     for number in 0..<20 { _ = try cache.value(forKey: "\(number)") }

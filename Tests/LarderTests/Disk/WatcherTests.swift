@@ -114,6 +114,28 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `keeps nothing in memory that it was reading when events were lost`() throws {
+    let cache = try open(.none) { $0.sizeLimit = nil }
+    let engine = cache.disk.engine
+    try cache.store("old", forKey: "k")
+    cache.memory.removeAll()
+    faults.plan(
+      .before {
+        do {
+          try outside(Self.store)
+        } catch {
+          Issue.record(error)
+        }
+        var news = DirectoryNews()
+        news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+        engine.act(on: news, since: engine.now)
+      }, for: .read)
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.value(forKey: "k") == "new")
+    faults.reset()
+    try cache.close()
+  }
+
   @Test(arguments: [1, 2])
   func `works without events where there are none to be had`(call: Int) throws {
     faults.plan(.errno(call == 1 ? .tooManyOpenFiles : .noSpace), for: .inotify, at: call)

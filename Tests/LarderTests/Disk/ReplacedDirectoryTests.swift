@@ -1,0 +1,142 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// What `mv cache aside; mkdir cache` does to who holds the directory.
+@Suite(.timeLimit(.minutes(2)))
+struct `A replaced directory` {
+  let scene: DiskScene
+  private let manager = FileManager.default
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private static func aside(_ scene: DiskScene) -> String { scene.directory.path + "/aside" }
+
+  /// Replaces the directory, and has the next call look for it as it would a second later.
+  private static func replace(_ scene: DiskScene, under cache: DiskCache) throws {
+    try FileManager.default.moveItem(atPath: scene.path, toPath: aside(scene))
+    try scene.makeDirectory()
+    cache.engine.watching.isAstray.store(true, ordering: .relaxed)
+  }
+
+  private func isAside(_ key: String, _ scene: DiskScene) -> Bool {
+    manager.fileExists(atPath: "\(Self.aside(scene))/\(scene.name(key).text)")
+  }
+
+  private static let removals: [@Sendable (DiskCache) throws -> Bool] = [
+    { try $0.removeAll().removed == 1 }, { try $0.remove(forKey: "k") },
+    { try $0.remove(DiskScene.name(of: Array("k".utf8))) == 2 },
+  ]
+
+  @Test(arguments: removals.indices)
+  func `is what removals empty, and not the one that was moved away`(number: Int) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try Self.replace(scene, under: cache)
+    try scene.plant([2, 2], named: scene.name("k").text)
+    #expect(try Self.removals[number](cache))
+    #expect(try scene.names.isEmpty)
+    #expect(isAside("k", scene))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `is what is stamped and repaired`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try scene.damage("k", to: [9])
+    try Self.replace(scene, under: cache)
+    #expect(try cache.verify(repairs: true).removal == BulkRemoval())
+    #expect(isAside("k", scene))
+    let other = try DiskScene()
+    let second = try other.open()
+    try second.store([1], forKey: "k")
+    try Self.replace(other, under: second)
+    #expect(try second.stamp(other.name("k").text) == .absent)
+  }
+
+  private static let looks: [@Sendable (DiskCache) throws -> Bool] = [
+    { try $0.contains("new") && !$0.contains("old") },
+    { try $0.entry(forKey: "new") != nil }, { try $0.entry(forKey: "old") == nil },
+    { try $0.entries().map(\.byteCount) == [2] }, { try $0.survey().byteCount == 2 },
+    { try $0.names(forKeys: ["new", "old"]).map(\.count) == [1, 0] },
+    { try $0.verify().unverifiableCount == 1 },
+  ]
+
+  @Test(arguments: looks.indices) func `is what is looked at`(number: Int) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "old")
+    try Self.replace(scene, under: cache)
+    try scene.plant([2, 2], named: scene.name("new").text)
+    #expect(try Self.looks[number](cache))
+  }
+
+  private func cache() throws -> Cache<String> {
+    var configuration = CacheConfiguration()
+    configuration.disk.sizeLimit = nil
+    configuration.disk.faults = scene.faults
+    configuration.disk.coherence = .none
+    return try Cache(directory: scene.path, coder: .string, configuration: configuration)
+  }
+
+  @Test func `that may not be used is an error of a removal, and memory forgets`() throws {
+    let cache = try cache()
+    try cache.store("old", forKey: "k")
+    try Self.replace(scene, under: cache.disk)
+    try manager.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scene.path)
+    #expect(throws: CacheError.self) { try cache.remove(forKey: "k") }
+    #expect(cache.memory.count == 0)
+    #expect(throws: CacheError.self) { try cache.removeAll() }
+    #expect(isAside("k", scene))
+  }
+
+  @Test func `leaves nothing in memory that was being read from the one before`() throws {
+    let cache = try cache()
+    try cache.store("old", forKey: "k")
+    cache.memory.removeAll()
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try Self.replace(scene, under: cache.disk)
+        } catch {
+          Issue.record(error)
+        }
+        cache.disk.engine.followReplacement(isUrgent: true)
+      }, for: .read)
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.value(forKey: "k") == nil)
+    scene.faults.reset()
+  }
+
+  /// Lets go of a cache when it hears of a replacement, as the last reference to one may go while
+  /// it is told.
+  private final class Dropper: EngineObserver {
+    let cache: Shared<DiskCache?>
+
+    init(_ cache: DiskCache) { self.cache = Shared(cache) }
+
+    func entryChanged(_ key: CacheKey) {}
+    func entriesCleared() {}
+    func fileChanged(_ name: EntryName?) { cache.value = nil }
+  }
+
+  @Test(arguments: [true, false])
+  func `lets a cache go while an opener follows it`(isShared: Bool) throws {
+    let first = isShared ? try scene.open() : nil
+    let dropper = Dropper(try scene.open())
+    let engine = try #require(dropper.cache.value?.engine)
+    engine.observers.add(dropper)
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    let opened = try scene.open()
+    #expect(dropper.cache.value == nil)
+    #expect((opened.engine === engine) == isShared)
+    try opened.store([1], forKey: "k")
+    try opened.close()
+    try first?.close()
+    #expect(try scene.open { $0.mode = .exclusive }.value(forKey: "k") == [1])
+  }
+}
