@@ -23,7 +23,8 @@ extension DiskEngine {
   ///     that stays.
   ///   - whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
-    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause, before write: Backlog.Write? = nil,
+    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause,
+    before write: Backlog.Write? = nil,
     whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
