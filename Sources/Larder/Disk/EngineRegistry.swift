@@ -19,8 +19,10 @@ enum EngineRegistry {
     }
   }
 
-  // An array: a process has a handful of directories open, and their identities can change.
-  private static let registrations = Mutex<[Registration]>([])
+  // An array: a process has a handful of directories open, and their identities can change. The
+  // lock is held while a directory is locked, so that a fork may well find it taken; and a forked
+  // child shares no engine of its parent's.
+  private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
 
   private enum Attachment: Sendable {
     case attached(DiskEngine)
@@ -48,7 +50,7 @@ enum EngineRegistry {
   private static func attach(
     _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> Attachment {
-    try registrations.withLock { (registrations) throws(CacheError) in
+    try registrations.own.value.withLock { (registrations) throws(CacheError) in
       registrations.removeAll(where: \.isOver)
       // A directory that was replaced must not get a second engine beside the one at its path.
       for known in registrations where known.engine?.location.path == location.path {
@@ -78,7 +80,7 @@ enum EngineRegistry {
   /// - Returns: Whether it was the last, so that the engine must end. Until it has, who opens the
   ///   directory waits.
   static func detach(_ engine: DiskEngine) -> Bool {
-    registrations.withLock { registrations in
+    registrations.own.value.withLock { registrations in
       guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {
         return true
       }

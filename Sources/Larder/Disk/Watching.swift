@@ -13,7 +13,7 @@ final class Watching: Sendable {
     case ended
   }
 
-  let state = Mutex(State.notStarted)
+  let state = ForkSafeMutex(State.notStarted)
   /// Whether the start was tried, so that asking costs nothing afterwards.
   let isSettled = Atomic<Bool>(false)
   /// Whether the directory was moved away, and its path has not led to one again since.
