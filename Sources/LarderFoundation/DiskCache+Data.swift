@@ -4,13 +4,15 @@ extension DiskCache {
   /// The value stored under a key, read from its file into the memory of the result, without
   /// another copy; nil when there is none that is valid. Counts as a use.
   ///
-  /// - Throws: `CacheError`, as `value(forKey:extending:)` does; `.io` when the file is cut short
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does, `.resourcesExhausted` too for a value
+  ///   that is more than half of what the process may use; `.io` when the file is cut short
   ///   while it is read.
   /// - Complexity: O(bytes).
   public func data(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws -> Data? {
     try withFile(forKey: key, extending: extending) { file in
+      try file.checkFitsInMemory()
       var data = Data(count: file.byteCount)
       var span = data.mutableBytes
       try file.read(into: &span)

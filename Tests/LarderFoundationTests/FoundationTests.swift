@@ -34,6 +34,21 @@ final class `Larder with Foundation` {
     #expect(try disk.data(forKey: "other") == nil)
   }
 
+  @Test func `a file that claims more than memory holds is an error and no crash`() throws {
+    var configuration = DiskCache.Configuration()
+    configuration.sizeLimit = nil
+    let unlimited = try DiskCache(
+      directory: directory.appendingPathComponent("unlimited"), configuration: configuration)
+    let path = unlimited.path(forKey: "key")
+    try Data([1]).write(to: URL(fileURLWithPath: path))
+    // 8 TiB take no room: ext4 allows 16.
+    #expect(unsafe truncate(path, 1 << 43) == 0)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: 3600)], ofItemAtPath: path)
+    let error = #expect(throws: CacheError.self) { try unlimited.data(forKey: "key") }
+    #expect(error?.code == .resourcesExhausted)
+  }
+
   @Test func `codable values go through JSON`() throws {
     let cache = try Cache(directory: directory, coder: .json(Point.self))
     try cache.store(Point(x: 1, y: -2), forKey: "point")

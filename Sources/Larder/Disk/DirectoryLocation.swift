@@ -12,7 +12,7 @@ final class DirectoryLocation: Sendable {
   private let configuration: DiskCache.Configuration
   // The handle is a class: who took it before a replacement finishes with the old directory, and
   // the descriptor closes when the last of them has.
-  private let current: Mutex<DirectoryHandle>
+  private let current: ForkSafeMutex<DirectoryHandle>
   /// When the path was last looked at, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
   /// Whether others own or can write to the directory.
@@ -27,7 +27,7 @@ final class DirectoryLocation: Sendable {
     self.parent = parent
     self.configuration = configuration
     self.isUnsafe = isUnsafe
-    current = Mutex(handle)
+    current = ForkSafeMutex(handle)
     lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
   }
 

@@ -121,7 +121,7 @@ extension DiskEntry {
     if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
     self.init(
       name: inspection.name.description, key: key, byteCount: Int(inspection.status.byteCount),
-      allocatedByteCount: Int(inspection.status.allocatedByteCount),
+      allocatedByteCount: Int(clamping: inspection.status.allocatedByteCount),
       lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
       lifetime: inspection.attribute.flatMap { RecordedLifetime($0.lifetime) },
       extendedData: inspection.extendedData)

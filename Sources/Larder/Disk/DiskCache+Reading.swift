@@ -88,6 +88,15 @@ public struct EntryFile: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
+  /// Throws `.resourcesExhausted` for what a read of the value would not hold in memory.
+  ///
+  /// A sparse file claims any length, and asking for that much memory ends the process.
+  package func checkFitsInMemory() throws(CacheError) {
+    guard SystemEnvironment.mayHold(UInt64(byteCount)) else {
+      throw CacheError(errno: .noMemory, operation: "read")
+    }
+  }
+
   /// The descriptor's number, open for reading until the closure that was lent it returns.
   public var descriptor: Int32 { file.rawValue }
 

@@ -11,8 +11,10 @@ import Synchronization
 /// such as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
 public final class DiskCache: Sendable {
   let engine: DiskEngine
-  /// The threads of asynchronous operations.
-  let executor: IOExecutor
+  /// The threads of asynchronous operations. In a forked child they are others, which tell that the
+  /// cache is its parent's.
+  var executor: IOExecutor { executors.own.value }
+  private let executors: PerProcess<IOExecutor>
   let fileExtension: FileExtension
   // Relaxed: an operation that runs while another thread closes may still succeed, and is waited
   // for where it changes a name.
@@ -46,7 +48,8 @@ public final class DiskCache: Sendable {
     extending = configuration.extending
     followsNeighbours = configuration.followsNeighbours
     isStrict = followsNeighbours && configuration.coherence == .strict
-    executor = IOExecutor(threadLimit: configuration.threadCount)
+    let threadCount = configuration.threadCount
+    executors = PerProcess { IOExecutor(threadLimit: threadCount) }
     engine = try EngineRegistry.attach(directory, configuration)
     if followsNeighbours { engine.watching.isWanted.store(true, ordering: .relaxed) }
   }

@@ -202,19 +202,10 @@ extension DiskEngine {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file of any length is made in no time; asking for its memory would be the end.
-    guard mayHold(status.byteCount) else { throw .noMemory }
+    guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
     guard let content, content.count == Int(status.byteCount) else { return false }
     return mustCheck ? EntryReader.matches(content.span, testimony) : true
-  }
-
-  /// Whether a value of a length is read into memory; a longer one can be read through its
-  /// descriptor.
-  ///
-  /// Half of what the process may use is the most: whoever decodes a value has it twice. Short ones
-  /// are not worth the question, which takes some small files.
-  private func mayHold(_ byteCount: UInt64) -> Bool {
-    byteCount <= 4 << 20 || byteCount <= UInt64(SystemEnvironment.memoryLimit / 2)
   }
 
   private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {

@@ -9,7 +9,7 @@ final class DiskEngine: Sendable {
   let configuration: DiskCache.Configuration
   let location: DirectoryLocation
   let generations = EntryGenerations()
-  private let state = Mutex(EngineState())
+  private let state = ForkSafeMutex(EngineState())
   /// Signalled when a name is free again, victims are gone, a scan ends.
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.

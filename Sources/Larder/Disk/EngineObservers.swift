@@ -24,7 +24,7 @@ final class EngineObservers: Sendable {
     weak var object: (any EngineObserver)?
   }
 
-  private let observers = Mutex<[ObjectIdentifier: Observer]>([:])
+  private let observers = ForkSafeMutex<[ObjectIdentifier: Observer]>([:])
 
   /// From now on the observer hears of every change. It is not kept alive.
   func add(_ observer: any EngineObserver) {

@@ -19,8 +19,10 @@ enum EngineRegistry {
     }
   }
 
-  // An array: a process has a handful of directories open, and their identities can change.
-  private static let registrations = Mutex<[Registration]>([])
+  // An array: a process has a handful of directories open, and their identities can change. The
+  // lock is held while a directory is locked, so that a fork may well find it taken; and a forked
+  // child shares no engine of its parent's.
+  private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
 
   private enum Attachment: Sendable {
     case attached(DiskEngine)
@@ -60,7 +62,7 @@ enum EngineRegistry {
     _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration,
     asked: [DiskEngine]
   ) throws(CacheError) -> Attachment {
-    try registrations.withLock { (registrations) throws(CacheError) in
+    try registrations.own.value.withLock { (registrations) throws(CacheError) in
       registrations.removeAll(where: \.isOver)
       let identity = location.handle.identity
       // A directory that was replaced must not get a second engine beside the one at its path.
@@ -95,7 +97,7 @@ enum EngineRegistry {
   /// - Returns: Whether it was the last, so that the engine must end. Until it has, who opens the
   ///   directory waits.
   static func detach(_ engine: DiskEngine) -> Bool {
-    registrations.withLock { registrations in
+    registrations.own.value.withLock { registrations in
       guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {
         return true
       }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Victims chosen together whose files the evictor removes, and what came of it.
 final class Eviction: Sendable {
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
 
   private struct State {
     // As they were chosen, a slice at a time: one long array would be copied as it grows, and that

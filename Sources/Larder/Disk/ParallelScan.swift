@@ -33,7 +33,7 @@ final class ParallelScan: Sendable {
   }
 
   private let look: DirectoryScan.Look
-  private let state: Mutex<State>
+  private let state: ForkSafeMutex<State>
   private let changed = EventCount()
 
   /// Pieces that wait to be merged at most; then the other thread rests.
@@ -41,7 +41,7 @@ final class ParallelScan: Sendable {
 
   init(_ scan: consuming sending DirectoryScan) {
     look = scan.look
-    state = Mutex(State(scan: scan))
+    state = ForkSafeMutex(State(scan: scan))
   }
 
   /// Returns a piece that was not returned before; nil when there is none left.

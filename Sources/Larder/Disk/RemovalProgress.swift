@@ -2,7 +2,7 @@ import Synchronization
 
 /// The removal of everything, going on in the background.
 public final class RemovalProgress: Sendable {
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
   private let changed = EventCount()
 
   private struct State {

@@ -10,7 +10,8 @@ struct TemporaryName: Sendable {
   private let number: UInt64
 
   // One for all caches of the process, which may share a directory under two engines for a moment.
-  private static let numbers = Mutex(Numbers())
+  // A forked child has its own, and begins again: its names differ by the process.
+  private static let numbers = PerProcess { ForkSafeMutex(Numbers()) }
 
   private struct Numbers {
     var free: [UInt64] = []
@@ -19,7 +20,7 @@ struct TemporaryName: Sendable {
 
   /// Takes a number that no write of this process has.
   init() {
-    number = Self.numbers.withLock { numbers in
+    number = Self.numbers.own.value.withLock { numbers in
       if let number = numbers.free.popLast() { return number }
       numbers.last += 1
       return numbers.last
@@ -36,6 +37,6 @@ struct TemporaryName: Sendable {
   ///
   /// A name that somebody else turned out to have is not given back: it would be tried for ever.
   func giveBack() {
-    Self.numbers.withLock { $0.free.append(number) }
+    Self.numbers.own.value.withLock { $0.free.append(number) }
   }
 }

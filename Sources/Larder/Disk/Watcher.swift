@@ -19,7 +19,7 @@ final class Watcher: Sendable {
 
   private let queue: EventQueue
   private let bell: EventDescriptor
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
   private let changed = EventCount()
   // Raised before the queue is read and lowered when everything read was acted upon. Both it and
   // the look at the queue are system calls or sequentially consistent, so that who finds the queue

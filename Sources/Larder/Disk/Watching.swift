@@ -13,7 +13,7 @@ final class Watching: Sendable {
     case ended
   }
 
-  let state = Mutex(State.notStarted)
+  let state = ForkSafeMutex(State.notStarted)
   /// Whether an object on the directory wants to hear; the engine outlives it.
   let isWanted = Atomic<Bool>(false)
   /// Whether the start was tried, so that asking costs nothing afterwards.

@@ -22,11 +22,12 @@ extension LRU {
       let new = slab.insert(key, value, tag: tag, cost: cost)
       setTimes(of: new, deadline, at: now)
     } else {
-      replace(slot, key, value, cost: cost, at: now, into: &removals)
+      replace(slot, key, value, at: now, into: &removals)
       setTimes(of: slot, deadline, at: now)
-      // After the exchange: the entry itself may have become the costly one, and is never the
-      // victim.
-      makeRoom(cost: 0, count: 0, besides: slot, at: now, into: &removals)
+      // After the exchange, for the entry itself is never the victim; before it costs anything, for
+      // the sum of all costs may be more than a number holds.
+      makeRoom(cost: cost, count: 0, besides: slot, at: now, into: &removals)
+      slab.setCost(cost, of: slot)
     }
     return .stored
   }
@@ -41,10 +42,10 @@ extension LRU {
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
   }
 
-  /// Exchanges the value of an entry, which becomes the most recently used.
+  /// Exchanges the value of an entry, which becomes the most recently used and costs nothing yet.
   @inlinable
   mutating func replace(
-    _ slot: Slot, _ key: Key, _ value: consuming Value, cost: Int, at now: PackedTime,
+    _ slot: Slot, _ key: Key, _ value: consuming Value, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
@@ -53,7 +54,7 @@ extension LRU {
     // The old value is carried out of the lock: releasing it may run any code.
     swap(&slab.entries[slot.index].value, &old)
     removals.append(Removal(key: key, value: old, cause: cause))
-    slab.setCost(cost, of: slot)
+    slab.setCost(0, of: slot)
     slab.moveToFront(slot)
   }
 

@@ -7,7 +7,8 @@ extension MemoryCache {
   @inlinable
   public var count: Int { sum { $0.slab.count } }
 
-  /// What all values cost together, in the unit of the cost limit.
+  /// What all values cost together, in the unit of the cost limit; with several stripes `Int.max`
+  /// where the sum is more.
   ///
   /// - Complexity: O(1).
   @inlinable

@@ -24,15 +24,14 @@ extension MemoryCache {
   /// Changes the limits for all stripes and removes what no longer fits.
   func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
-    // One lock after the other, never one inside the other: a stripe may be trimmed to limits that
-    // were changed again meanwhile, and is then trimmed once more.
-    let new = limits.withLock { limits in
-      limits = change(limits)
-      return limits
-    }
+    limits.withLock { $0 = change($0) }
     var index = 0
     _ = removing { lru, removals in
-      lru.setLimits(new.share(ofStripe: index, of: stripeMask + 1), at: now)
+      // Read under the stripe's lock, and not once for all: who changed the limits last visits each
+      // stripe afterwards, and what a slower one brings must not be older. This lock is taken
+      // inside a stripe's and never around one.
+      let newest = limits.withLock { $0 }
+      lru.setLimits(newest.share(ofStripe: index, of: stripeMask + 1), at: now)
       lru.enforceLimits(at: now, into: &removals)
       index += 1
     }

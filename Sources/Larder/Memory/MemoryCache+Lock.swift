@@ -16,11 +16,15 @@ extension MemoryCache {
     stripes[hash & stripeMask].withLock(body)
   }
 
-  /// Locks the stripes one after the other and returns the sum of what a function returns.
+  /// Locks the stripes one after the other and returns the sum of what a function returns, or the
+  /// most there is where it is more.
   @inlinable
   func sum(_ body: (inout sending LRU<Key, Value>) -> sending Int) -> Int {
     var sum = 0
-    for index in 0...stripeMask { sum += stripes[index].withLock(body) }
+    for index in 0...stripeMask {
+      let (next, overflow) = sum.addingReportingOverflow(stripes[index].withLock(body))
+      sum = overflow ? .max : next
+    }
     return sum
   }
 

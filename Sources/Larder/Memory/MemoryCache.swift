@@ -29,7 +29,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   let stripeMask: Int
   /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
   public let configuration: Configuration
-  let limits: Mutex<MemoryLimits>
+  let limits: ForkSafeMutex<MemoryLimits>
   /// The sequences of removals.
   @usableFromInline
   let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
@@ -49,7 +49,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       "sweepInterval must be positive; nil sweeps never")
     let limits = configuration.limits
     self.configuration = configuration
-    self.limits = Mutex(limits)
+    self.limits = ForkSafeMutex(limits)
     stripeMask = count - 1
     let now = PackedTime(configuration.clock.now())
     // Those beyond the count are made too, and never reached: the mask keeps them out.

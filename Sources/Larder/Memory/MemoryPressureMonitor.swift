@@ -78,6 +78,9 @@ extension MemoryPressureMonitor {
 
   /// Lets a cache take no more steps, after one that restores its limits if they may be lowered.
   ///
+  /// A step that the monitor's thread is at may still reach the cache, and is followed by one that
+  /// restores.
+  ///
   /// - Complexity: O(n) for n caches that are attached.
   public func detach(_ cache: some MemoryPressureResponding) {
     let mayBeLowered = watch?.state.withLock { state in

@@ -121,7 +121,15 @@ final class MemoryPressureWatch: Sendable {
       state.responders = state.responders.filter { living[$0.key] != nil }
       return living
     }
-    for responder in responders.values { responder.respond(to: step) }
+    for (identity, responder) in responders {
+      responder.respond(to: step)
+      // A cache that was detached meanwhile was restored by that, maybe before the step reached it.
+      if step != .restore && !isAttached(identity) { responder.respond(to: .restore) }
+    }
     listener?(step)
+  }
+
+  private func isAttached(_ identity: ObjectIdentifier) -> Bool {
+    state.withLock { $0.responders[identity] != nil }
   }
 }

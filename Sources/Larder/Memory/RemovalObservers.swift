@@ -18,7 +18,7 @@ final class RemovalObservers<Event: Sendable>: Sendable {
   /// Whether there is any, for a look without the lock.
   @usableFromInline
   let isObserved = Atomic<Bool>(false)
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
   private let setMissed: @Sendable (inout Event, Int) -> Void
 
   /// - Parameter setMissed: Writes into an event how many were left out before it.

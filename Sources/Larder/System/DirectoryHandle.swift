@@ -238,7 +238,8 @@ extension DirectoryHandle {
   func freeByteCount() throws(Errno) -> UInt64 {
     var buffer = statvfs()
     _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
-    return UInt64(buffer.f_bavail) * UInt64(buffer.f_frsize)
+    // Saturating, as whatever a filesystem in user space tells: it need not make sense.
+    return UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
   }
 }
 

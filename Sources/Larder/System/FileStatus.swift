@@ -53,7 +53,7 @@ struct FileStatus: Sendable {
     linkCount = UInt64(status.st_nlink)
     // Signed in C; a negative one would come from a broken filesystem.
     byteCount = UInt64(max(0, status.st_size))
-    allocatedByteCount = UInt64(max(0, status.st_blocks)) * 512
+    allocatedByteCount = UInt64(max(0, status.st_blocks)).multipliedSaturating(by: 512)
     lastAccess = Timestamp(status.st_atim)
     modification = Timestamp(status.st_mtim)
     change = Timestamp(status.st_ctim)

@@ -19,7 +19,11 @@ final class IOExecutor: Sendable {
     var firstReady = 0
     /// Latest first, so that the next one is taken from the end.
     var delayed: [Job] = []
+    /// With those that are being started.
     var threadCount = 0
+    /// Those by number: whether they can be had is not known yet.
+    var starting: Set<UInt64> = []
+    var lastStart: UInt64 = 0
     /// Threads that wait for work.
     var idleCount = 0
   }
@@ -37,64 +41,88 @@ final class IOExecutor: Sendable {
   /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
   // Upkeep waits for locks and disks and not for each other, so that four are enough for any number
   // of caches.
-  static let upkeep = IOExecutor(threadLimit: 4)
+  static var upkeep: IOExecutor { upkeeps.own.value }
+  private static let upkeeps = PerProcess { IOExecutor(threadLimit: 4) }
 
   /// Writes what caches accepted to write later. Apart from the upkeep, since a write may have to
   /// wait for an eviction.
-  static let writing = IOExecutor(threadLimit: 2)
+  static var writing: IOExecutor { writings.own.value }
+  private static let writings = PerProcess { IOExecutor(threadLimit: 2) }
 
   /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
-  static let endings = IOExecutor(threadLimit: 2)
+  static var endings: IOExecutor { ends.own.value }
+  private static let ends = PerProcess { IOExecutor(threadLimit: 2) }
+
+  /// Starts a thread, or throws when none can be had.
+  typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(Errno) -> Void
 
   let threadLimit: Int
-  private let state = Mutex(State())
+  private let start: Start
+  private let state = ForkSafeMutex(State())
   private let changed = EventCount()
 
   /// Creates an executor that uses at most `threadLimit` threads at once.
-  init(threadLimit: Int) {
+  init(threadLimit: Int, startingWith start: @escaping Start = startThread) {
     precondition(threadLimit > 0, "an executor needs at least one thread")
     self.threadLimit = threadLimit
+    self.start = start
   }
 
   /// Runs a job on one of the threads; on the caller's own when no thread can be started.
   ///
   /// Never blocks for the work itself, unless no thread can be had.
   func submit(_ job: @escaping @Sendable () -> Void) {
-    let needsThread = state.withLock { state in
+    let newThread = state.withLock { state in
       state.ready.append(job)
       return state.claimThread(within: threadLimit)
     }
-    wake(needsThread)
+    wake(newThread)
   }
 
   /// Runs a job on one of the threads when a delay is over.
   ///
   /// As long as any delayed job waits, threads that ran out of work wait with it and do not end.
+  /// When no thread can be started, the job waits for the next submission, which tries again:
+  /// whether it has to is what `hasThreads` tells.
   ///
   /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
   func submit(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
     let entry = Job(due: MonotonicTime.now.advanced(by: delay), run: job)
-    let needsThread = state.withLock { state in
+    let newThread = state.withLock { state in
       let index = state.delayed.firstIndex { $0.due <= entry.due } ?? state.delayed.count
       state.delayed.insert(entry, at: index)
       return state.claimThread(within: threadLimit)
     }
-    wake(needsThread)
+    wake(newThread)
   }
 
-  /// Whether a thread is there that would run a job with a delay.
-  var hasThreads: Bool { state.withLock { $0.threadCount > 0 } }
+  /// Whether a thread is there that would run a job with a delay. One that is still being started
+  /// does not count.
+  var hasThreads: Bool { state.withLock { $0.threadCount > $0.starting.count } }
 
-  private func wake(_ needsThread: Bool) {
+  private func wake(_ newThread: UInt64?) {
     changed.signal()
-    guard needsThread else { return }
+    guard let newThread else { return }
     do throws(Errno) {
-      try startThread { self.work(mayWait: true) }
+      // Noted by whoever is first, the thread or who started it: both may ask whether it is there.
+      try start {
+        self.noteStart(newThread)
+        self.work(mayWait: true)
+      }
+      noteStart(newThread)
     } catch {
-      // No thread to be had: what is ready now is done here, late rather than never.
-      state.withLock { $0.threadCount -= 1 }
+      // No thread to be had: what is ready now is done here, late rather than never. What has to
+      // wait stays, and the next submission finds a thread missing and tries to start it.
+      state.withLock { state in
+        state.starting.remove(newThread)
+        state.threadCount -= 1
+      }
       work(mayWait: false)
     }
+  }
+
+  private func noteStart(_ thread: UInt64) {
+    _ = state.withLock { $0.starting.remove(thread) }
   }
 
   /// What a thread does: run what is ready, else wait, else end.
@@ -155,13 +183,15 @@ extension IOExecutor.State {
     return job
   }
 
-  /// Whether the caller must start another thread for what it has added.
-  fileprivate mutating func claimThread(within limit: Int) -> Bool {
+  /// The number of the thread that the caller must start for what it has added; nil for none.
+  fileprivate mutating func claimThread(within limit: Int) -> UInt64? {
     // Counted by jobs and not by wake-ups: an idle thread that was signalled is still counted as
     // idle until it has taken its job, and so is the job.
-    guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return false }
-    guard threadCount < limit else { return false }
+    guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return nil }
+    guard threadCount < limit else { return nil }
     threadCount += 1
-    return true
+    lastStart += 1
+    starting.insert(lastStart)
+    return lastStart
   }
 }

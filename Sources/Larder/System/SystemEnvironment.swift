@@ -38,6 +38,15 @@ package enum SystemEnvironment {
     return Int(clamping: limits.reduce(physical, min))
   }
 
+  /// Whether a value of a length is read into memory; a longer one can be read through its
+  /// descriptor.
+  ///
+  /// Half of what the process may use is the most: whoever decodes a value has it twice. Short ones
+  /// are not worth the question, which takes some small files.
+  static func mayHold(_ byteCount: UInt64) -> Bool {
+    byteCount <= 4 << 20 || byteCount <= UInt64(memoryLimit / 2)
+  }
+
   #if canImport(Glibc)
     private static let memoryResources = [RLIMIT_AS, RLIMIT_DATA].map { Int32($0.rawValue) }
   #else

@@ -21,7 +21,7 @@ struct ReportContent: Sendable {
   let foreign: [ForeignThing]
 
   /// The bytes of all values.
-  var byteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
+  var byteCount: Int { entries.byteCount }
 
   /// The object for scripts.
   func json(path: [UInt8]) -> JSONValue {
@@ -35,7 +35,7 @@ struct ReportContent: Sendable {
       "foreign": JSONValue(survey.foreignCount),
       "eviction": [
         "target": JSONValue(target), "entries": JSONValue(taken.count),
-        "bytes": JSONValue(taken.reduce(0) { $0 + $1.byteCount }),
+        "bytes": JSONValue(taken.byteCount),
       ],
     ]
   }

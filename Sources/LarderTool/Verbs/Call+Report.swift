@@ -19,7 +19,7 @@ extension Call {
     let limit = arguments.size(.limit).map { Int($0.count) }
     return try onCache { () throws(CacheError) in
       let entries = try cache.entries()
-      let total = entries.reduce(0) { $0 + $1.byteCount }
+      let total = entries.byteCount
       let target = (limit ?? total) / 2
       return ReportContent(
         directory: cache.directory, now: WallClock.system.now(), entries: entries,

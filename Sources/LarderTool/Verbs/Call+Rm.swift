@@ -11,7 +11,7 @@ extension Call {
       do throws(CacheError) {
         if let byteCount = try cache.remove(name) {
           tally.removed += 1
-          tally.byteCount += byteCount
+          tally.byteCount.addSaturating(UInt64(byteCount))
         } else {
           missingCount += 1
           console.say("no value: the key \(key.bytes.quotedForDisplay) has none")

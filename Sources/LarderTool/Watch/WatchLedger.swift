@@ -7,8 +7,8 @@ struct WatchLedger: Sendable {
   private var entries: [String: DiskEntry] = [:]
   /// Those whose expiry was told, so that it is told once.
   private var expired: Set<String> = []
-  /// The bytes of all values.
-  private(set) var byteCount = 0
+  // Wide, so that it is right again when files that claim nearly 2⁶³ bytes have gone.
+  private var exactByteCount: Int128 = 0
   /// How often each kind was seen.
   private(set) var tally: [WatchEvent.Kind: Int] = [:]
   /// The number of events so far.
@@ -16,6 +16,8 @@ struct WatchLedger: Sendable {
 
   /// The number of entries.
   var count: Int { entries.count }
+  /// The bytes of all values, or the most there is where they claim more.
+  var byteCount: Int { Int(clamping: exactByteCount) }
 
   /// Starts with what is there.
   init(_ contents: [DiskEntry], at now: Timestamp) {
@@ -69,12 +71,12 @@ extension WatchLedger {
   private mutating func set(_ entry: DiskEntry, at now: Timestamp) {
     forget(entry.name)
     entries[entry.name] = entry
-    byteCount += entry.byteCount
+    exactByteCount += Int128(entry.byteCount)
     if entry.isExpired(at: now) { expired.insert(entry.name) }
   }
 
   private mutating func forget(_ name: String) {
-    if let old = entries.removeValue(forKey: name) { byteCount -= old.byteCount }
+    if let old = entries.removeValue(forKey: name) { exactByteCount -= Int128(old.byteCount) }
     expired.remove(name)
   }
 

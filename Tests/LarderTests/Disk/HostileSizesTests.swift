@@ -16,6 +16,16 @@ struct HostileSizesTests {
     #expect(removal.byteCount == .max)
   }
 
+  @Test func `what a broken filesystem tells stops at the most there is`() {
+    var status = stat()
+    status.st_blocks = .max
+    status.st_size = .min
+    #expect(FileStatus(status).allocatedByteCount == .max)
+    #expect(FileStatus(status).byteCount == 0)
+    #expect((UInt64.max / 2).multipliedSaturating(by: 2) == UInt64.max - 1)
+    #expect((UInt64.max / 2).multipliedSaturating(by: 3) == UInt64.max)
+  }
+
   @Test func `a planted sparse file traps nobody, however often it is read`() throws {
     let scene = try DiskScene()
     let cache = try scene.open()

@@ -5,36 +5,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct `The life of a cache` {
-  private static let uses: [@Sendable (DiskCache) throws -> Void] = [
-    { try $0.store([1], forKey: "k") }, { try $0.storeIfAbsent([1], forKey: "k") },
-    { try $0.store(forKey: "k") { _ in } }, { _ = try $0.value(forKey: "k") },
-    { _ = try $0.read(forKey: "k") }, { _ = try $0.withFile(forKey: "k") { _ in } },
-    { _ = try $0.contains("k") }, { _ = try $0.entry(forKey: "k") }, { _ = try $0.entries() },
-    { _ = try $0.count() }, { _ = try $0.totalSize() }, { _ = try $0.totalAllocatedSize() },
-    { _ = try $0.survey() }, { _ = try $0.verify() }, { try $0.remove(forKey: "k") },
-    { try $0.removeAll() }, { _ = try $0.removeAllInBackground() }, { try $0.removeExpired() },
-    { try $0.trim(toSize: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
-    { try $0.flush() },
-  ]
-
-  private static func codes(_ cache: DiskCache) -> [CacheError.Code?] {
-    uses.map { use in
-      do {
-        try use(cache)
-        return nil
-      } catch {
-        return (error as? CacheError)?.code
-      }
-    }
-  }
-
   @Test func `any use after closing is an error, and closing again is not`() throws {
     let scene = try DiskScene()
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
     try cache.close()
     try cache.close()
-    #expect(Self.codes(cache).allSatisfy { $0 == .closed })
+    #expect(DiskUses.codes(cache).allSatisfy { $0 == .closed })
     #expect(cache.statistics.stores == 1)
     #expect(try scene.open().value(forKey: "k") == [1])
   }
@@ -43,8 +20,8 @@ struct `The life of a cache` {
     let scene = try DiskScene()
     let (first, second) = (try scene.open(), try scene.open())
     try first.close()
-    #expect(Self.codes(second).allSatisfy { $0 == nil })
-    #expect(Self.codes(first).allSatisfy { $0 == .closed })
+    #expect(DiskUses.codes(second).allSatisfy { $0 == nil })
+    #expect(DiskUses.codes(first).allSatisfy { $0 == .closed })
     try second.close()
   }
 
@@ -73,48 +50,6 @@ struct `The life of a cache` {
     let cache = try scene.open()
     #expect(try cache.count() == 0)
     try cache.close()
-  }
-
-  @Test func `in a forked child every use is an error, and the parent's lock stays`() async {
-    await #expect(processExitsWith: .success) {
-      let scene = try DiskScene()
-      let cache = try scene.open { $0.mode = .exclusive }
-      try cache.store([1], forKey: "k")
-      let child = Self.fork()
-      if child == 0 {
-        let areForked = Self.codes(cache).allSatisfy { $0 == .forked }
-        try cache.close()
-        _exit(areForked ? 0 : 1)
-      }
-      var status: Int32 = -1
-      #expect(unsafe waitpid(child, &status, 0) == child)
-      #expect(status == 0)
-      let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
-      #expect(try !handle.descriptor.tryLock(.shared))
-      #expect(try cache.value(forKey: "k") == [1])
-      try cache.close()
-    }
-  }
-
-  @Test func `a child opens the directory again for itself, beside its parent`() async {
-    await #expect(processExitsWith: .success) {
-      let scene = try DiskScene()
-      let cache = try scene.open()
-      try cache.store([1], forKey: "k")
-      let child = Self.fork()
-      if child == 0 {
-        let own = try scene.open()
-        let isFound = try own.value(forKey: "k") == [1]
-        let isStored = try own.store([2], forKey: "child") == .stored
-        try own.close()
-        _exit(isFound && isStored ? 0 : 1)
-      }
-      var status: Int32 = -1
-      #expect(unsafe waitpid(child, &status, 0) == child)
-      #expect(status == 0)
-      #expect(try cache.value(forKey: "child") == [2])
-      try cache.close()
-    }
   }
 
   @Test func `a program that the host starts inherits no descriptor`() throws {
@@ -149,13 +84,6 @@ struct `The life of a cache` {
     }
     unsafe pclose(pipe)
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Swift hides `fork`, which a host application may call all the same.
-  private static func fork() -> Int32 {
-    typealias Fork = @convention(c) () -> Int32
-    guard let symbol = unsafe dlsym(nil, "fork") else { return -1 }
-    return unsafe unsafeBitCast(symbol, to: Fork.self)()
   }
 
   @Test func `what cannot be a cache's directory is a clear error`() throws {

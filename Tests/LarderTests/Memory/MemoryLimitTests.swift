@@ -77,6 +77,48 @@ struct MemoryLimitTests {
   }
 
   @Test
+  func `a value that is replaced at the highest cost evicts others as a new one does`() {
+    let cache = filled([1, 2, 3], .init())
+    cache.store(9, forKey: 0, cost: .max)
+    #expect(cache.keys == [0] && cache.totalCost == .max)
+    cache.store(9, forKey: 0, cost: .max - 1)
+    cache.store(1, forKey: 1, cost: 1)
+    #expect(cache.keys == [1, 0] && cache.totalCost == .max)
+    #expect(cache.statistics.removedEvicted == 2)
+    cache.checkInvariants()
+  }
+
+  @Test
+  func `stripes that are full of the costliest have a total all the same`() {
+    var configuration = Cache.Configuration()
+    configuration.stripes = 2
+    let cache = Cache(configuration)
+    for key in 0..<64 { cache.store(key, forKey: key, cost: .max) }
+    #expect(cache.count == 2 && cache.totalCost == .max)
+  }
+
+  @Test
+  func `limits that are set while others take effect are the ones in force`() {
+    let box = Shared<Cache?>(nil)
+    var configuration = Cache.Configuration(costLimit: 100)
+    configuration.stripes = 2
+    // Between the two stripes, as another thread would.
+    configuration.removalListener = { _, _, _ in
+      let cache = box.value
+      box.value = nil
+      cache?.costLimit = 100
+    }
+    let cache = Cache(configuration)
+    func fill() { for key in 0..<1_000 { cache.store(key, forKey: key, cost: 1) } }
+    fill()
+    box.value = cache
+    cache.costLimit = 10
+    #expect(cache.costLimit == 100)
+    fill()
+    #expect(cache.totalCost == 100)
+  }
+
+  @Test
   func `lowering a limit takes effect at once`() {
     let cache = filled([1, 2, 3, 4], .init())
     #expect(cache.costLimit == nil)

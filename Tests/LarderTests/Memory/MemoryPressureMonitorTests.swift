@@ -175,6 +175,30 @@ struct MemoryPressureMonitorTests {
     monitor.detach(cache)
   }
 
+  /// What is detached by the first step, before it takes it.
+  private final class Leaver: MemoryPressureResponding {
+    let monitor = Shared<MemoryPressureMonitor?>(nil)
+    let steps = Shared<[MemoryPressureStep]>([])
+
+    func respond(to step: MemoryPressureStep) {
+      if step != .restore { monitor.value?.detach(self) }
+      steps.change { $0.append(step) }
+    }
+  }
+
+  @Test
+  func `a cache that is detached while a step is on its way to it is restored in the end`() throws {
+    let bell = try PressureBell()
+    let monitor = try monitor(bell)
+    let leaver = Leaver()
+    leaver.monitor.value = monitor
+    monitor.attach(leaver)
+    bell.ring()
+    #expect(taken([.reduce(share: 0.5)]))
+    #expect(leaver.steps.value == [.restore, .reduce(share: 0.5), .restore])
+    leaver.monitor.value = nil
+  }
+
   @Test
   func `the monitor keeps no cache alive`() throws {
     let bell = try PressureBell()

@@ -58,6 +58,42 @@ struct `The executor` {
     #expect(late.value == 0)
   }
 
+  @Test func `what found no thread runs when a later submission gets one`() async {
+    let isRefused = Shared(true)
+    let executor = IOExecutor(threadLimit: 1) { body throws(Errno) in
+      if isRefused.value { throw .noMemory }
+      try startThread(body)
+    }
+    let (ready, delayed) = (Counter(), Counter())
+    executor.submit { ready.add() }
+    #expect(ready.value == 1)
+    executor.submit(after: .milliseconds(1)) { delayed.add() }
+    #expect(!executor.hasThreads)
+    isRefused.value = false
+    await withCheckedContinuation { continuation in
+      executor.submit(after: .milliseconds(2)) { continuation.resume() }
+      // Whoever submits may rely on it at once.
+      #expect(executor.hasThreads)
+    }
+    #expect(delayed.value == 1)
+  }
+
+  @Test func `a thread that is only being started is not there yet`() {
+    let (box, seen) = (Shared<IOExecutor?>(nil), Shared<[Bool?]>([]))
+    let executor = IOExecutor(threadLimit: 2) { _ throws(Errno) in
+      let isThere = box.value?.hasThreads
+      seen.change { $0.append(isThere) }
+      throw .noMemory
+    }
+    box.value = executor
+    executor.submit {
+      let isThere = box.value?.hasThreads
+      seen.change { $0.append(isThere) }
+    }
+    #expect(seen.value == [false, false])
+    box.value = nil
+  }
+
   @Test func `a cancelled task gets an error for work that has not begun`() async {
     let executor = IOExecutor(threadLimit: 1)
     let gate = Gate()

@@ -1,0 +1,7 @@
+extension UInt64 {
+  /// The product with another number, or the most there is where it would overflow.
+  func multipliedSaturating(by factor: UInt64) -> UInt64 {
+    let (product, overflow) = multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+}

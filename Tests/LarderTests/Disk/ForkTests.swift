@@ -1,0 +1,135 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+@Suite(.timeLimit(.minutes(5)))
+struct `A fork` {
+  @Test func `in the child every use is an error, and the parent's lock stays`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.mode = .exclusive }
+      try cache.store([1], forKey: "k")
+      let status = Fork.status {
+        let areForked = DiskUses.codes(cache).allSatisfy { $0 == .forked }
+        try cache.close()
+        return areForked
+      }
+      #expect(status == 0)
+      let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+      #expect(try !handle.descriptor.tryLock(.shared))
+      #expect(try cache.value(forKey: "k") == [1])
+      try cache.close()
+    }
+  }
+
+  @Test func `a child opens the directory again for itself, beside its parent`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      try cache.store([1], forKey: "k")
+      let status = Fork.status {
+        let own = try scene.open()
+        let isFound = try own.value(forKey: "k") == [1]
+        let isStored = try own.store([2], forKey: "child") == .stored
+        try own.close()
+        return isFound && isStored
+      }
+      #expect(status == 0)
+      #expect(try cache.value(forKey: "child") == [2])
+      try cache.close()
+    }
+  }
+
+  @Test func `a child whose parent's threads are busy or idle has threads of its own`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.sizeLimit = 1000 }
+      try cache.store([1], forKey: "k")
+      // The scan is over and its threads are idle, or about to be.
+      #expect(try cache.count() == 1)
+      let status = Fork.status {
+        let own = try scene.open { $0.sizeLimit = 1000 }
+        try own.store([2], forKey: "child")
+        let count = try own.count()
+        try own.close()
+        return count == 2
+      }
+      #expect(status == 0)
+      try cache.close()
+    }
+  }
+
+  @Test func `a child has none of its parent's jobs, and asynchronous calls have threads`() async {
+    await #expect(processExitsWith: .success) {
+      let cache = try DiskScene().open()
+      let (ran, heard) = (Counter(), Happening())
+      let job: @Sendable () -> Void = {
+        ran.add()
+        heard.tell()
+      }
+      IOExecutor.upkeep.submit(after: .seconds(3600), job)
+      cache.executor.submit(job)
+      #expect(heard.wait { ran.value == 1 })
+      let status = Fork.status {
+        guard !IOExecutor.upkeep.hasThreads, !cache.executor.hasThreads else { return false }
+        cache.executor.submit(job)
+        IOExecutor.upkeep.submit(job)
+        return heard.wait { ran.value == 3 }
+      }
+      #expect(status == 0)
+      #expect(IOExecutor.upkeep.hasThreads)
+    }
+  }
+
+  private final class Tally: Sendable {
+    private let number = ForkSafeMutex(0)
+    var value: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+  }
+
+  @Test func `the thread that forked and another of the child wait for each other's locks`() async {
+    await #expect(processExitsWith: .success) {
+      // A thread learns its number when it first locks anything.
+      Tally().add()
+      let status = Fork.status {
+        let (tally, ended) = (Tally(), Happening())
+        try startThread {
+          for _ in 0..<50_000 { tally.add() }
+          ended.tell()
+        }
+        for _ in 0..<50_000 { tally.add() }
+        return ended.wait { tally.value == 100_000 }
+      }
+      #expect(status == 0)
+    }
+  }
+
+  private final class Cell: Sendable {
+    let content = PerProcess { Mutex(0) }
+    var number: Int { content.own.value.withLock { $0 } }
+  }
+
+  @Test func `what each process has for itself is fresh in a child and in its child`() async {
+    await #expect(processExitsWith: .success) {
+      let (cell, gate) = (Cell(), Gate())
+      // Locked at the fork by a thread that the child does not have.
+      try startThread {
+        cell.content.own.value.withLock { number in
+          number = 1
+          gate.pass()
+        }
+      }
+      gate.waitUntilReached()
+      let status = Fork.status {
+        let first = cell.number
+        cell.content.own.value.withLock { $0 = 2 }
+        let grandchild = Fork.status { cell.number == 0 }
+        return first == 0 && grandchild == 0 && cell.number == 2
+      }
+      gate.open()
+      #expect(status == 0)
+      #expect(cell.number == 1)
+    }
+  }
+}
