@@ -138,17 +138,20 @@ extension DiskEngine {
         return .vacant
       } catch {
         // It cannot be opened, or cannot be locked as on some network file systems.
-        return isOccupied(name) ? .valueless(nil) : .vacant
+        return try isOccupied(name) ? .valueless(nil) : .vacant
       }
     }
   }
 
-  private func isOccupied(_ name: FileName) -> Bool {
+  /// - Throws: What the system says where it does not tell: what is there may be a value.
+  private func isOccupied(_ name: FileName) throws(CacheError) -> Bool {
     do throws(Errno) {
       _ = try location.handle.status(of: name)
       return true
-    } catch {
+    } catch .noSuchFile, .staleHandle {
       return false
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
   }
 

@@ -51,6 +51,19 @@ struct `Storing where there is no value` {
     }
   }
 
+  @Test func `says so when the system does not tell what is there`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try prepare(.expired, scene, cache)
+    scene.faults.plan(.errno(.permissionDenied), for: .fstatat, at: 1, onwards: true)
+    let error = #expect(throws: CacheError.self) { try cache.storeIfAbsent([1], forKey: "k") }
+    #expect(error?.code == .permissionDenied)
+    scene.faults.reset()
+    #expect(try cache.storeIfAbsent([1], forKey: "k") == .stored)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
   @Test(arguments: [Occupant.nothing, .expired, .damaged], [SystemCall.renameat, .linkat, .flock])
   func `of two processes that try at once, one stores`(
     occupant: Occupant, call: SystemCall
