@@ -1,5 +1,3 @@
-public import Synchronization
-
 extension MemoryCache {
   /// The number of values, with those that have expired and were not found out yet.
   ///
@@ -33,7 +31,7 @@ extension MemoryCache {
   /// With several stripes they are read one after the other.
   public var statistics: MemoryStatistics {
     var sum = MemoryCounters()
-    for index in 0...stripeMask { sum.add(stripes[index].withLock { $0.counters }) }
+    for index in 0...stripeMask { sum.add(withStripe(at: index) { $0.counters }) }
     return MemoryStatistics(sum)
   }
 
@@ -44,7 +42,7 @@ extension MemoryCache {
   ) -> [Element] {
     var elements: [Element] = []
     for index in 0...stripeMask {
-      stripes[index].withLock { lru in
+      withStripe(at: index) { lru in
         elements.reserveCapacity(elements.count + lru.slab.count)
         lru.forEach(at: now(for: lru)) { elements.append(transform($0)) }
       }
@@ -55,7 +53,7 @@ extension MemoryCache {
   #if DEBUG || LARDER_INVARIANTS
     /// Walks the whole structure and traps at the first thing that is not as it must be.
     func checkInvariants() {
-      for index in 0...stripeMask { stripes[index].withLock { $0.checkInvariants() } }
+      for index in 0...stripeMask { withStripe(at: index) { $0.checkInvariants() } }
     }
   #endif
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MemoryCache {
   /// The most that all values may cost together; nil for no limit. Lowering it evicts at once.
   public var costLimit: Int? {

@@ -13,7 +13,17 @@ extension MemoryCache {
     _ hash: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
   ) -> sending Result {
     // By the low bits; the table within goes by the high ones, so that stripes do not thin it out.
-    stripes[hash & stripeMask].withLock(body)
+    withStripe(at: hash & stripeMask, body)
+  }
+
+  /// Locks a stripe for the length of a function.
+  @inlinable @inline(__always)
+  func withStripe<Result: ~Copyable>(
+    at index: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
+  ) -> sending Result {
+    gate.enter()
+    defer { gate.leave() }
+    return stripes[index].withLock(body)
   }
 
   /// Locks the stripes one after the other and returns the sum of what a function returns, or the
@@ -22,7 +32,7 @@ extension MemoryCache {
   func sum(_ body: (inout sending LRU<Key, Value>) -> sending Int) -> Int {
     var sum = 0
     for index in 0...stripeMask {
-      let (next, overflow) = sum.addingReportingOverflow(stripes[index].withLock(body))
+      let (next, overflow) = sum.addingReportingOverflow(withStripe(at: index, body))
       sum = overflow ? .max : next
     }
     return sum

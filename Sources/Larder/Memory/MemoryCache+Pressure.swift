@@ -1,5 +1,3 @@
-import Synchronization
-
 extension MemoryCache: MemoryPressureResponding {
   /// Gives memory up, or takes the right to it back.
   ///
@@ -25,7 +23,7 @@ extension MemoryCache: MemoryPressureResponding {
   }
 
   private func restoreLimits() {
-    for index in 0...stripeMask { stripes[index].withLock { $0.liftCeilings() } }
+    for index in 0...stripeMask { withStripe(at: index) { $0.liftCeilings() } }
     setLimits { $0 }
   }
 }

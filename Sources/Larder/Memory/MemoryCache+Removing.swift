@@ -1,5 +1,3 @@
-public import Synchronization
-
 extension MemoryCache {
   /// Removes the value of a key and returns whether there was one to be read.
   ///
@@ -45,7 +43,7 @@ extension MemoryCache {
     for index in 0...stripeMask {
       // Exchanged whole: the values are released after the lock, however many there are.
       let old = Retired(
-        stripes[index].withLock { lru in
+        withStripe(at: index) { lru in
           let old = lru
           lru = LRU(old.settingsWhenEmptied(cause))
           return old
@@ -76,7 +74,7 @@ extension MemoryCache {
     var removed = 0
     for index in 0...stripeMask {
       var removals = Removals<Key, Value>()
-      stripes[index].withLock { lru in
+      withStripe(at: index) { lru in
         body(&lru, &removals)
         lru.shrinkIfSparse()
         check(lru)

@@ -27,11 +27,11 @@ extension MemoryCache {
 
   /// Removes what has expired from a stripe, in slices: between two of them others get the lock.
   private func sweep(stripe index: Int) {
-    guard stripes[index].withLock({ $0.beginSweep(at: now(for: $0)) }) else { return }
+    guard withStripe(at: index, { $0.beginSweep(at: now(for: $0)) }) else { return }
     var isUnfinished = true
     while isUnfinished {
       var removals = Removals<Key, Value>()
-      isUnfinished = stripes[index].withLock { lru in
+      isUnfinished = withStripe(at: index) { lru in
         let isUnfinished = lru.sweepSlice(at: now(for: lru), into: &removals)
         // At the end, since it moves entries. That takes their number, of which there are few then.
         if !isUnfinished { lru.shrinkIfSparse() }
@@ -44,7 +44,7 @@ extension MemoryCache {
 
   /// Plans a sweep if any stripe has something that can expire.
   func planSweepIfNeeded() {
-    for index in 0...stripeMask where stripes[index].withLock({ $0.canExpire }) {
+    for index in 0...stripeMask where withStripe(at: index, { $0.canExpire }) {
       return planSweep()
     }
   }

@@ -27,6 +27,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The number of stripes in use less one.
   @usableFromInline
   let stripeMask: Int
+  /// One for all stripes, beside what every read looks at.
+  @usableFromInline
+  let gate = ForkGate()
   /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
   public let configuration: Configuration
   let limits: ForkSafeMutex<MemoryLimits>
