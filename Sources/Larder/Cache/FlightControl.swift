@@ -12,7 +12,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     var statistics = LoadStatistics()
   }
 
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
 
   init() {}
 
@@ -196,7 +196,7 @@ extension Result {
 private enum FlightContext {
   // The innermost of any cache: what is around it waits for it.
   @TaskLocal private static var flight: FlightID?
-  private static let graph = Mutex(FlightGraph())
+  private static let graph = PerProcess { ForkSafeMutex(FlightGraph()) }
 
   static func entering(_ flight: FlightID, _ body: () async -> Void) async {
     await $flight.withValue(flight) { await body() }
@@ -206,11 +206,11 @@ private enum FlightContext {
   /// from now on.
   static func mayWait(_ id: WaiterID, for awaited: FlightID) -> Bool {
     guard let flight else { return true }
-    return graph.withLock { $0.add(id, flight, waitsFor: awaited) }
+    return graph.own.value.withLock { $0.add(id, flight, waitsFor: awaited) }
   }
 
   static func waitEnded(_ id: WaiterID) {
     guard flight != nil else { return }
-    graph.withLock { $0.remove(id) }
+    graph.own.value.withLock { $0.remove(id) }
   }
 }

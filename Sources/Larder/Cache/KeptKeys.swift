@@ -13,7 +13,7 @@ final class KeptKeys: Sendable {
     var most = 1024
   }
 
-  private let state = Mutex(State())
+  private let state = ForkSafeMutex(State())
 
   /// Remembers a key before its value is kept; `settle(_:)` has to follow when it is.
   ///

@@ -20,21 +20,21 @@ final class MemoryPressureWatch: Sendable {
     weak var object: (any MemoryPressureResponding)?
   }
 
-  let state: Mutex<State>
+  let state: ForkSafeMutex<State>
   let ended = EventCount()
   let now: @Sendable () -> MonotonicTime
   private let listener: (@Sendable (MemoryPressureStep) -> Void)?
   private let bell: EventDescriptor
   /// Until the thread takes it.
-  private let source: Mutex<PressureSource>
+  private let source: ForkSafeMutex<PressureSource>
 
   init(
     _ configuration: MemoryPressureMonitor.Configuration, _ source: consuming PressureSource,
     named name: MemoryPressureStatus.Source, now: @escaping @Sendable () -> MonotonicTime
   ) throws(Errno) {
     bell = try EventDescriptor()
-    self.source = Mutex(source)
-    state = Mutex(State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
+    self.source = ForkSafeMutex(source)
+    state = ForkSafeMutex(State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
     listener = configuration.stepListener
     self.now = now
   }

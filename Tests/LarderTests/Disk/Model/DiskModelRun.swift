@@ -129,8 +129,12 @@ extension DiskModelRun {
       if !isExclusive || old == [nil] { throw diverged("\(rejection) of \(key)") }
     case .failure(let error):
       // What the promise says: nothing, or the older one and the error says so.
-      let remains = isExclusive || error.oldValueRemains
-      model.set(key, remains ? old.union([nil]) : [nil])
+      // The older one may have expired, and be there again when the clock is set back.
+      if isExclusive || error.oldValueRemains {
+        model.add(key, [nil])
+      } else {
+        model.set(key, [nil])
+      }
       model.loseOrder()
     }
   }
