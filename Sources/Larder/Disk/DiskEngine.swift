@@ -97,6 +97,9 @@ final class DiskEngine: Sendable {
   }
 
   /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.
+  // Always inlined, and the mutex's own with it: else what a closure captures, such as a key, is
+  // copied for each look.
+  @inline(__always)
   func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
     state.withLock { state in
       let result = body(&state)

@@ -9,6 +9,7 @@ struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
     mutex = Mutex(value)
   }
 
+  @inline(__always)
   func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
