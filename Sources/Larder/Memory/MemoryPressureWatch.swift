@@ -34,7 +34,8 @@ final class MemoryPressureWatch: Sendable {
   ) throws(Errno) {
     bell = try EventDescriptor()
     self.source = ForkSafeMutex(source)
-    state = ForkSafeMutex(State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
+    state = ForkSafeMutex(
+      State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
     listener = configuration.stepListener
     self.now = now
   }

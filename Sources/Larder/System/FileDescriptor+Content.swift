@@ -11,6 +11,8 @@ extension FileDescriptor {
   ///
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
+    // An array without room is one that all threads share, and the closure's count is written to it.
+    if byteCount == 0 { return [] }
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
       do throws(Errno) {
