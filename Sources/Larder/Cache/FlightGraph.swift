@@ -31,9 +31,6 @@ struct FlightGraph: Sendable {
     if waitsOfFlight[wait.waiting]?.isEmpty == true { waitsOfFlight[wait.waiting] = nil }
   }
 
-  /// Whether no load waits.
-  var isEmpty: Bool { waits.isEmpty && waitsOfFlight.isEmpty }
-
   /// Whether a load is, or waits directly or through others for, another.
   private func reaches(_ goal: FlightID, from start: FlightID) -> Bool {
     var open = [start]

@@ -150,7 +150,4 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// The number of callers that wait.
   var waiterCount: Int { flightOfWaiter.count }
-
-  /// Whether no load is going on and nobody waits.
-  var isIdle: Bool { flights.isEmpty && flightOfWaiter.isEmpty && cancelledEarly.isEmpty }
 }

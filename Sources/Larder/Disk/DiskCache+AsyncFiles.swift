@@ -29,6 +29,15 @@ extension DiskCache {
     return try outcome.get()
   }
 
+  /// Makes an entry of a file that was edited or made by hand: its content is taken as it is.
+  public func stamp(
+    _ name: String, expiration: Expiration? = nil
+  ) async throws(CacheError) -> StampOutcome {
+    try await executor.run("stamp") { () throws(CacheError) in
+      try self.stamp(name, expiration: expiration)
+    }
+  }
+
   /// Starts to remove every value; when this returns, everything older is gone for this process.
   public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
     try await executor.run("removeAll") { () throws(CacheError) in

@@ -155,8 +155,9 @@ extension DoomedFiles.Mark {
 }
 
 extension DiskEngine {
-  /// After a read has found a file in another state than was known, inside of the engine's lock:
-  /// who read the state before shall neither keep its value nor take its facts for the latest.
+  /// After a file was found in another state than was known, inside of the engine's lock, or was
+  /// trimmed: who read the state before shall neither keep its value nor take its facts for the
+  /// latest.
   func outdateReaders(of name: EntryName) {
     generations.begin(name)
     generations.end(name)

@@ -13,6 +13,20 @@ struct `Single flight` {
     cache = try Cache(directory: directory.path + "/cache", coder: .string)
   }
 
+  /// Begins a load that brings a value when a gate opens, and waits until it runs.
+  private func load(_ value: String, heldBy gate: AsyncGate) async -> Task<String, any Error> {
+    let (started, isStarted) = AsyncStream<Void>.makeStream()
+    let task = Task { [cache] in
+      try await cache.value(forKey: "key") {
+        isStarted.yield()
+        await gate.wait()
+        return value
+      }
+    }
+    for await _ in started { break }
+    return task
+  }
+
   @Test func `a thousand misses on one key make one load`() async throws {
     let counter = Counter()
     try await withThrowingTaskGroup(of: String.self) { group in
@@ -86,17 +100,9 @@ struct `Single flight` {
   }
 
   @Test func `who asks after a removal gets what was loaded after it`() async throws {
-    let (started, isStarted) = AsyncStream<Void>.makeStream()
     let gate = AsyncGate()
     let cache = cache
-    let early = Task {
-      try await cache.value(forKey: "key") {
-        isStarted.yield()
-        await gate.wait()
-        return "old"
-      }
-    }
-    for await _ in started { break }
+    let early = await load("old", heldBy: gate)
     _ = try await cache.remove(forKey: "key")
     let late = Task { try await cache.value(forKey: "key") { "new" } }
     while cache.flights.waiterCount < 2 { await Task.yield() }
@@ -156,17 +162,9 @@ struct `Single flight` {
   }
 
   @Test func `a cancelled task does not cancel the load of the others`() async throws {
-    let (started, isStarted) = AsyncStream<Void>.makeStream()
     let gate = AsyncGate()
     let cache = cache
-    let first = Task {
-      try await cache.value(forKey: "key") {
-        isStarted.yield()
-        await gate.wait()
-        return "value"
-      }
-    }
-    for await _ in started { break }
+    let first = await load("value", heldBy: gate)
     let second = Task { try await cache.value(forKey: "key") { "unused" } }
     while cache.flights.waiterCount < 2 { await Task.yield() }
     first.cancel()

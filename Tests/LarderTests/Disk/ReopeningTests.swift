@@ -28,21 +28,12 @@ struct `Opening again` {
     let gate = Gate()
     try drop(mode, at: gate)
     gate.waitUntilReached()
-    let done = DispatchSemaphore(value: 0)
     let opened = Counter()
-    Thread.detachNewThread { [scene] in
-      do {
-        let cache = try scene.open { $0.mode = mode }
-        if try scene.status(scene.name("k")).lastAccess == scene.clock.now { opened.add() }
-        try cache.close()
-      } catch {
-        Issue.record(error)
-      }
-      done.signal()
+    gate.expectToHold { [scene] in
+      let cache = try scene.open { $0.mode = mode }
+      if try scene.status(scene.name("k")).lastAccess == scene.clock.now { opened.add() }
+      try cache.close()
     }
-    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-    gate.open()
-    done.wait()
     #expect(opened.value == 1)
   }
 
@@ -67,21 +58,11 @@ struct `Opening again` {
   @Test func `the last to close waits for a removal of everything`() throws {
     let cache = try scene.open()
     for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
-    let (gate, done) = (Gate(), DispatchSemaphore(value: 0))
+    let gate = Gate()
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
-    Thread.detachNewThread {
-      do {
-        try cache.close()
-      } catch {
-        Issue.record(error)
-      }
-      done.signal()
-    }
-    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-    gate.open()
-    done.wait()
+    gate.expectToHold { try cache.close() }
     #expect(progress.isFinished)
     #expect(progress.result.removed == 5)
     let again = try scene.open()

@@ -41,19 +41,8 @@ struct `The scan` {
   @Test func `totals wait for it`() throws {
     let gate = Gate()
     let cache = try held(gate)
-    let done = DispatchSemaphore(value: 0)
     let right = Counter()
-    Thread.detachNewThread {
-      do {
-        if try cache.totalSize() == 20 { right.add() }
-      } catch {
-        Issue.record(error)
-      }
-      done.signal()
-    }
-    #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-    gate.open()
-    done.wait()
+    gate.expectToHold { if try cache.totalSize() == 20 { right.add() } }
     #expect(right.value == 1)
   }
 
