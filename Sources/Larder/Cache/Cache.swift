@@ -142,9 +142,11 @@ public enum CacheTier: String, Sendable, Hashable {
 
 extension Cache: EngineObserver {
   /// Called while the name is held, so that a load which was begun before cannot be stored after.
-  func entryChanged(_ key: CacheKey) {
-    flights.supersede(key)
-    memory.remove(forKey: key, cause: .replaced)
+  func entryChanged(_ subject: DiskEngine.Subject) {
+    // With another extension the key has another file, of a cache that only shares the directory.
+    guard subject.name.fileExtension == disk.fileExtension else { return }
+    flights.supersede(subject.key)
+    memory.remove(forKey: subject.key, cause: .replaced)
   }
 
   func entriesCleared() {

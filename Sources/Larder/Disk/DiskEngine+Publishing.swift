@@ -21,7 +21,7 @@ extension DiskEngine {
     // may find the new one on the disk at once, and must not meet the old one in memory after that.
     // While the name is held nothing is promoted. Of a value that waited to be written they were
     // told when it was accepted, and until now no read has met another.
-    if request.write == nil { tellObservers(request.subject.key, except: nil) }
+    if request.write == nil { tellObservers(request.subject, except: nil) }
     guard let status = try publish(&file, request, claim) else {
       return rejected(.alreadyPresent)
     }
@@ -62,9 +62,9 @@ extension DiskEngine {
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
     // A clearing that began since the index took the value removes it, and told memory to forget
     // everything before memory had it.
-    if withState({ $0.clearCount }) != taken { return tellObservers(key, except: nil) }
+    if withState({ $0.clearCount }) != taken { return tellObservers(request.subject, except: nil) }
     // They were told when the value was accepted.
-    if !isPending { tellObservers(key, except: request.origin) }
+    if !isPending { tellObservers(request.subject, except: request.origin) }
   }
 
   private func publish(
@@ -94,7 +94,7 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
     }
-    tellObservers(subject.key, except: nil)
+    tellObservers(subject, except: nil)
   }
 
   /// Takes a value back that became visible before its store failed; the caller is told that it is

@@ -12,7 +12,7 @@ extension DiskEngine {
       return try remove(subject.name, key: subject.key, cause: cause, before: write)
     }
     return try remove(subject.name, key: subject.key, cause: cause) {
-      tellObservers(subject.key, except: nil)
+      tellObservers(subject, except: nil)
     }
   }
 

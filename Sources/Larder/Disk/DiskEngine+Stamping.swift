@@ -44,16 +44,16 @@ extension DiskEngine {
     try descriptor.setStamps(lastAccess: now, expiry: expiry)
     let fresh = try descriptor.status()
     withState { $0.noteStamped(name, fresh) }
-    tellObservers(of: attribute.proof)
+    tellObservers(of: name, attribute.proof)
     let kept = fresh.modification.asExpiry
     return .stamped(expiry: kept < .never ? kept : nil)
   }
 
   /// Tells the memory tiers that a file is another value now. One that does not name its key may be
   /// any key's.
-  private func tellObservers(of proof: KeyProof) {
+  private func tellObservers(of name: EntryName, _ proof: KeyProof) {
     if case .key(let key) = proof {
-      tellObservers(CacheKey(key), except: nil)
+      tellObservers(Subject(key: CacheKey(key), name: name), except: nil)
     } else {
       tellObserversOfClearing()
     }

@@ -39,7 +39,7 @@ extension DiskEngine {
     }
     request.onPublish?(
       Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
-    tellObservers(subject.key, except: request.origin)
+    tellObservers(subject, except: request.origin)
     return mustStart
   }
 
@@ -85,7 +85,7 @@ extension DiskEngine {
     withState { state in
       if state.backlog.isCurrent(write) { state.backlog.drop(write.subject.name) }
     }
-    tellObservers(write.subject.key, except: nil)
+    tellObservers(write.subject, except: nil)
   }
 
   private func noteLoss(of write: Backlog.Write, _ error: CacheError) {
@@ -100,7 +100,7 @@ extension DiskEngine {
       return true
     }
     // Memory tiers were told of a value that is not there.
-    if isLost { tellObservers(write.subject.key, except: nil) }
+    if isLost { tellObservers(write.subject, except: nil) }
   }
 
   /// Sees that the file of a name is the latest value, whoever was to write it.

@@ -2,10 +2,11 @@ import Synchronization
 
 /// Somebody who holds values in memory and must hear when they are no longer those on disk.
 protocol EngineObserver: AnyObject, Sendable {
-  /// A key's value was replaced or removed. Called before any other change of the key.
+  /// The value of a key was replaced or removed, under the name that it has with one extension.
   ///
-  /// May be called by any thread, and holds the name: it must not change the key in this directory.
-  func entryChanged(_ key: CacheKey)
+  /// Called by any thread, with the name held and so before any other change of it: an observer must
+  /// not change the name in this directory.
+  func entryChanged(_ subject: DiskEngine.Subject)
   /// Everything was removed.
   ///
   /// Values stored after the call stay; those that were being stored at that moment may go.
@@ -48,8 +49,8 @@ final class EngineObservers: Sendable {
 
 extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
-  func tellObservers(_ key: CacheKey, except origin: ObjectIdentifier?) {
-    for observer in observers.all(except: origin) { observer.entryChanged(key) }
+  func tellObservers(_ subject: Subject, except origin: ObjectIdentifier?) {
+    for observer in observers.all(except: origin) { observer.entryChanged(subject) }
   }
 
   /// Tells the memory tiers which files are not those that they may hold values of.

@@ -89,6 +89,22 @@ struct `A cache with two tiers` {
     #expect(try one.value(forKey: "key") == nil)
   }
 
+  @Test func `a file with another extension is another entry to loads and memory`() async throws {
+    func open(_ fileExtension: String) throws -> Cache<String> {
+      try self.open { $0.disk.fileExtension = fileExtension }
+    }
+    let (pages, headers) = (try open("html"), try open("json"))
+    _ = try await pages.value(forKey: "key") {
+      _ = try await headers.value(forKey: "key") { "headers" }
+      return "page"
+    }
+    #expect(try await pages.tier(forKey: "key") == .memory)
+    #expect(try await headers.tier(forKey: "key") == .memory)
+    try await headers.remove(forKey: "key")
+    #expect(try await pages.tier(forKey: "key") == .memory)
+    #expect(try await pages.disk.value(forKey: "key") == Array("page".utf8))
+  }
+
   @Test func `bytes that do not decode are a miss with a reason`() throws {
     let cache = try open()
     try cache.disk.store([0xff, 0xfe], forKey: "key")

@@ -39,7 +39,7 @@ struct `Removals` {
   private final class Tier: EngineObserver {
     let heard = Mutex<[String]>([])
 
-    func entryChanged(_ key: CacheKey) { heard.withLock { $0.append("changed") } }
+    func entryChanged(_ subject: DiskEngine.Subject) { heard.withLock { $0.append("changed") } }
     func entriesCleared() { heard.withLock { $0.append("cleared") } }
     func fileChanged(_ name: EntryName?) {}
   }

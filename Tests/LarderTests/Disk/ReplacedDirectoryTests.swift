@@ -118,7 +118,7 @@ struct `A replaced directory` {
 
     init(_ cache: DiskCache) { self.cache = Shared(cache) }
 
-    func entryChanged(_ key: CacheKey) {}
+    func entryChanged(_ subject: DiskEngine.Subject) {}
     func entriesCleared() {}
     func fileChanged(_ name: EntryName?) { cache.value = nil }
   }
