@@ -73,7 +73,7 @@ extension Cache {
       // of that.
       if lifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
         flights.keepFailure(
-          error, for: request.key, until: disk.engine.now.adding(lifetime))
+          error, for: request.key, of: flight, until: disk.engine.now.adding(lifetime))
       }
       throw error
     }

@@ -162,9 +162,15 @@ final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Lets an error stand for a key until a point in time.
-  func keepFailure(_ error: any Error, for key: CacheKey, until expiry: Timestamp) {
-    state.withLock { $0.failures.add(error, for: key, until: expiry) }
+  /// Lets the error of a load stand for its key until a point in time, unless the key was changed
+  /// since the load began or nobody waits for it any more.
+  func keepFailure(
+    _ error: any Error, for key: CacheKey, of flight: FlightID, until expiry: Timestamp
+  ) {
+    state.withLock { state in
+      guard state.table.isWanted(flight) else { return }
+      state.failures.add(error, for: key, until: expiry)
+    }
   }
 
   /// The number of callers that wait.
