@@ -86,7 +86,6 @@ extension Cache {
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkWritable("store")
     if disk.followsNeighbours { disk.engine.startWatching() }
-    let bytes = try encoded(value, for: key)
     var request = try disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
@@ -101,27 +100,8 @@ extension Cache {
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
-      try disk.engine.store(bytes.span, decided)
+      try disk.engine.store(decided) { try coder.encode(value) }
     }
-  }
-
-  /// The bytes of a value; where there are none, the older value goes, as with any store that
-  /// fails. Runs before the name is held.
-  private func encoded(_ value: Value, for key: CacheKey) throws(CacheError) -> [UInt8] {
-    let failure: String
-    do {
-      return try coder.encode(value)
-    } catch {
-      failure = "\(error)"
-    }
-    var remains = false
-    do throws(CacheError) {
-      try disk.remove(forKey: key)
-    } catch {
-      remains = true
-    }
-    throw CacheError(
-      .callerFailed, operation: "encode", oldValueRemains: remains, underlying: failure)
   }
 
   private func keep(

@@ -6,9 +6,8 @@ extension DiskEngine {
     let name = request.subject.name
     acquire(name)
     defer { release(name) }
-    if let write = request.write, !withState({ $0.backlog.isCurrent(write) }) { return .pending }
+    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     let clearCount = withState { $0.clearCount }
-    if let isWanted = request.isWanted, !isWanted() { return rejected(.declined) }
     // What waits to be written is a value that is there; no more is accepted while the name is
     // held.
     if request.isExclusive && withState({ $0.backlog[name] != nil }) {
@@ -32,6 +31,13 @@ extension DiskEngine {
       withState { $0.notePublication(publication, of: name) }
     }
     return .stored
+  }
+
+  /// Whether the name of a store was changed since the store was decided on: a newer value waits in
+  /// the backlog, or the load's key was stored or removed. Asked while the name is held.
+  func isOutdated(_ request: StoreRequest) -> Bool {
+    if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
+    return request.isWanted.map { !$0() } ?? false
   }
 
   /// Takes a value that has just become visible into the index, and tells of it.

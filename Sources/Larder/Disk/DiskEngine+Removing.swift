@@ -1,17 +1,17 @@
 extension DiskEngine {
   /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
   ///
+  /// - Parameter request: The store that fails and therefore removes what it was to replace. What was
+  ///   stored since it was decided on stays.
   /// - Returns: Whether this process's view had an entry there.
-  ///
-  /// - Parameter request: The store that fails and therefore removes what it was to replace.
   func remove(
     _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
   ) throws(CacheError) -> Bool {
     // A write that fails leaves whom to tell to who notes the loss.
-    if let write = request?.write {
-      return try remove(subject.name, key: subject.key, cause: cause, before: write)
+    if request?.write != nil {
+      return try remove(subject.name, key: subject.key, cause: cause, of: request)
     }
-    return try remove(subject.name, key: subject.key, cause: cause) {
+    return try remove(subject.name, key: subject.key, cause: cause, of: request) {
       tellObservers(subject, except: nil)
     }
   }
@@ -19,24 +19,23 @@ extension DiskEngine {
   /// Removes the entry of a name.
   ///
   /// - Parameters:
-  ///   - write: What was to take the entry's place, and still waits to. When something newer has,
-  ///     that stays.
+  ///   - request: The store that was to take the entry's place. When something newer has, that
+  ///     stays.
   ///   - whileHeld: Runs before the removal and after it, before any other change of the name.
   func remove(
     _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause,
-    before write: Backlog.Write? = nil,
-    whileHeld: () -> Void = {}
+    of request: StoreRequest? = nil, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
-    try revalidate(toRemove: name, whileHeld)
+    try revalidate(toRemove: name, of: request, whileHeld)
     acquire(name)
     defer { release(name) }
-    if let write, !withState({ $0.backlog.isCurrent(write) }) { return false }
+    if let request, isOutdated(request) { return false }
     // Before the file goes too: who misses it on the disk must not meet it in memory after that.
     whileHeld()
     defer { whileHeld() }
     let (wasHidden, wasPending) = withState { state in
-      (state.hidesFile(named: name), write == nil && state.backlog.drop(name))
+      (state.hidesFile(named: name), request?.write == nil && state.backlog.drop(name))
     }
     do throws(Errno) {
       let handle = location.handle
@@ -64,12 +63,14 @@ extension DiskEngine {
   /// follows from a replacement may take other names. Where that cannot be, memory forgets the
   /// value all the same.
   private func revalidate(
-    toRemove name: EntryName, _ whileHeld: () -> Void
+    toRemove name: EntryName, of request: StoreRequest?, _ whileHeld: () -> Void
   ) throws(CacheError) {
     do throws(CacheError) {
       try revalidate(isUrgent: false, mayMake: false, "remove")
     } catch {
-      changing(name, whileHeld)
+      changing(name) {
+        if request.map(isOutdated) != true { whileHeld() }
+      }
       throw error
     }
   }

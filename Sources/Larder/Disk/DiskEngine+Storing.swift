@@ -28,6 +28,20 @@ extension DiskEngine {
   /// The largest extended data.
   static let maximumExtendedDataCount = 1024
 
+  /// Stores a value that a closure encodes.
+  func store(
+    _ request: StoreRequest, encoding encode: () throws -> [UInt8]
+  ) throws(CacheError) -> StoreOutcome {
+    let bytes = try keepingPromise(request) { () throws(CacheError) in
+      do {
+        return try encode()
+      } catch {
+        throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+      }
+    }
+    return try store(bytes.span, request)
+  }
+
   /// Stores a value that is in memory.
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
@@ -205,11 +219,11 @@ extension DiskEngine {
   }
 
   /// Sees that a store that fails leaves no older value to be served, or says that it does.
-  private func keepingPromise(
-    _ request: StoreRequest, _ store: () throws(CacheError) -> StoreOutcome
-  ) throws(CacheError) -> StoreOutcome {
+  private func keepingPromise<Result>(
+    _ request: StoreRequest, _ step: () throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
     do throws(CacheError) {
-      return try store()
+      return try step()
     } catch {
       // So that the next store finds the directory in order.
       _ = hasRecovered(from: error)

@@ -27,7 +27,7 @@ extension DiskEngine {
     let (subject, now) = (request.subject, now)
     acquire(subject.name)
     defer { release(subject.name) }
-    if let isWanted = request.isWanted, !isWanted() { return nil }
+    if isOutdated(request) { return nil }
     let (seal, mustStart) = withState { state -> (EntryWriter.Seal, Bool) in
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,

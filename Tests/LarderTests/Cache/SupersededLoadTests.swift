@@ -1,0 +1,110 @@
+import Testing
+
+@testable import Larder
+
+/// What becomes of a load whose key is stored or removed before it ends.
+@Suite(.timeLimit(.minutes(5)))
+struct `Superseded loads` {
+  let scene: DiskScene
+
+  struct Failure: Error {}
+
+  /// A reason for which the value of a load is not stored.
+  enum Obstacle: String, Sendable, CaseIterable {
+    case coderThrows, declined, tooLarge, expired, diskFull
+
+    func apply(to configuration: inout CacheConfiguration) {
+      switch self {
+      case .declined: configuration.disk.shouldStore = { _, count in count < 8 }
+      case .tooLarge: configuration.disk.sizeLimit = 8
+      case .coderThrows, .expired, .diskFull: break
+      }
+    }
+
+    var expiration: Expiration? { self == .expired ? .date(Timestamp(seconds: 1)) : nil }
+  }
+
+  private static let coder = Coder<String>(
+    encode: { value in
+      if value == "not encodable" { throw Failure() }
+      return Array(value.utf8)
+    }, decode: { String(decoding: $0, as: UTF8.self) })
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func open(
+    _ change: (inout CacheConfiguration) -> Void = { _ in }
+  ) throws -> Cache<String> {
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.faults = scene.faults
+    configuration.disk.coherence = .none
+    configuration.disk.sizeLimit = nil
+    change(&configuration)
+    return try Cache(directory: scene.path, coder: Self.coder, configuration: configuration)
+  }
+
+  @Test(arguments: Obstacle.allCases, [nil, 1 << 20])
+  func `a load that cannot be stored leaves what was stored since it began`(
+    obstacle: Obstacle, writeBehindLimit: Int?
+  ) async throws {
+    let cache = try open {
+      obstacle.apply(to: &$0)
+      $0.disk.writeBehindLimit = writeBehindLimit
+    }
+    let scene = scene
+    let value = try await cache.value(forKey: "key", expiration: obstacle.expiration) {
+      try cache.storeNow("newer", forKey: "key")
+      try cache.flushNow()
+      if obstacle == .diskFull {
+        scene.faults.plan(.errno(.noSpace), for: .write, onwards: true)
+      }
+      return obstacle == .coderThrows ? "not encodable" : "loaded value"
+    }
+    #expect(value.count > 10)
+    scene.faults.reset()
+    #expect(try await cache.value(forKey: "key") == "newer")
+    #expect(try await cache.tier(forKey: "key") == .memory)
+    #expect(try await cache.disk.value(forKey: "key") == Array("newer".utf8))
+  }
+
+  @Test(arguments: Obstacle.allCases)
+  func `a refresh that cannot be stored removes the older value`(obstacle: Obstacle) async throws {
+    let cache = try open {
+      obstacle.apply(to: &$0)
+      $0.disk.expiredGrace = .seconds(60)
+    }
+    try await cache.store("older", forKey: "key", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(20))
+    if obstacle == .diskFull { scene.faults.plan(.errno(.noSpace), for: .write, onwards: true) }
+    let value = try await cache.value(forKey: "key", expiration: obstacle.expiration) {
+      obstacle == .coderThrows ? "not encodable" : "loaded value"
+    }
+    #expect(value.count > 10)
+    scene.faults.reset()
+    #expect(try scene.names == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `the failure of a load does not outlast a later store or removal`(
+    isStored: Bool
+  ) async throws {
+    let cache = try open()
+    let options = LoadOptions(failureLifetime: .seconds(600))
+    await #expect(throws: Failure.self) {
+      try await cache.value(forKey: "key", options: options) {
+        if isStored { try cache.storeNow("newer", forKey: "key") }
+        _ = try await cache.remove(forKey: "key")
+        throw Failure()
+      }
+    }
+    #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
+  }
+}
+
+extension Cache {
+  /// The synchronous flush, by a name that an asynchronous context does not overload.
+  func flushNow() throws { try flush() }
+}
