@@ -95,9 +95,10 @@ extension DiskEngine {
   /// some patience, since who stored it looks itself.
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
-    let mustPlan = withState { state in
+    let mustPlan = withState { [now] state in
       guard state.isScanned, !state.isShutDown, !state.isLimitCheckPlanned else { return false }
-      guard isUrgent || plan(for: state, missing: 0, protecting: nil) != nil else { return false }
+      let isPassed = plan(for: state, missing: 0, protecting: nil, at: now) != nil
+      guard isUrgent || isPassed else { return false }
       state.isLimitCheckPlanned = true
       return true
     }

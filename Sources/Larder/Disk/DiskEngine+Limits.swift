@@ -22,11 +22,12 @@ extension DiskEngine {
     let missing = missingFreeSpace()
     // Before the lock is taken a second time, since the election asks the system.
     guard isOverLimit(missing), let term = termToEvict() else { return }
+    let now = self.now
     let purge: TrimPlan? = withState { state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
       guard state.isScanned, !state.isShutDown, !state.isPurging,
-        let plan = plan(for: state, missing: missing, protecting: spared(state))
+        let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
       state.statistics.purges += 1
       state.isPurging = true
@@ -62,17 +63,20 @@ extension DiskEngine {
   }
 
   private func isOverLimit(_ missing: UInt64) -> Bool {
-    withState { state in
+    withState { [now] state in
       guard state.isScanned, !state.isShutDown else { return false }
-      if plan(for: state, missing: missing, protecting: nil) != nil { return true }
+      if plan(for: state, missing: missing, protecting: nil, at: now) != nil { return true }
       state.lostElection = nil
       return false
     }
   }
 
   /// The plan that the limits ask for, nil when all are kept.
+  ///
+  /// - Parameter now: The time, which the caller has read before it took the lock: the clock is the
+  ///   program's own code and may use the cache.
   func plan(
-    for state: EngineState, missing: UInt64, protecting name: EntryName?
+    for state: EngineState, missing: UInt64, protecting name: EntryName?, at now: Timestamp
   ) -> TrimPlan? {
     var plan = TrimPlan(now: now, protected: name)
     var isNeeded = false
@@ -153,7 +157,7 @@ extension DiskEngine {
   ///
   /// - Returns: Whether anything was freed, so that another try makes sense.
   func makeRoom(for byteCount: Int) -> Bool {
-    let plan: TrimPlan? = withState { state in
+    let plan: TrimPlan? = withState { [now] state in
       guard state.isScanned else { return nil }
       var plan = TrimPlan(now: now, protected: nil)
       let total = state.index.allocatedByteCount

@@ -128,7 +128,7 @@ extension DiskEngine {
 
   /// Ends a scan, and takes out what has expired in the same step, so that no total shows it.
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
-    let plan = backgroundSweepPlan()
+    let (plan, now) = (backgroundSweepPlan(), self.now)
     withState { state in
       // A later scan leaves the sweeping to the sweeps: it must not change when what goes.
       let isFirst = state.ongoingScan.map { !$0.isRescan } ?? false
@@ -139,7 +139,8 @@ extension DiskEngine {
       state.evict(plan)
       // In the same step as well: who waited for the scan finds what the limit leaves. The files go
       // when this process is elected.
-      if let plan = self.plan(for: state, missing: 0, protecting: state.index.mostRecentName) {
+      let last = state.index.mostRecentName
+      if let plan = self.plan(for: state, missing: 0, protecting: last, at: now) {
         state.statistics.purges += 1
         state.evict(plan)
       }

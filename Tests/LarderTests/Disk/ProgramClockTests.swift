@@ -1,0 +1,69 @@
+import Synchronization
+import Testing
+
+@testable import Larder
+
+/// A clock of the program's own may do anything, even use the cache whose time it tells.
+@Suite(.timeLimit(.minutes(2)))
+struct `A clock of the program` {
+  let scene: DiskScene
+  /// The cache that the clock uses while it is asked for the time; nil while it does not.
+  private let used = Shared<DiskCache?>(nil)
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// Tells the scene's time after another thread was given an answer by the cache.
+  private func askingClock() -> WallClock {
+    WallClock { [scene, used] in
+      if let cache = used.value {
+        let (answered, heard) = (Counter(), Happening())
+        do {
+          try startThread {
+            _ = cache.statistics
+            answered.add()
+            heard.tell()
+          }
+        } catch {
+          Issue.record(error)
+        }
+        // Once it is known that the answer waits for the clock, the clock asks no more.
+        if !heard.wait(.seconds(10), until: { answered.value > 0 }) {
+          used.value = nil
+          Issue.record("the clock was asked under the engine's lock")
+        }
+      }
+      return scene.clock.now
+    }
+  }
+
+  private static func fill(_ cache: DiskCache, _ count: Int) throws {
+    for number in 0..<count {
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+  }
+
+  private static let uses: [@Sendable (DiskCache) throws -> Void] = [
+    { _ = try $0.count() },
+    { try fill($0, 12) },
+    { _ = try $0.value(forKey: "0") }, { try $0.remove(forKey: "0") }, { try $0.removeAll() },
+    { try $0.trim(toAge: .seconds(1)) }, { try $0.removeExpired() },
+    { $0.engine.checkLimitsLater(isUrgent: true) }, { _ = $0.engine.makeRoom(for: 1) },
+    { $0.engine.sweep() }, { $0.rescan() }, { try $0.flush() },
+  ]
+
+  @Test(arguments: uses.indices) func `is asked outside of the lock`(number: Int) throws {
+    let clock = askingClock()
+    let cache = try scene.open {
+      $0.sizeLimit = 1000
+      $0.clock = clock
+    }
+    try Self.fill(cache, 10)
+    if number > 0 { _ = try cache.count() }
+    used.value = cache
+    try Self.uses[number](cache)
+    used.value = nil
+    try cache.close()
+  }
+}
