@@ -2,7 +2,7 @@ extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
   ///
   /// Removes nothing that is foreign, whatever its name. Where the directory is durable, the
-  /// removal is on the disk when this returns.
+  /// absence of the value is on the disk when this returns, also if another process removed it.
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
   @discardableResult

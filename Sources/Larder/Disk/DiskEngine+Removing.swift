@@ -50,9 +50,9 @@ extension DiskEngine {
         return isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil
       }
       if let told { tellOfRemoval(name, key: key, told) }
-      if isRemoved && configuration.durability == .durable {
-        try handle.descriptor.synchronize()
-      }
+      // Also if the file was gone already: the evictor or another process may have unlinked it and
+      // not have synced the directory yet.
+      if configuration.durability == .durable { try handle.descriptor.synchronize() }
       return isRemoved && !wasHidden || wasPending
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
