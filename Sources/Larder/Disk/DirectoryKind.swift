@@ -2,7 +2,7 @@
 package enum DirectoryKind: Sendable, Hashable {
   /// It holds nothing.
   case empty
-  /// It has the tag that this library writes, an entry, or what a write left behind.
+  /// It has the tag that this library writes, or a blank one, an entry, or what a write left behind.
   case cache
   /// It holds only other things.
   case foreign
@@ -13,7 +13,7 @@ extension DirectoryKind {
   ///
   /// The tag is looked at first, and the walk ends at the first name of an entry, so that the
   /// answer comes at once for a cache of any size. Other programs mark their caches with
-  /// CACHEDIR.TAG too; ours says who wrote it.
+  /// CACHEDIR.TAG too; ours says who wrote it, or is blank after a power cut.
   ///
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
   package init(ofDirectory path: String) throws(CacheError) {
@@ -27,7 +27,7 @@ extension DirectoryKind {
   /// Names alone decide: something foreign that is named like an entry makes a cache of the
   /// directory, which is harmless, since foreign things are never touched.
   private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
-    if try DirectoryMaking.hasOwnTag(handle) { return .cache }
+    if try DirectoryMaking.tagFinding(handle) != .none { return .cache }
     let stream = try DirectoryStream(handle.reopen())
     var kind = DirectoryKind.empty
     while let found = try stream.next() {
@@ -37,20 +37,5 @@ extension DirectoryKind {
       kind = .foreign
     }
     return kind
-  }
-}
-
-extension DirectoryMaking {
-  /// Whether the directory has a tag that this library wrote.
-  fileprivate static func hasOwnTag(_ handle: DirectoryHandle) throws(Errno) -> Bool {
-    do throws(Errno) {
-      let tag = try handle.openForReading(tagName)
-      // A FIFO or a device under the name is opened without waiting and not read.
-      guard try tag.status().isRegular else { return false }
-      let text = try tag.read(upTo: tagText.utf8.count)
-      return text.elementsEqual(tagText.utf8)
-    } catch .noSuchFile, .tooManyLinks, .permissionDenied, .noSuchDeviceOrAddress {
-      return false
-    }
   }
 }

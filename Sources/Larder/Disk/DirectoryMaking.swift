@@ -84,18 +84,65 @@ enum DirectoryMaking {
   }
 
   /// Writes the tag and sets the no-atime flag, in a directory that we made or found empty.
+  /// Elsewhere, writes the text of a tag that a power cut has left without it.
   ///
   /// Both are a service: a file system that refuses them is no reason not to cache.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
-    if !wasMade, try !isEmpty(handle) { return }
+    if !wasMade, try !isEmpty(handle) {
+      return bestEffort { () throws(Errno) in try restoreTag(handle) }
+    }
     // The flag first: it is inherited only by files made after it, the tag among them. ENOTTY or
     // EOPNOTSUPP where the filesystem has none. See: man 2 ioctl_iflags.
     if !handle.fileSystem.isNetwork {
       bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
     }
     bestEffort { () throws(Errno) in
-      let tag = try handle.create(tagName, permissions: 0o644)
-      try tag.write(tagText.utf8.span)
+      try writeTag(to: try handle.create(tagName, permissions: 0o644))
+    }
+  }
+
+  /// Writes the text of the tag and waits until it is on the disk, once for a directory: without it
+  /// the tool does not know a directory whose last entry is gone.
+  private static func writeTag(to tag: borrowing FileDescriptor) throws(Errno) {
+    try tag.write(tagText.utf8.span)
+    try tag.synchronize()
+  }
+
+  /// Writes the text into a tag that has lost it.
+  ///
+  /// In place, because evictors of other processes may hold a lock on the file. Two processes that
+  /// write at once write the same. A file with a second name may be something else to its owner.
+  private static func restoreTag(_ handle: DirectoryHandle) throws(Errno) {
+    guard try tagFinding(handle) == .blank else { return }
+    let tag = try handle.openForWriting(tagName)
+    let status = try tag.status()
+    guard status.isRegular, status.linkCount == 1 else { return }
+    try writeTag(to: tag)
+  }
+
+  /// What a directory has for a tag.
+  enum TagFinding: Sendable {
+    /// None, or one that another program wrote.
+    case none
+    /// The one that this library writes.
+    case own
+    /// An empty file, or nothing but zeros: what a power cut leaves of a tag that was not synced.
+    case blank
+  }
+
+  /// Looks at the tag, of which no more is read than ours is long.
+  static func tagFinding(_ handle: DirectoryHandle) throws(Errno) -> TagFinding {
+    do throws(Errno) {
+      let tag = try handle.openForReading(tagName)
+      let status = try tag.status()
+      // A FIFO or a device under the name is opened without waiting and not read.
+      guard status.isRegular else { return .none }
+      let text = try tag.read(upTo: tagText.utf8.count)
+      if text.elementsEqual(tagText.utf8) { return .own }
+      let isLonger = status.byteCount > UInt64(tagText.utf8.count)
+      return !isLonger && text.allSatisfy { $0 == 0 } ? .blank : .none
+    } catch .noSuchFile, .tooManyLinks, .permissionDenied, .noSuchDeviceOrAddress {
+      return .none
     }
   }
 

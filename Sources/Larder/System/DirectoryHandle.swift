@@ -103,6 +103,13 @@ extension DirectoryHandle {
     try open(name, .create, permissions: permissions)
   }
 
+  /// Opens a file that is there for reading and writing. Corresponds to `openat(O_RDWR)`.
+  ///
+  /// Never blocks and follows no link, as `openForReading`.
+  func openForWriting(_ name: FileName) throws(Errno) -> FileDescriptor {
+    try open(name, .rewrite, permissions: 0)
+  }
+
   /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
   ///
   /// The system takes the file back when it is closed, also after a crash. See: man 2 open,

@@ -15,6 +15,8 @@ enum OpenMode: Sendable {
   case create
   /// Writing a file without a name, in a directory. See: man 2 open, O_TMPFILE.
   case createUnnamed
+  /// Writing into a file that is there; never waits for a FIFO's reader.
+  case rewrite
   /// A directory, for reading its names without moving its atime.
   case directory
   /// A directory, moving its atime.
@@ -28,6 +30,7 @@ enum OpenMode: Sendable {
     case .read: common | O_RDONLY | O_NONBLOCK | Self.noAtime
     case .readMovingAtime: common | O_RDONLY | O_NONBLOCK
     case .create: common | O_RDWR | O_CREAT | O_EXCL
+    case .rewrite: common | O_RDWR | O_NONBLOCK
     case .createUnnamed: O_CLOEXEC | O_RDWR | Self.temporaryFile
     case .directory: O_CLOEXEC | O_RDONLY | O_DIRECTORY | Self.noAtime
     case .directoryMovingAtime: O_CLOEXEC | O_RDONLY | O_DIRECTORY

@@ -28,11 +28,23 @@ struct `What a directory is to a cache` {
 
   @Test(
     arguments: [
-      ["x"], ["CACHEDIR.TAG"], ["900150983cd24fb0d6963f7d28e17f7"],
+      ["x"], ["900150983cd24fb0d6963f7d28e17f7"],
       ["900150983CD24FB0D6963F7D28E17F72"], [String(repeating: "n", count: 200)],
     ])
-  func `other things, and the tag of another program, do not`(names: [String]) throws {
+  func `other things do not`(names: [String]) throws {
     #expect(try kind(with: names) == .foreign)
+  }
+
+  @Test func `the tag of another program does not`() throws {
+    let text = "Signature: 8a477f597d28d172789f06886806bc55\n"
+    try Data(text.utf8).write(to: URL(filePath: directory.path + "/CACHEDIR.TAG"))
+    #expect(try kind(with: []) == .foreign)
+  }
+
+  @Test(arguments: [0, 1, 129])
+  func `the tag that a power cut leaves of ours does`(byteCount: Int) throws {
+    try Data(count: byteCount).write(to: URL(filePath: directory.path + "/CACHEDIR.TAG"))
+    #expect(try kind(with: ["x"]) == .cache)
   }
 
   @Test func `the tag that we write does`() throws {
