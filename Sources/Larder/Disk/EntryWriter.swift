@@ -79,7 +79,9 @@ final class EntryWriter: Sendable {
   /// Gives a complete file its attributes and stamps, so that it can be published.
   ///
   /// The order matters: attributes change the change time but not the stamps, writing changes the
-  /// stamps; so the stamps come last. Then the data is synced, if it has to be, with all of it.
+  /// stamps; so the stamps come last. Then the data is synced, if it has to be, with all of it:
+  /// always where the file system refuses attributes, because after a power cut nothing would tell
+  /// a file of zeros, or an empty one, from the value.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
       let isTold = try setAttributesWhateverTheUmask(of: file, seal)
@@ -94,7 +96,7 @@ final class EntryWriter: Sendable {
       } else {
         try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
       }
-      if isDurable { try file.descriptor.synchronizeData() }
+      if isDurable || !isTold { try file.descriptor.synchronizeData() }
     } catch {
       let isData = error == .notSupported || error == .argumentListTooLong
       throw isData && !seal.extendedData.isEmpty
