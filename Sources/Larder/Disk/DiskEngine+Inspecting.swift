@@ -5,6 +5,8 @@ extension DiskEngine {
     let status: FileStatus
     let reading: EntryAttribute.Reading?
     let extendedData: [UInt8]
+    /// Whether the file has no attribute and is what a power cut has left of a value.
+    let isRemnant: Bool
 
     var attribute: EntryAttribute? {
       guard case .attribute(let attribute)? = reading else { return nil }
@@ -23,7 +25,7 @@ extension DiskEngine {
       if inspection.reading == .otherVersion { return nil }
       if inspection.reading == .malformed && reader.checksContent { return nil }
       if configuration.requireProof { return nil }
-      if inspection.status.byteCount == 0 && reader.checksContent { return nil }
+      if inspection.isRemnant && reader.checksContent { return nil }
     }
     let status = inspection.status
     let pending = withState { $0.pendingExpiry(of: subject.name, status) }
@@ -39,9 +41,11 @@ extension DiskEngine {
     case .file(let descriptor, let status):
       guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
       do throws(Errno) {
+        let reading = try reader.attributeReading(of: descriptor)
         return Inspection(
-          name: name, status: status, reading: try reader.attributeReading(of: descriptor),
-          extendedData: try reader.extendedData(of: descriptor))
+          name: name, status: status, reading: reading,
+          extendedData: try reader.extendedData(of: descriptor),
+          isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false)
       } catch {
         guard EntryReader.missReason(for: error) == nil else { return nil }
         throw CacheError(readFailure: error, name: name.description)

@@ -100,8 +100,7 @@ struct EntryReader: Sendable {
       return requireProof ? .rejected(.unproven) : .accepted(Testimony())
     case nil:
       if requireProof { return .rejected(.unproven) }
-      // After a power cut a new file can be empty; one that we stored empty says so.
-      if status.byteCount == 0 && checksContent { return .rejected(.damaged) }
+      if checksContent, try isRemnant(file, status) { return .rejected(.damaged) }
       return .accepted(Testimony())
     case .attribute(let attribute):
       // The proof before the content: a file of another key may be intact, and is not to be
@@ -109,6 +108,27 @@ struct EntryReader: Sendable {
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
       guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
       return .accepted(Testimony(attribute: attribute, extendedData: try extendedData(of: file)))
+    }
+  }
+
+  /// Whether a file without `user.larder` is what a power cut or `e2fsck` has left of a value.
+  ///
+  /// It is if it has extended data, because every store writes `user.larder` as well. An empty file
+  /// is if the file system has attributes, because an empty value has one there; without attributes
+  /// the content is on the disk before it gets its name. A file without any attribute can be one
+  /// that a person made.
+  func isRemnant(
+    _ file: borrowing FileDescriptor, _ status: FileStatus
+  ) throws(Errno) -> Bool {
+    if try hasExtendedData(file) { return true }
+    return status.byteCount == 0 ? try file.holdsAttributes() : false
+  }
+
+  private func hasExtendedData(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try file.withAttribute(.data) { _ in true } ?? false
+    } catch .rangeTooSmall {
+      return true
     }
   }
 

@@ -125,7 +125,7 @@ extension DiskEngine {
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
   ) throws(Errno) -> Verification.Finding {
     switch try reader.attributeReading(of: descriptor) {
-    case nil: return status.byteCount == 0 ? .damaged : .unverifiable
+    case nil: return try reader.isRemnant(descriptor, status) ? .damaged : .unverifiable
     case .otherVersion: return .otherVersion
     case .malformed: return .damaged
     case .attribute(let attribute):
