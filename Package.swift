@@ -27,11 +27,16 @@ let package = Package(
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(name: "LarderTool", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(name: "LarderBench", dependencies: ["Larder"], swiftSettings: house),
-    .testTarget(name: "LarderTests", dependencies: ["Larder"], swiftSettings: house),
+    // How all tests wait, and where they put their files: see MachineTime.swift in it.
+    .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(
-      name: "LarderFoundationTests", dependencies: ["LarderFoundation"], swiftSettings: house),
+      name: "LarderTests", dependencies: ["Larder", "LarderTestSupport"], swiftSettings: house),
     .testTarget(
-      name: "LarderToolTests", dependencies: ["Larder", "LarderTool"], swiftSettings: house),
+      name: "LarderFoundationTests", dependencies: ["LarderFoundation", "LarderTestSupport"],
+      swiftSettings: house),
+    .testTarget(
+      name: "LarderToolTests", dependencies: ["Larder", "LarderTool", "LarderTestSupport"],
+      swiftSettings: house),
 
     // Complete programs, as a package of yours would have them: no settings of the house.
     .executableTarget(
@@ -47,7 +52,8 @@ let package = Package(
       name: "ForecastTests", dependencies: ["Larder"], path: "Tests/Examples/ForecastTests",
       exclude: ["Fixtures"]),
     .testTarget(
-      name: "ExampleTests", dependencies: ["CachingProxy", "CompilerCache", "Thumbnails"],
+      name: "ExampleTests",
+      dependencies: ["CachingProxy", "CompilerCache", "Thumbnails", "LarderTestSupport"],
       swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,102 @@
+package import Foundation
+package import Testing
+
+/// A wait that was given up.
+package struct WaitedInVain: Error, CustomStringConvertible {
+  let what: String
+  let limit: Duration
+
+  package var description: String {
+    let others = WaitTable.shared.texts
+    let rest = others.isEmpty ? "" : "; in progress: " + others.joined(separator: "; ")
+    return "waited in vain for \(what), \(limit.inSeconds) of machine time\(rest)"
+  }
+
+  func record(_ place: SourceLocation) {
+    Issue.record(Comment(rawValue: description), sourceLocation: place)
+  }
+}
+
+/// Calls what blocks until something outside ends it, such as a process: at the limit `giveUp` is
+/// called, in another thread, which must make `body` return, and that is an issue.
+package func waiting<Result>(
+  for what: String, limit: Duration = MachineTime.patience,
+  sourceLocation: SourceLocation = #_sourceLocation,
+  giveUp: @escaping @Sendable () -> Void, _ body: () throws -> Result
+) rethrows -> Result {
+  let (result, isOverdue) = try WaitTable.shared.note(
+    what, limit, sourceLocation, giveUp: giveUp, body)
+  if isOverdue { WaitedInVain(what: what, limit: limit).record(sourceLocation) }
+  return result
+}
+
+/// Waits until a condition holds that nobody tells of.
+///
+/// - Throws: ``WaitedInVain`` at the limit.
+package func eventually(
+  _ what: String, limit: Duration = MachineTime.patience,
+  sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
+) throws {
+  let pause = DispatchSemaphore(value: 0)
+  let end = MachineTime.now + limit
+  try WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
+    while try !holds() {
+      guard MachineTime.now < end else { throw WaitedInVain(what: what, limit: limit) }
+      _ = pause.wait(timeout: .now() + .milliseconds(1))
+    }
+  }.result
+}
+
+/// Waits until a condition holds that other tasks bring about, and lets them run meanwhile.
+///
+/// - Throws: ``WaitedInVain`` at the limit, or what the condition throws.
+package func eventually(
+  _ what: String, limit: Duration = MachineTime.patience,
+  sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async throws -> Bool
+) async throws {
+  let end = MachineTime.now + limit
+  while try await !holds() {
+    guard MachineTime.now < end else { throw WaitedInVain(what: what, limit: limit) }
+    await Task.yield()
+  }
+}
+
+extension DispatchSemaphore {
+  /// Waits for a signal; at the limit that is an issue, and the return value is false.
+  @discardableResult
+  package func wait(
+    for what: String, limit: Duration = MachineTime.patience,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Bool {
+    let end = MachineTime.now + limit
+    let isSignalled = WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
+      while wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+        if MachineTime.now >= end { return false }
+      }
+      return true
+    }.result
+    if !isSignalled { WaitedInVain(what: what, limit: limit).record(sourceLocation) }
+    return isSignalled
+  }
+}
+
+extension Process {
+  /// Waits for the end of a process; one that is overdue is killed with its children.
+  package func waitUntilExitPatiently(
+    limit: Duration = MachineTime.patience, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    waitPatiently(limit: limit, sourceLocation: sourceLocation) { waitUntilExit() }
+  }
+
+  /// Runs a body that ends when the process does, such as reading all it prints.
+  package func waitPatiently<Result>(
+    limit: Duration = MachineTime.patience, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () throws -> Result
+  ) rethrows -> Result {
+    let (name, child) = (executableURL?.lastPathComponent ?? "?", processIdentifier)
+    let line = ([name] + (arguments ?? [])).joined(separator: " ")
+    return try waiting(
+      for: "the end of process \(child), \(line)", limit: limit, sourceLocation: sourceLocation,
+      giveUp: { Processes.kill(child, SIGKILL) }, body)
+  }
+}

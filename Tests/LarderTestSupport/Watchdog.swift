@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+package import Testing
+
+/// Ends a run in which nothing happens any more, and tells who waits for what.
+package final class Watchdog: Sendable {
+  package static let shared = Watchdog()
+
+  /// How long nothing may happen, in machine time.
+  private static let patience = Duration.seconds(180)
+
+  private struct State {
+    var limit = Watchdog.patience
+    var nextRun = 0
+    var running: [Int: String] = [:]
+    var lastCount = 0
+    var lastProgress = Duration.zero
+  }
+
+  private let state = Mutex(State())
+  private let count = Atomic<Int>(0)
+
+  /// Tells that something went on: for loops that take minutes.
+  package static func progress() { shared.count.add(1, ordering: .relaxed) }
+
+  /// Lets the tests of the watchdog wait for less.
+  func shorten(to limit: Duration) { state.withLock { $0.limit = limit } }
+
+  /// Writes down that a test runs, for as long as a body does.
+  func watch<Result>(
+    _ test: String, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    Self.progress()
+    let began = MachineTime.now
+    let run = state.withLock { state in
+      state.nextRun += 1
+      state.running[state.nextRun] = "\(test), since \(began.inSeconds) of machine time"
+      return state.nextRun
+    }
+    defer {
+      _ = state.withLock { $0.running.removeValue(forKey: run) }
+      Self.progress()
+    }
+    return try await body()
+  }
+
+  /// Looks whether anything went on since the last look; is called by the pacemaker.
+  func look() {
+    let (count, now) = (count.load(ordering: .relaxed), MachineTime.now)
+    let isWaiting = !WaitTable.shared.isEmpty
+    let hung: [String]? = state.withLock { state in
+      if count != state.lastCount || (state.running.isEmpty && !isWaiting) {
+        (state.lastCount, state.lastProgress) = (count, now)
+      }
+      guard now - state.lastProgress > state.limit else { return nil }
+      return state.running.sorted { $0.key < $1.key }.map(\.value)
+    }
+    if let hung { end(hung, at: now) }
+  }
+
+  private func end(_ running: [String], at now: Duration) -> Never {
+    let children = Processes.children(of: getpid())
+    let report = [
+      ("Tests that run", running), ("Waits", WaitTable.shared.texts),
+      ("Processes", ([getpid()] + children).map(Processes.description)),
+    ].map { title, lines in "\(title):" + lines.map { "\n  \($0)" }.joined() }
+    FileHandle.standardError.write(
+      Data(
+        """
+        Nothing has made progress, at \(now.inSeconds) of machine time: the run hangs and ends here.
+        \(report.joined(separator: "\n"))\n
+        """.utf8))
+    // Where backtraces are on, each of them prints its stacks, too.
+    for child in children { Processes.kill(child, SIGABRT) }
+    for _ in 0..<100 where children.contains(where: { kill($0, 0) == 0 }) { usleep(50_000) }
+    for child in children { Processes.kill(child, SIGKILL) }
+    TemporaryRoot.remove()
+    abort()
+  }
+}
+
+/// Writes down that a test runs, so that a hang is found and told; see ``MachineTime``.
+package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
+  package var isRecursive: Bool { true }
+
+  package func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    let place = test.sourceLocation
+    try await Watchdog.shared.watch("\(test.name) at \(place.fileName):\(place.line)") {
+      try await function()
+    }
+  }
+}
+
+extension Trait where Self == WatchedTrait {
+  /// Writes down that a test runs, so that a hang is found and told; see ``MachineTime``.
+  package static var watched: WatchedTrait { WatchedTrait() }
+}
