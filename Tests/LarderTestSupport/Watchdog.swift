@@ -88,6 +88,8 @@ package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
+    // Now, so that a child of an exit test finds it.
+    _ = try TemporaryRoot.path()
     let place = test.sourceLocation
     try await Watchdog.shared.watch("\(test.name) at \(place.fileName):\(place.line)") {
       try await function()
