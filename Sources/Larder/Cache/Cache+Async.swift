@@ -24,7 +24,7 @@ extension Cache {
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await disk.executor.run("store") { () throws(CacheError) in
+    return try await disk.executor.run("store", replaces: true) { () throws(CacheError) in
       try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
     }
   }

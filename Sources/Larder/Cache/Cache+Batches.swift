@@ -22,7 +22,7 @@ extension Cache {
     expiration: Expiration? = nil
   ) async -> [Result<StoreOutcome, CacheError>] {
     let pairs = values.map { (key: $0.key.cacheKey, value: $0.value) }
-    return await disk.executor.map(pairs) { (pair) throws(CacheError) in
+    return await disk.executor.map(pairs, replaces: true) { (pair) throws(CacheError) in
       try self.store(pair.value, forKey: pair.key, expiration: expiration)
     }
   }

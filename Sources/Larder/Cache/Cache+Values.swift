@@ -61,8 +61,8 @@ extension Cache {
   /// Stores a value in both tiers in place of what was there.
   ///
   /// A reader in any thread or process sees the old value, the new one, or none. Rejected or
-  /// failed, the old value is removed from both tiers where that is possible; where it is not, the
-  /// error says `oldValueRemains`.
+  /// failed, the old value is removed from both tiers where that is possible; where it is not, and
+  /// where the store was refused before it began, the error says `oldValueRemains`.
   ///
   /// - Parameters:
   ///   - value: What to keep.
@@ -84,9 +84,9 @@ extension Cache {
     _ value: Value, _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
     loadedBy flight: FlightID?
   ) throws(CacheError) -> StoreOutcome {
-    try disk.checkWritable("store")
+    try disk.checkStorable()
     if disk.followsNeighbours { disk.engine.startWatching() }
-    var request = try disk.request(key, expiration, extendedData)
+    var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // Both run while the name is held, so that disk, index and memory change as one for this key.
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }

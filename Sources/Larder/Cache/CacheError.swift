@@ -13,7 +13,11 @@ public struct CacheError: Error, Sendable, Hashable {
   public let path: String?
   /// The system's error number, if a system call failed.
   public let errno: Errno?
-  /// After a store that failed: whether the older value is still there and will be served.
+  /// After a store that failed: whether the older value, if there was one, is still there and will
+  /// be served.
+  ///
+  /// True where the store was refused before it began, as in a cache that only reads or in a
+  /// cancelled task, where removing the older value failed too, and for `storeIfAbsent`.
   public let oldValueRemains: Bool
   /// The error thrown by the caller's own closure or coder, as text, if that is the cause.
   public let underlying: String?
@@ -82,7 +86,7 @@ extension CacheError: CustomStringConvertible {
     if let path { text += " [\(path.escapedForDisplay)]" }
     if let errno { text += ": \(errno)" }
     if let underlying { text += ": \(underlying.escapedForDisplay)" }
-    if oldValueRemains { text += "; the older value is still there" }
+    if oldValueRemains { text += "; an older value stays" }
     return text
   }
 }

@@ -10,7 +10,7 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await executor.run("store") { () throws(CacheError) in
+    return try await executor.run("store", replaces: true) { () throws(CacheError) in
       try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
     }
   }
@@ -22,7 +22,7 @@ extension DiskCache {
     expiration: Expiration? = nil, extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await executor.run("store") { () throws(CacheError) in
+    return try await executor.run("store", replaces: true) { () throws(CacheError) in
       try self.store(
         contentsOfFile: path, forKey: key, expiration: expiration, extendedData: extendedData)
     }
@@ -35,7 +35,7 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await executor.run("store") { () throws(CacheError) in
+    return try await executor.run("store", replaces: true) { () throws(CacheError) in
       try self.storeIfAbsent(value, forKey: key, expiration: expiration, extendedData: extendedData)
     }
   }

@@ -9,7 +9,7 @@ extension DiskCache {
     extendedData: [UInt8] = [], _ body: @escaping @Sendable (inout EntryStream) throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
     let key = key.cacheKey
-    return try await executor.run("store") { () throws(CacheError) in
+    return try await executor.run("store", replaces: true) { () throws(CacheError) in
       try self.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
     }
   }

@@ -2,8 +2,8 @@ extension DiskCache {
   /// Stores a value in place of what was there.
   ///
   /// A reader in any thread or process sees the old value, the new one, or none; never a part.
-  /// Rejected or failed, the old value is removed where that is possible; where it is not, the
-  /// error says `oldValueRemains`.
+  /// Rejected or failed, the old value is removed where that is possible; where it is not, and where
+  /// the store was refused before it began, the error says `oldValueRemains`.
   ///
   /// - Parameters:
   ///   - value: The bytes to keep.
@@ -11,16 +11,16 @@ extension DiskCache {
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
   /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
-  ///   `.extendedDataUnsupported`, `.nameOccupied`, `.permissionDenied`, `.closed`, `.forked`,
-  ///   `.io`.
+  ///   `.extendedDataUnsupported`, `.invalidArgument` for more extended data, `.nameOccupied`,
+  ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
   /// - Complexity: O(bytes).
   @discardableResult
   public func store(
     _ value: Span<UInt8>, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
-    try checkWritable("store")
-    let request = try request(key, expiration, extendedData)
+    try checkStorable()
+    let request = request(key, expiration, extendedData)
     return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
   }
 
@@ -44,15 +44,15 @@ extension DiskCache {
   /// replaced.
   ///
   /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does; a failure removes
-  ///   nothing.
+  ///   nothing, and says `oldValueRemains`.
   /// - Complexity: O(bytes), also of a value that is there and was not checked yet.
   @discardableResult
   public func storeIfAbsent(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
-    try checkWritable("store")
-    var exclusive = try request(key, expiration, extendedData)
+    try checkStorable()
+    var exclusive = request(key, expiration, extendedData)
     exclusive.isExclusive = true
     let request = exclusive
     return try engine.countingErrors { () throws(CacheError) in
@@ -71,8 +71,8 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    try checkWritable("store")
-    let request = try request(key, expiration, extendedData)
+    try checkStorable()
+    let request = request(key, expiration, extendedData)
     return try engine.countingErrors { () throws(CacheError) in try engine.store(request, body) }
   }
 
@@ -119,5 +119,14 @@ extension DiskCache {
   func checkWritable(_ operation: String) throws(CacheError) {
     try checkUsable(operation)
     try engine.checkWritable(operation)
+  }
+
+  /// Throws if nothing may be stored; the error says that what was to be replaced is still there.
+  func checkStorable() throws(CacheError) {
+    do throws(CacheError) {
+      try checkWritable("store")
+    } catch {
+      throw error.settingOldValueRemains(true)
+    }
   }
 }

@@ -142,15 +142,8 @@ public final class DiskCache: Sendable {
   /// What is stored under a key, with the configured expiration unless one is given.
   func request(
     _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
-  ) throws(CacheError) -> DiskEngine.StoreRequest {
-    // 1,024 beside a key of 2,000 bytes and the attribute's other fields fit into ext4's block of 4
-    // KiB.
-    guard extendedData.count <= DiskEngine.maximumExtendedDataCount else {
-      throw CacheError(
-        .invalidArgument, operation: "store", path: directory,
-        underlying: "extended data of \(extendedData.count) bytes; at most 1,024 are kept")
-    }
-    return DiskEngine.StoreRequest(
+  ) -> DiskEngine.StoreRequest {
+    DiskEngine.StoreRequest(
       subject: subject(key), expiration: expiration ?? self.expiration,
       extendedData: extendedData, admits: shouldStore)
   }

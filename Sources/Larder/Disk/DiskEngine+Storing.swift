@@ -25,7 +25,8 @@ extension DiskEngine {
     let lifetime: Lifetime
   }
 
-  /// The largest extended data.
+  /// The largest extended data: beside a key of 2,000 bytes and the attribute's other fields, it
+  /// fits into ext4's block of 4 KiB.
   static let maximumExtendedDataCount = 1024
 
   /// Stores a value that a closure encodes.
@@ -48,6 +49,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     // What waits was admitted before.
     if request.write == nil {
+      try checkExtendedData(of: request)
       if let reason = rejection(of: request, byteCount: content.count) {
         return try reject(request, reason)
       }
@@ -86,6 +88,7 @@ extension DiskEngine {
     _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
+    try checkExtendedData(of: request)
     if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
       waitForRoom(0)
@@ -124,6 +127,17 @@ extension DiskEngine {
         throw CacheError(errno: error, operation: "store", path: location.path)
       }
       return try finish(&copy, request)
+    }
+  }
+
+  /// Refuses extended data that is too large; the older value goes, as with any store that fails.
+  private func checkExtendedData(of request: StoreRequest) throws(CacheError) {
+    let count = request.extendedData.count
+    guard count > Self.maximumExtendedDataCount else { return }
+    try keepingPromise(request) { () throws(CacheError) in
+      throw CacheError(
+        .invalidArgument, operation: "store", path: location.path,
+        underlying: "extended data of \(count) bytes; at most 1,024 are kept")
     }
   }
 
@@ -227,7 +241,7 @@ extension DiskEngine {
     } catch {
       // So that the next store finds the directory in order.
       _ = hasRecovered(from: error)
-      if request.isExclusive { throw error }
+      if request.isExclusive { throw error.settingOldValueRemains(true) }
       var remains = false
       do throws(CacheError) {
         _ = try remove(request.subject, cause: .replaced, of: request)

@@ -227,6 +227,53 @@ struct `Removals` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `extended data that is too large removes the old value as any failure does`() throws {
+    let cache = try scene.open()
+    let large = [UInt8](repeating: 0, count: 1025)
+    let stores: [(DiskCache) throws -> Void] = [
+      { try $0.store([2], forKey: "k", extendedData: large) },
+      { try $0.store(forKey: "k", extendedData: large) { _ in } },
+    ]
+    for store in stores {
+      try cache.store([1], forKey: "k", extendedData: Array(large.dropLast()))
+      let error = #expect(throws: CacheError.self) { try store(cache) }
+      #expect(error?.code == .invalidArgument && error?.oldValueRemains == false)
+      #expect(try cache.value(forKey: "k") == nil)
+    }
+    try cache.store([1], forKey: "k")
+    let error = #expect(throws: CacheError.self) {
+      try cache.storeIfAbsent([2], forKey: "k", extendedData: large)
+    }
+    #expect(error?.code == .invalidArgument && error?.oldValueRemains == true)
+    #expect(try cache.value(forKey: "k") == [1])
+  }
+
+  @Test func `a store that is cancelled before it begins says that the old value stays`()
+    async throws
+  {
+    let cache = try scene.open()
+    let pages = try Cache(directory: scene.path + "/pages", coder: .bytes)
+    try await cache.store([1], forKey: "k")
+    try await pages.store([1], forKey: "k")
+    let stores: [@Sendable () async throws -> Void] = [
+      { try await cache.store([2], forKey: "k") }, { try await pages.store([2], forKey: "k") },
+      { try await cache.storeIfAbsent([2], forKey: "k") },
+      { try await cache.store(forKey: "k") { _ in } },
+      { for outcome in await pages.store(contentsOf: [("k", [2])]) { _ = try outcome.get() } },
+    ]
+    for (number, store) in stores.enumerated() {
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        try await store()
+      }
+      task.cancel()
+      let error = await #expect(throws: CacheError.self) { try await task.value }
+      #expect(error?.code == .cancelled && error?.oldValueRemains == true, "\(number)")
+    }
+    #expect(try await cache.value(forKey: "k") == [1])
+    #expect(try await pages.value(forKey: "k") == [1])
+  }
+
   @Test func `an old value that cannot be removed is admitted`() throws {
     let cache = try scene.open { $0.sizeLimit = 100 }
     try cache.store([1], forKey: "k")
