@@ -27,6 +27,8 @@ let package = Package(
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(name: "LarderTool", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(name: "LarderBench", dependencies: ["Larder"], swiftSettings: house),
+    .executableTarget(
+      name: "Schedules", dependencies: ["Larder"], path: "Tests/Schedules", swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(

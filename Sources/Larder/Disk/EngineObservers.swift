@@ -21,20 +21,22 @@ protocol EngineObserver: AnyObject, Sendable {
 /// The observers of one engine.
 final class EngineObservers: Sendable {
   private struct Observer: Sendable {
+    let identity: ObjectIdentifier
     // Weak, since the tier holds the engine. One that is going away hears nothing and needs not.
     weak var object: (any EngineObserver)?
   }
 
-  private let observers = ForkSafeMutex<[ObjectIdentifier: Observer]>([:])
+  private let observers = ForkSafeMutex<[Observer]>([])
 
   /// From now on the observer hears of every change. It is not kept alive.
   func add(_ observer: any EngineObserver) {
-    observers.withLock { $0[ObjectIdentifier(observer)] = Observer(object: observer) }
+    let observer = Observer(identity: ObjectIdentifier(observer), object: observer)
+    observers.withLock { $0.append(observer) }
   }
 
   /// Takes the identity and not the object, for it is called from a deinit.
   func remove(_ observer: ObjectIdentifier) {
-    observers.withLock { _ = $0.removeValue(forKey: observer) }
+    observers.withLock { $0.removeAll { $0.identity == observer } }
   }
 
   /// All observers that still live, but one.
@@ -42,7 +44,7 @@ final class EngineObservers: Sendable {
   /// Strong references, taken under the lock and used outside of it.
   func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
     observers.withLock { observers in
-      observers.compactMap { $0.key == origin ? nil : $0.value.object }
+      observers.compactMap { $0.identity == origin ? nil : $0.object }
     }
   }
 }

@@ -56,71 +56,89 @@ struct EventCount: ~Copyable, Sendable {
   }
 }
 
-/// A mutex and a condition of the system, at an address of their own.
-///
-/// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
-/// objects are for. They are made once, never move, and end with the value.
-private struct ParkingSpot: ~Copyable, Sendable {
-  /// What the system keeps at the address. Neither may be copied once it is in use. See: man 3
-  /// pthread_mutex_init.
-  @unsafe private struct Objects {
-    var mutex = unsafe pthread_mutex_t()
-    var condition = pthread_cond_t()
-  }
+#if LARDER_SCHEDULES
+  /// Where threads of a schedule wait.
+  private final class ParkingSpot: Sendable {
+    func wakeAll() {
+      Scheduler.point(.signal)
+      Scheduler.wake(ObjectIdentifier(self))
+    }
 
-  private let address: UInt
-
-  init() {
-    let objects = UnsafeMutablePointer<Objects>.allocate(capacity: 1)
-    unsafe objects.initialize(to: Objects())
-    address = UInt(bitPattern: objects)
-    unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
-    var attributes = pthread_condattr_t()
-    unsafe pthread_condattr_init(&attributes)
-    // By default a timed wait goes by the time of day, and setting the clock would stretch or cut
-    // it. See: man 3 pthread_condattr_setclock.
-    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
-    unsafe pthread_condattr_destroy(&attributes)
-  }
-
-  deinit {
-    let objects = unsafe self.objects
-    unsafe pthread_cond_destroy(&objects.pointee.condition)
-    unsafe pthread_mutex_destroy(&objects.pointee.mutex)
-    unsafe objects.deallocate()
-  }
-
-  private var objects: UnsafeMutablePointer<Objects> {
-    unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
-  }
-
-  /// Takes the mutex although it guards nothing of its own: a waiter between its comparison and its
-  /// sleep holds it, and would sleep through a broadcast made without.
-  func wakeAll() {
-    let objects = unsafe self.objects
-    unsafe pthread_mutex_lock(&objects.pointee.mutex)
-    unsafe pthread_cond_broadcast(&objects.pointee.condition)
-    unsafe pthread_mutex_unlock(&objects.pointee.mutex)
-  }
-
-  /// Sleeps while a condition holds, which is asked under the mutex and must not take a lock that a
-  /// signaller holds.
-  func wait(timeout: Duration?, while mustWait: () -> Bool) {
-    let objects = unsafe self.objects
-    unsafe pthread_mutex_lock(&objects.pointee.mutex)
-    defer { unsafe pthread_mutex_unlock(&objects.pointee.mutex) }
-    guard let timeout else {
+    /// Between the last comparison and the wait nobody can signal, as under the mutex of the system.
+    func wait(timeout: Duration?, while mustWait: () -> Bool) {
+      let end = timeout.map { MonotonicTime.now.advanced(by: $0).nanoseconds }
       while mustWait() {
-        unsafe pthread_cond_wait(&objects.pointee.condition, &objects.pointee.mutex)
+        if Scheduler.wait(for: ObjectIdentifier(self), "a signal", until: end) { return }
       }
-      return
-    }
-    var end = MonotonicTime.now.advanced(by: timeout).timespec
-    while mustWait() {
-      let result = unsafe pthread_cond_timedwait(
-        &objects.pointee.condition, &objects.pointee.mutex, &end)
-      if result == ETIMEDOUT { return }
     }
   }
-}
+#else
+  /// A mutex and a condition of the system, at an address of their own.
+  ///
+  /// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
+  /// objects are for. They are made once, never move, and end with the value.
+  private struct ParkingSpot: ~Copyable, Sendable {
+    /// What the system keeps at the address. Neither may be copied once it is in use. See: man 3
+    /// pthread_mutex_init.
+    @unsafe private struct Objects {
+      var mutex = unsafe pthread_mutex_t()
+      var condition = pthread_cond_t()
+    }
+
+    private let address: UInt
+
+    init() {
+      let objects = UnsafeMutablePointer<Objects>.allocate(capacity: 1)
+      unsafe objects.initialize(to: Objects())
+      address = UInt(bitPattern: objects)
+      unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
+      var attributes = pthread_condattr_t()
+      unsafe pthread_condattr_init(&attributes)
+      // By default a timed wait goes by the time of day, and setting the clock would stretch or cut
+      // it. See: man 3 pthread_condattr_setclock.
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
+      unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+      let objects = unsafe self.objects
+      unsafe pthread_cond_destroy(&objects.pointee.condition)
+      unsafe pthread_mutex_destroy(&objects.pointee.mutex)
+      unsafe objects.deallocate()
+    }
+
+    private var objects: UnsafeMutablePointer<Objects> {
+      unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+    }
+
+    /// Takes the mutex although it guards nothing of its own: a waiter between its comparison and its
+    /// sleep holds it, and would sleep through a broadcast made without.
+    func wakeAll() {
+      let objects = unsafe self.objects
+      unsafe pthread_mutex_lock(&objects.pointee.mutex)
+      unsafe pthread_cond_broadcast(&objects.pointee.condition)
+      unsafe pthread_mutex_unlock(&objects.pointee.mutex)
+    }
+
+    /// Sleeps while a condition holds, which is asked under the mutex and must not take a lock that a
+    /// signaller holds.
+    func wait(timeout: Duration?, while mustWait: () -> Bool) {
+      let objects = unsafe self.objects
+      unsafe pthread_mutex_lock(&objects.pointee.mutex)
+      defer { unsafe pthread_mutex_unlock(&objects.pointee.mutex) }
+      guard let timeout else {
+        while mustWait() {
+          unsafe pthread_cond_wait(&objects.pointee.condition, &objects.pointee.mutex)
+        }
+        return
+      }
+      var end = MonotonicTime.now.advanced(by: timeout).timespec
+      while mustWait() {
+        let result = unsafe pthread_cond_timedwait(
+          &objects.pointee.condition, &objects.pointee.mutex, &end)
+        if result == ETIMEDOUT { return }
+      }
+    }
+  }
+#endif

@@ -19,10 +19,18 @@ struct EventQueue: ~Copyable, Sendable {
   /// - Throws: `.tooManyOpenFiles` also when the user has no more instances. See: man 2
   ///   inotify_init1, and /proc/sys/fs/inotify/max_user_instances.
   init(faults: FaultInjector?) throws(Errno) {
+    #if LARDER_SCHEDULES
+      descriptor = FileDescriptor(lending: try ScheduledFiles.takeQueue())
+      return
+    #endif
     // IN_CLOEXEC and IN_NONBLOCK are these two by definition.
     let raw = try system(.inotify, faults) { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
     descriptor = FileDescriptor(rawValue: raw, faults: nil)
   }
+
+  #if LARDER_SCHEDULES
+    deinit { ScheduledFiles.giveBack(descriptor.rawValue) }
+  #endif
 
   /// Watches a directory for some kinds of events. Corresponds to `inotify_add_watch`.
   ///
@@ -37,9 +45,13 @@ struct EventQueue: ~Copyable, Sendable {
     let mask = kinds.union([.onlyDirectory, .exceptUnlinked]).rawValue
     do throws(Errno) {
       let link = "/proc/self/fd/\(directory.descriptor.rawValue)"
-      return try system(.inotify, directory.faults) {
+      let watch = try system(.inotify, directory.faults) {
         unsafe inotify_add_watch(descriptor.rawValue, link, mask)
       }
+      #if LARDER_SCHEDULES
+        ScheduledFiles.add(watch, of: descriptor.rawValue)
+      #endif
+      return watch
     } catch .noSuchFile {
       return try system(.inotify, directory.faults) {
         unsafe inotify_add_watch(descriptor.rawValue, path, mask)
@@ -59,6 +71,9 @@ struct EventQueue: ~Copyable, Sendable {
   /// - Complexity: O(1), one system call.
   var isEmpty: Bool {
     get throws(Errno) {
+      #if LARDER_SCHEDULES
+        if ScheduledFiles.isOverflown(descriptor.rawValue) { return false }
+      #endif
       var byteCount: Int32 = 0
       _ = try system(.ioctl, nil) {
         unsafe ioctl(descriptor.rawValue, Self.byteCountRequest, &byteCount)
@@ -69,6 +84,12 @@ struct EventQueue: ~Copyable, Sendable {
 
   /// Takes events out, as many as fit into the buffer; none when there are none. Never waits.
   func read(into buffer: inout [UInt8]) throws(Errno) -> [DirectoryEvent] {
+    #if LARDER_SCHEDULES
+      Scheduler.point(.call(.read))
+      if ScheduledFiles.takeOverflow(descriptor.rawValue) {
+        return [DirectoryEvent(watch: -1, kind: .overflow, name: nil)]
+      }
+    #endif
     do throws(Errno) {
       let count = try descriptor.read(into: &buffer)
       return DirectoryEvent.all(in: buffer.span.extracting(..<count))
@@ -81,6 +102,18 @@ struct EventQueue: ~Copyable, Sendable {
   ///
   /// - Returns: Whether the bell was raised.
   func wait(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
+    #if LARDER_SCHEDULES
+      let descriptors = [bell.descriptor.rawValue, descriptor.rawValue]
+      if !ScheduledFiles.canRead(descriptors) {
+        Scheduler.wait(forDescriptors: descriptors, until: nil)
+      }
+      return ScheduledFiles.canRead([descriptors[0]])
+    #else
+      return try waitInSystem(or: bell)
+    #endif
+  }
+
+  private func waitInSystem(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
     var polled = [
       pollfd(fd: bell.descriptor.rawValue, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
@@ -95,6 +128,18 @@ extension EventDescriptor {
   ///
   /// - Returns: Whether it was raised.
   func wait(milliseconds: Int32) throws(Errno) -> Bool {
+    #if LARDER_SCHEDULES
+      let deadline = Scheduler.now + Int64(milliseconds) * 1_000_000
+      if !ScheduledFiles.canRead([descriptor.rawValue]) {
+        Scheduler.wait(forDescriptors: [descriptor.rawValue], until: deadline)
+      }
+      return ScheduledFiles.canRead([descriptor.rawValue])
+    #else
+      return try waitInSystem(milliseconds: milliseconds)
+    #endif
+  }
+
+  private func waitInSystem(milliseconds: Int32) throws(Errno) -> Bool {
     var polled = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
     _ = try system(.poll, nil) { unsafe poll(&polled, 1, milliseconds) }
     return polled[0].revents != 0

@@ -96,6 +96,15 @@ package final class FaultInjector: Sendable {
   /// The closure of a fault is returned and not called here: it may wait for another thread that
   /// makes a call of its own, which needs this lock.
   private func next(_ call: SystemCall, _ site: CallSite) -> Fault? {
+    #if LARDER_SCHEDULES
+      if call == .readdir { Scheduler.point(.call(call)) }
+      return Scheduler.failure(of: call).map { .errno($0) }
+    #else
+      return planned(call, site)
+    #endif
+  }
+
+  private func planned(_ call: SystemCall, _ site: CallSite) -> Fault? {
     state.withLock { state in
       let n = state.counts[call, default: 0] + 1
       state.counts[call] = n

@@ -35,7 +35,11 @@ extension FileDescriptor {
   ///
   /// For what is held for a moment only, and never on an entry.
   func lock(_ lock: FileLock) throws(Errno) {
-    _ = try system(.flock, faults) { flock(rawValue, lock.operation) }
+    #if LARDER_SCHEDULES
+      while try !tryLock(lock) { Scheduler.sleep(milliseconds: 1) }
+    #else
+      _ = try system(.flock, faults) { flock(rawValue, lock.operation) }
+    #endif
   }
 
   /// Gives the lock up. Corresponds to `flock(LOCK_UN)`.

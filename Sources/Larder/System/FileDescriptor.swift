@@ -10,6 +10,9 @@ struct FileDescriptor: ~Copyable, Sendable {
   let faults: FaultInjector?
   // Not in the initialiser of lent descriptors alone: `release()` ends the ownership too.
   private var isOwned = true
+  #if LARDER_SCHEDULES
+    private var serial: UInt64 = 0
+  #endif
 
   /// Takes an open descriptor over.
   ///
@@ -18,17 +21,25 @@ struct FileDescriptor: ~Copyable, Sendable {
   init(rawValue: Int32, faults: FaultInjector?) {
     self.rawValue = rawValue
     self.faults = faults
+    #if LARDER_SCHEDULES
+      if rawValue >= 0 { serial = ScheduledFiles.open(rawValue) }
+    #endif
   }
 
   /// Lends a descriptor that stays open when the value ends, such as standard output.
   init(lending rawValue: Int32) {
-    self.init(rawValue: rawValue, faults: nil)
+    self.rawValue = rawValue
+    faults = nil
     isOwned = false
   }
 
   deinit {
     // The outcome is of no use: on Linux the descriptor is gone either way. See: man 2 close.
     // Not repeated on EINTR: the number may be another file's by then.
+    #if LARDER_SCHEDULES
+      // Not what a killed process had, whose number may be another file's by now.
+      if isOwned, !ScheduledFiles.close(rawValue, serial) { return }
+    #endif
     if isOwned { _ = close(rawValue) }
   }
 
@@ -37,6 +48,9 @@ struct FileDescriptor: ~Copyable, Sendable {
   /// For what takes a descriptor over, such as `fdopendir`.
   consuming func release() -> Int32 {
     isOwned = false
+    #if LARDER_SCHEDULES
+      _ = ScheduledFiles.close(rawValue, serial)
+    #endif
     return rawValue
   }
 }
@@ -71,12 +85,14 @@ extension FileDescriptor {
     _ = try system(.futimens, faults) {
       unsafe times.span.withUnsafeBufferPointer { unsafe futimens(rawValue, $0.baseAddress) }
     }
+    noteChange()
   }
 
   /// Sets the permissions whatever the umask says. Corresponds to `fchmod`.
   // Counted as `fcntl`, like the calls below it that no test fails one by one.
   func setPermissions(_ mode: UInt32) throws(Errno) {
     _ = try system(.fcntl, faults) { fchmod(rawValue, mode_t(mode)) }
+    noteChange()
   }
 
   /// Sets the owner and the group. Corresponds to `fchown`.
@@ -111,5 +127,15 @@ extension FileDescriptor {
   /// Goes to an offset, where the next read or write begins. Corresponds to `lseek`.
   func seek(to offset: Int) throws(Errno) {
     _ = try system(.fcntl, faults) { lseek(rawValue, off_t(offset), SEEK_SET) }
+  }
+}
+
+extension FileDescriptor {
+  /// Takes note, in builds for the schedule explorer, that the file's change time has moved.
+  @inline(__always)
+  func noteChange() {
+    #if LARDER_SCHEDULES
+      ScheduledFiles.touch(rawValue)
+    #endif
   }
 }

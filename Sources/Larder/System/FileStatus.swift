@@ -56,7 +56,11 @@ struct FileStatus: Sendable {
     allocatedByteCount = UInt64(max(0, status.st_blocks)).multipliedSaturating(by: 512)
     lastAccess = Timestamp(status.st_atim)
     modification = Timestamp(status.st_mtim)
-    change = Timestamp(status.st_ctim)
+    #if LARDER_SCHEDULES
+      change = ScheduledFiles.changeTime(UInt64(status.st_ino))
+    #else
+      change = Timestamp(status.st_ctim)
+    #endif
   }
 }
 

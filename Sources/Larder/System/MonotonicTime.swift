@@ -13,6 +13,14 @@ package struct MonotonicTime: Sendable, Comparable {
 
   /// Needs no privilege and cannot fail with this clock. See: man 2 clock_gettime.
   package static var now: MonotonicTime {
+    #if LARDER_SCHEDULES
+      return MonotonicTime(nanoseconds: Scheduler.now)
+    #else
+      return system
+    #endif
+  }
+
+  private static var system: MonotonicTime {
     var time = CTimespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
@@ -21,6 +29,14 @@ package struct MonotonicTime: Sendable, Comparable {
   /// The present as of the system's last tick, up to 4 ms behind and five times as quick to have.
   /// Corresponds to `clock_gettime(CLOCK_MONOTONIC_COARSE)`.
   static var coarse: MonotonicTime {
+    #if LARDER_SCHEDULES
+      return MonotonicTime(nanoseconds: Scheduler.now)
+    #else
+      return systemCoarse
+    #endif
+  }
+
+  private static var systemCoarse: MonotonicTime {
     var time = CTimespec()
     unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -23,6 +23,9 @@ struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
 
   private let first: Own
   private let make: @Sendable () -> sending Value
+  #if LARDER_SCHEDULES
+    private let scheduled = ScheduledOwn<Own>()
+  #endif
 
   /// Makes the value of this process.
   ///
@@ -38,6 +41,14 @@ struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
   /// - Complexity: O(f) for f forks between the first process and this one, in each of which it was
   ///   asked for.
   var own: Own {
+    #if LARDER_SCHEDULES
+      return scheduled.own(make)
+    #else
+      return ownOfFork
+    #endif
+  }
+
+  private var ownOfFork: Own {
     let forkCount = ProcessIdentity.forkCount
     var own = first
     while own.forkCount != forkCount {
@@ -48,3 +59,14 @@ struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     return own
   }
 }
+
+#if LARDER_SCHEDULES
+  extension ScheduledOwn {
+    /// What the process of the running thread has.
+    fileprivate func own<Value>(_ make: () -> sending Value) -> Own
+    where Own == PerProcess<Value>.Own, Value: ~Copyable {
+      if let known { return known }
+      return keep(Own(make()))
+    }
+  }
+#endif

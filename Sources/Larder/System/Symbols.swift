@@ -50,3 +50,22 @@ func c_copy_file_range(
   _ source: Int32, _ sourceOffset: UnsafeMutablePointer<Int64>?, _ destination: Int32,
   _ destinationOffset: UnsafeMutablePointer<Int64>?, _ count: Int, _ flags: UInt32
 ) -> Int
+
+#if LARDER_SCHEDULES
+  /// See: man 3 backtrace (execinfo.h).
+  @_extern(c, "backtrace")
+  func c_backtrace(
+    _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ size: Int32
+  ) -> Int32
+
+  /// See: man 3 dladdr (dlfcn.h), which fills four words: file, base, name and address of a symbol.
+  @_extern(c, "dladdr")
+  func c_dladdr(_ address: UnsafeRawPointer, _ info: UnsafeMutablePointer<UInt>) -> Int32
+
+  /// Of the standard library: the readable form of a symbol, to be freed by the caller.
+  @_extern(c, "swift_demangle")
+  func c_demangle(
+    _ name: UnsafePointer<CChar>, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
+  ) -> UnsafeMutablePointer<CChar>?
+#endif

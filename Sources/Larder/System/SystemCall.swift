@@ -37,6 +37,9 @@ func system<Result: FixedWidthInteger & SignedInteger>(
   _ call: SystemCall, _ faults: FaultInjector?, file: StaticString = #fileID, line: UInt = #line,
   _ body: () -> Result
 ) throws(Errno) -> Result {
+  #if LARDER_SCHEDULES
+    if call.isPoint { Scheduler.point(.call(call)) }
+  #endif
   while true {
     // Nil outside of tests, so that production pays one comparison a call.
     if let errno = faults?.strike(call, file: file, line: line) {
@@ -44,8 +47,23 @@ func system<Result: FixedWidthInteger & SignedInteger>(
       throw errno
     }
     let result = body()
+    #if LARDER_SCHEDULES
+      if call.isPoint { Scheduler.noteKernelChange() }
+    #endif
     if result != -1 { return result }
     let errno = Errno.current
     if errno != .interrupted { throw errno }
   }
 }
+
+#if LARDER_SCHEDULES
+  extension SystemCall {
+    /// Whether one thread can see by it what another does, or hold it up.
+    var isPoint: Bool {
+      switch self {
+      case .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr: false
+      default: true
+      }
+    }
+  }
+#endif

@@ -9,6 +9,14 @@
 /// - Throws: `EAGAIN` when the process or the system has no more threads. See: man 3
 ///   pthread_create, which returns its error in place of setting errno.
 func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+  #if LARDER_SCHEDULES
+    if Scheduler.isActive { return Scheduler.spawn("thread", body) }
+  #endif
+  try startSystemThread(body)
+}
+
+/// Starts a detached thread, whatever schedules the library's.
+func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   // Retained here and released by the thread, or below if there will be none.
   let box = unsafe Unmanaged.passRetained(ThreadBody(body))
   var attributes = pthread_attr_t()
@@ -39,7 +47,9 @@ struct ThreadIdentity: Sendable, Hashable {
 
   /// The caller's.
   static var current: ThreadIdentity {
-    #if canImport(Glibc)
+    #if LARDER_SCHEDULES
+      ThreadIdentity(number: UInt(Scheduler.thread))
+    #elseif canImport(Glibc)
       ThreadIdentity(number: UInt(pthread_self()))
     #else
       ThreadIdentity(number: UInt(bitPattern: pthread_self()))

@@ -42,6 +42,14 @@ public struct WallClock: Sendable {
   /// - Complexity: Without a system call on machines whose clock the kernel lends through the vDSO.
   ///   See: man 7 vdso.
   private static func read(_ clock: clockid_t) -> Timestamp {
+    #if LARDER_SCHEDULES
+      return clock == CLOCK_REALTIME ? ScheduledFiles.wallTime : ScheduledFiles.coarseWallTime
+    #else
+      return readSystem(clock)
+    #endif
+  }
+
+  private static func readSystem(_ clock: clockid_t) -> Timestamp {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))

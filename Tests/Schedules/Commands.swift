@@ -1,0 +1,80 @@
+#if LARDER_SCHEDULES
+  import Glibc
+
+  @testable import Larder
+
+  /// The program's arguments.
+  enum Commands {
+    static func run(_ arguments: [String]) -> Int32 {
+      Workplace.make()
+      defer { Workplace.remove() }
+      TaskThreads.install()
+      warmUp()
+      let seed = value(of: "--seed", in: arguments).flatMap { UInt64($0) } ?? 1
+      let seconds = value(of: "--seconds", in: arguments).flatMap { Int($0) } ?? 10
+      if let line = value(of: "--replay", in: arguments) { return replay(line) }
+      var explorer = Explorer(seed: seed, seconds: seconds)
+      explorer.shrinks = !arguments.contains("--no-shrinking")
+      explorer.isTwice = arguments.contains("--twice")
+      if let text = value(of: "--scene", in: arguments) {
+        guard let scene = Scene(text) else { return complain("no scene: \(text)") }
+        if let bound = value(of: "--exhaustive", in: arguments).flatMap({ Int($0) }) {
+          return exhaust(scene, bound: bound, explorer)
+        }
+        _ = explorer.explore(scene, atMost: .max)
+      } else {
+        explorer.explore()
+      }
+      Progress.tell(
+        "\(explorer.trialCount) schedules, \(explorer.failureCount) failures, seed \(seed), "
+          + "\(explorer.pointCount / max(1, explorer.trialCount)) points each")
+      if explorer.failureCount > 0 { return 1 }
+      return explorer.isFull ? 3 : 0
+    }
+
+    private static func value(of name: String, in arguments: [String]) -> String? {
+      guard let index = arguments.firstIndex(of: name), index + 1 < arguments.count else {
+        return nil
+      }
+      return arguments[index + 1]
+    }
+
+    private static func complain(_ text: String) -> Int32 {
+      Progress.tell(text)
+      return 2
+    }
+
+    /// Makes what is made once in a program, before anything is counted.
+    private static func warmUp() {
+      guard let scene = Scene("fine early=0 with=a | p0 memory shared events | c0 Sa100 Oa100 X G")
+      else { return }
+      for _ in 0..<2 { _ = Trial(.random(period: 4), seed: 1, scene).run() }
+    }
+
+    /// Runs every schedule of a scene with few interruptions.
+    private static func exhaust(_ scene: Scene, bound: Int, _ explorer: Explorer) -> Int32 {
+      var exhaustion = Exhaustion(scene, bound: bound)
+      exhaustion.explore { explorer.isOver }
+      for failure in exhaustion.failures { Progress.tell("FAILURE \(failure.text)") }
+      let extent = exhaustion.isComplete ? "all" : "not all"
+      Progress.tell(
+        "\(exhaustion.trialCount) schedules, \(exhaustion.failures.count) failures; \(extent) "
+          + "with at most \(bound) interruptions")
+      return exhaustion.failures.isEmpty ? 0 : 1
+    }
+
+    private static func replay(_ line: String) -> Int32 {
+      guard let trial = Trial(line) else { return complain("no trial: \(line)") }
+      let first = trial.run()
+      let verdict = trial.run(isTraced: true)
+      for line in verdict.trace { print(line) }
+      for call in verdict.calls { print(call.text) }
+      for problem in verdict.problems { print(problem) }
+      if first.outcome.traceHash != verdict.outcome.traceHash {
+        print("NOT DETERMINISTIC: \(first.outcome.traceHash), \(verdict.outcome.traceHash)")
+      }
+      print("\(verdict.outcome.pointCount) points, hash \(verdict.outcome.traceHash)")
+      return verdict.problems.isEmpty ? 0 : 1
+    }
+  }
+#endif

@@ -1,0 +1,124 @@
+#if LARDER_SCHEDULES
+  import Glibc
+
+  @testable import Larder
+
+  /// Runs trials, and prints what fails.
+  struct Explorer {
+    var seed: UInt64 = 1
+    var deadline: Int64 = .max
+    var trialCount = 0
+    var failureCount = 0
+    var leakCount = 0
+    private(set) var pointCount = 0
+    private var kinds: [String: Int] = [:]
+    /// Whether each schedule is run a second time, which must pass the same points.
+    var isTwice = false
+    /// Whether a failure is made small before it is printed.
+    var shrinks = true
+
+    /// What is left of threads is given back by ending the program.
+    var isFull: Bool { leakCount > 150 }
+
+    static var milliseconds: Int64 {
+      var time = timespec()
+      unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+      return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    var isOver: Bool { Self.milliseconds >= deadline || isFull }
+
+    init(seed: UInt64, seconds: Int) {
+      self.seed = seed
+      deadline = Self.milliseconds + Int64(seconds) * 1_000
+    }
+
+    /// Runs one trial; prints its line and what was wrong.
+    @discardableResult
+    mutating func run(_ trial: Trial) -> Trial.Verdict {
+      Progress.note(trial.text)
+      let verdict = trial.run()
+      trialCount += 1
+      if isTwice, trial.run().outcome.traceHash != verdict.outcome.traceHash {
+        failureCount += 1
+        Progress.tell("NOT THE SAME TWICE \(trial.text)")
+      }
+      pointCount += verdict.outcome.pointCount
+      if verdict.outcome.isLeaky { leakCount += 10 }
+      if trial.scene.threads.contains(where: { $0.operations.contains { $0.verb == .kill } }) {
+        leakCount += 1
+      }
+      guard let kind = verdict.kind else { return verdict }
+      failureCount += 1
+      kinds[kind, default: 0] += 1
+      // The tenth of a kind tells nothing new.
+      if kinds[kind, default: 0] <= 3 { tell(trial, verdict, kind) }
+      return verdict
+    }
+
+    /// Prints a failure, made as small as it gets in some seconds.
+    private mutating func tell(_ trial: Trial, _ verdict: Trial.Verdict, _ kind: String) {
+      var (smallest, last) = (trial, verdict)
+      if shrinks {
+        Progress.tell("found \(trial.text)")
+        var shrinker = Shrinker(trial, kind: kind, milliseconds: 15_000)
+        smallest = shrinker.shrink()
+        last = smallest.run()
+        leakCount += 20
+      }
+      Progress.tell("FAILURE \(smallest.text)")
+      for problem in last.problems { Progress.tell("  \(problem)") }
+    }
+
+    /// Explores scenes of the grammar until the time is over.
+    mutating func explore() {
+      var generator = SeededGenerator(seed)
+      while !isOver {
+        let number = generator.next() % 1_000_000_000
+        var grammar = Grammar(seed: number)
+        let scene = grammar.make()
+        for _ in 0..<10 where !isOver {
+          let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
+          if run(trial).kind != nil { break }
+        }
+      }
+    }
+
+    /// Explores one scene until the time is over or it has failed.
+    mutating func explore(_ scene: Scene, atMost count: Int) -> Bool {
+      var generator = SeededGenerator(seed)
+      for _ in 0..<count where !isOver {
+        let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
+        if run(trial).kind != nil { return true }
+      }
+      return false
+    }
+
+    static func strategy(_ generator: inout SeededGenerator) -> Strategy {
+      if generator.once(in: 2) { return .random(period: generator.pick([2, 4, 10, 30])) }
+      return .priorities(
+        depth: 1 + generator.below(5), length: generator.pick([100, 300, 1_000, 3_000]))
+    }
+  }
+
+  /// Output, and where the program is, for whoever started it.
+  enum Progress {
+    static func tell(_ text: String) {
+      print(text)
+      unsafe fflush(nil)
+    }
+
+    /// Writes what is about to be run where it is found after a crash.
+    static func note(_ text: String) {
+      guard note >= 0 else { return }
+      let bytes = Array((text + "\n").utf8)
+      ftruncate(note, 0)
+      unsafe pwrite(note, bytes, bytes.count, 0)
+    }
+
+    private static let note: Int32 = {
+      guard let path = unsafe getenv("LARDER_SCHEDULES_NOTE") else { return -1 }
+      return unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    }()
+  }
+#endif

@@ -1,0 +1,127 @@
+#if LARDER_SCHEDULES
+  @testable import Larder
+
+  /// Makes scenes by seed.
+  struct Grammar {
+    private var generator: SeededGenerator
+    private var scene = Scene()
+    private var names: [Character] = ["a"]
+
+    init(seed: UInt64) { generator = SeededGenerator(seed &+ 77) }
+
+    mutating func make() -> Scene {
+      scene.isCoarse = generator.once(in: 2)
+      names = Array(["a", "b", "c"].prefix(1 + generator.below(3)))
+      if generator.once(in: 3) { scene.initial = [generator.pick(names)] }
+      if generator.once(in: 8) { scene.early = 64 }
+      addCaches()
+      let threadCount = 2 + generator.below(3)
+      for thread in 0..<threadCount { addThread(thread) }
+      if generator.once(in: 4) { addOutsider() }
+      if generator.once(in: 6) { addFailure() }
+      return scene
+    }
+
+    private mutating func addCaches() {
+      var first = Scene.CacheSpec()
+      first.isDisk = generator.once(in: 3)
+      first.coherence = generator.pick([.events, .events, .strict, .none])
+      if generator.once(in: 8) { first.mode = .exclusive }
+      setOptions(of: &first)
+      scene.caches = [first]
+      guard first.mode != .exclusive else { return }
+      let count = generator.pick([1, 2, 2, 3]) - 1
+      for _ in 0..<count {
+        var next = first
+        if generator.once(in: 3) {
+          // A second object of the same process, on the same engine.
+          next.isDisk = generator.once(in: 2)
+        } else {
+          next.process = (scene.caches.last?.process ?? 0) + 1
+          next.isDisk = generator.once(in: 2)
+          next.coherence = generator.pick([.events, .events, .strict, .none])
+          next.options = [:]
+          setOptions(of: &next)
+          if generator.once(in: 10) { next.mode = .readOnly }
+        }
+        scene.caches.append(next)
+      }
+    }
+
+    private mutating func setOptions(of cache: inout Scene.CacheSpec) {
+      if generator.once(in: 3) { cache.options[.behind] = generator.pick([100, 250, 1_000]) }
+      if generator.once(in: 3) { cache.options[.size] = generator.pick([250, 1_000]) }
+      if generator.once(in: 5) { cache.options[.count] = 1 + generator.below(2) }
+      if generator.once(in: 4) { cache.options[.granularity] = generator.pick([0, 5]) }
+      if generator.once(in: 5) { cache.options[.durable] = 1 }
+      if generator.once(in: 5) { cache.options[.target] = 100 }
+      if generator.once(in: 8) { cache.options[.admit] = 150 }
+      if generator.once(in: 20) { cache.options[.free] = 1 << 60 }
+      if generator.once(in: 8) { cache.options[.memory] = 1 }
+    }
+
+    private mutating func addThread(_ thread: Int) {
+      let cache = thread < scene.caches.count ? thread : generator.below(scene.caches.count)
+      let count = 2 + generator.below(4)
+      let operations = (0..<count).map { _ in operation(for: scene.caches[cache]) }
+      scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
+    }
+
+    private mutating func operation(for cache: Scene.CacheSpec) -> Scene.Operation {
+      let common: [Scene.Verb] = [.store, .store, .store, .read, .read, .read, .remove]
+      let rare: [Scene.Verb] = [
+        .absent, .absent, .stream, .whole, .file, .load, .load, .removeAll, .background, .trimCount,
+        .trimSize, .expire, .flush, .flush, .count, .total, .entries, .reopen, .pause, .forget,
+        .shortStore, .contains, .rescan,
+      ]
+      var verb = generator.once(in: 2) ? generator.pick(common) : generator.pick(rare)
+      if cache.isDisk && (verb == .load || verb == .forget) { verb = .read }
+      var operation = Scene.Operation(verb: verb)
+      switch verb {
+      case .store, .absent, .stream, .shortStore, .load:
+        operation.name = generator.pick(names)
+        operation.number = generator.pick([100, 100, 100, 240, 600])
+      case .read, .whole, .file, .contains, .remove: operation.name = generator.pick(names)
+      case .background: operation.number = generator.below(2)
+      case .trimCount: operation.number = generator.below(2)
+      case .trimSize: operation.number = generator.pick([0, 100])
+      case .pause: operation.number = generator.pick([1, 12, 60, 1_500])
+      default: break
+      }
+      return operation
+    }
+
+    private mutating func addOutsider() {
+      let verbs: [Scene.Verb] = [
+        .unlink, .unlink, .touch, .use, .overflow, .overflow, .kill, .stop, .replace,
+      ]
+      var operations: [Scene.Operation] = []
+      for _ in 0..<1 + generator.below(2) {
+        let verb = generator.pick(verbs)
+        var operation = Scene.Operation(verb: verb)
+        switch verb {
+        case .unlink, .touch, .use: operation.name = generator.pick(names)
+        case .replace: break
+        default: operation.number = generator.pick(scene.caches).process
+        }
+        operations.append(operation)
+      }
+      scene.threads.append(Scene.ThreadSpec(cache: nil, operations: operations))
+    }
+
+    private mutating func addFailure() {
+      let calls: [(SystemCall, [Int32])] = [
+        (.openat, [2, 13, 24, 5]), (.linkat, [28, 2]), (.renameat, [28, 5]), (.write, [28, 5]),
+        (.fsync, [5]), (.unlinkat, [5, 13]), (.fstat, [5]), (.fstatat, [5, 12]),
+        (.futimens, [1, 5]), (.flock, [37]), (.readdir, [5]), (.read, [5]), (.inotify, [24]),
+      ]
+      let (call, errnos) = generator.pick(calls)
+      scene.failures = [
+        Scene.FailureSpec(
+          process: generator.pick(scene.caches).process, call: call,
+          n: 1 + generator.below(12), count: generator.pick([1, 1, 2, 1_000]),
+          errno: generator.pick(errnos))
+      ]
+    }
+  }
+#endif

@@ -1,0 +1,126 @@
+#if LARDER_SCHEDULES
+  import Synchronization
+
+  @testable import Larder
+
+  /// One call and what came of it.
+  struct Call: Sendable {
+    /// What a call came to.
+    enum Result: Sendable, Equatable {
+      /// It has not returned.
+      case none
+      case stored
+      case pending
+      case rejected(String)
+      case found(Int)
+      case missed
+      case removed(Bool)
+      case done
+      case number(Int)
+      case failed(String, remains: Bool)
+    }
+
+    let operation: Scene.Operation
+    let thread: String
+    /// The process that called; -1 from outside.
+    let process: Int
+    let cache: Int?
+    /// The number of the value that is stored or loaded.
+    let value: Int
+    let start: Int
+    let startTime: Int64
+    var end = Int.max
+    var result = Result.none
+
+    var text: String {
+      let span = end == .max ? "\(start)–" : "\(start)–\(end)"
+      let stored = value > 0 ? " value \(value)" : ""
+      return "\(span) \(thread): \(operation.text)\(stored) → \(result)"
+    }
+  }
+
+  /// What happened in a schedule, in one order.
+  final class History: Sendable {
+    private struct State {
+      var calls: [Call] = []
+      var clock = 0
+      var problems: [String] = []
+    }
+
+    private let state = Synchronization.Mutex(State())
+
+    var calls: [Call] { state.withLock { $0.calls } }
+    var problems: [String] { state.withLock { $0.problems } }
+
+    /// Says that something is wrong.
+    func report(_ problem: String) { state.withLock { $0.problems.append(problem) } }
+
+    /// Notes that a call begins; returns its number.
+    func begin(
+      _ operation: Scene.Operation, thread: String, process: Int, cache: Int?, value: Int = 0
+    ) -> Int {
+      let time = Scheduler.now
+      Scheduler.note("begins \(operation.text)")
+      return state.withLock { state in
+        state.clock += 1
+        state.calls.append(
+          Call(
+            operation: operation, thread: thread, process: process, cache: cache, value: value,
+            start: state.clock, startTime: time))
+        return state.calls.count - 1
+      }
+    }
+
+    /// Notes that a call has returned.
+    func end(_ number: Int, _ result: Call.Result) {
+      state.withLock { state in
+        state.clock += 1
+        state.calls[number].end = state.clock
+        state.calls[number].result = result
+      }
+      Scheduler.note("returns \(result)")
+    }
+
+    /// Adds what a look showed that was made at the end of a call.
+    func look(
+      since number: Int, _ operation: Scene.Operation, process: Int, _ result: Call.Result
+    ) {
+      state.withLock { state in
+        let call = state.calls[number]
+        state.clock += 1
+        state.calls.append(
+          Call(
+            operation: operation, thread: "\(call.thread)'s file", process: process, cache: nil,
+            value: 0, start: call.start, startTime: call.startTime, end: state.clock,
+            result: result))
+      }
+    }
+
+    /// The place in the order of the first call that began at a time or later.
+    func firstStart(since time: Int64) -> Int {
+      state.withLock { state in
+        state.calls.first { $0.startTime >= time }?.start ?? state.clock + 1
+      }
+    }
+  }
+
+  /// What a strategy that interrupts at given choices had to choose from.
+  enum ChoiceLog {
+    struct Choice: Sendable {
+      let runnable: UInt64
+      let current: Int?
+      let chosen: Int
+    }
+
+    private static let choices = Synchronization.Mutex<[Choice]>([])
+
+    static func add(_ choice: Choice) { choices.withLock { $0.append(choice) } }
+
+    static func take() -> [Choice] {
+      choices.withLock { choices in
+        defer { choices.removeAll(keepingCapacity: true) }
+        return choices
+      }
+    }
+  }
+#endif

@@ -1,0 +1,243 @@
+#if LARDER_SCHEDULES
+  @testable import Larder
+
+  /// Compares what calls returned with what DESIGN.md promises.
+  struct HistoryJudge {
+    let scene: Scene
+    let history: History
+    let killed: Set<Int>
+
+    /// The nanoseconds that a value in memory may trail what a neighbour did, with events.
+    private static let lag: Int64 = 50_000_000
+
+    func problems() -> [String] {
+      var problems: [String] = []
+      let extensions = Set(scene.caches.map { $0.options[.ext] })
+      for name in scene.names {
+        for ext in extensions { problems += self.problems(with: name, ext) }
+      }
+      return problems + unexpectedFailures()
+    }
+
+    private func problems(with name: Character, _ ext: Int?) -> [String] {
+      let calls = history.calls.filter { concerns($0, name, ext) }
+      let mutators = Set(calls.filter(\.mayChange).map(\.process)).subtracting([-1])
+      let hasOutsider = calls.contains { $0.process == -1 && $0.cache == nil && $0.isOutside }
+      var problems: [String] = []
+      if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
+        let own = calls.filter { call in
+          call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
+        }
+        let steps = own.flatMap { allSteps(of: $0, name, sees: 0, isAlone: true) }
+        check(steps, name, "of process \(mutators.first ?? 0) on", &problems)
+      }
+      let isAlone = mutators.count <= 1 && !hasOutsider && processes.count <= 1
+      if !isAlone {
+        let steps = calls.flatMap { call -> [Linearization.Step] in
+          if isBehind(call.process), !call.isWrite { return [] }
+          if call.isLook { return [] }
+          guard let lag = lag(of: call) else {
+            return allSteps(of: call, name, sees: nil, isAlone: false)
+          }
+          return allSteps(of: call, name, sees: lag, isAlone: false)
+        }
+        check(steps, name, "of all processes on", &problems)
+      }
+      return problems
+    }
+
+    private var processes: Set<Int> { Set(scene.caches.map(\.process)) }
+
+    /// Whether a process was killed while values waited to be written.
+    private func isLossy(_ process: Int?) -> Bool {
+      guard let process else { return false }
+      return killed.contains(process) && isBehind(process)
+    }
+
+    private func isBehind(_ process: Int) -> Bool {
+      scene.caches.contains { $0.process == process && $0.options[.behind] != nil }
+    }
+
+    private func check(
+      _ steps: [Linearization.Step], _ name: Character, _ whose: String,
+      _ problems: inout [String]
+    ) {
+      var search = Linearization(steps, mayLose: Allowance(scene).mayLose(name))
+      if search.exists() { return }
+      let list = steps.sorted { $0.start < $1.start }.map { "    \($0.text)" }
+      problems.append(
+        "the calls \(whose) \(name) have no order:\n" + list.joined(separator: "\n"))
+    }
+
+    private func concerns(_ call: Call, _ name: Character, _ ext: Int?) -> Bool {
+      let own = call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : ext)
+      guard own == ext else { return call.operation.verb.clearsAll }
+      return call.operation.name == name || call.operation.verb.clearsAll
+    }
+
+    /// How far a read may trail; nil for any time.
+    private func lag(of call: Call) -> Int64? {
+      guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
+      if cache.isDisk || cache.mode == .exclusive { return 0 }
+      switch call.operation.verb {
+      case .read, .load: break
+      default: return 0
+      }
+      // A process that stands still hears of nothing.
+      let isStopped = scene.threads.contains { thread in
+        thread.operations.contains { $0.verb == .stop && $0.number == call.process }
+      }
+      switch cache.coherence {
+      case .strict: return 0
+      case .events:
+        return scene.early == 0 && scene.failures.isEmpty && !isStopped ? Self.lag : nil
+      case .none: return nil
+      }
+    }
+  }
+
+  extension HistoryJudge {
+    /// The steps of a call on a name.
+    ///
+    /// - Parameter lag: How far a read may trail, in nanoseconds; nil for reads that tell nothing.
+    private func allSteps(
+      of call: Call, _ name: Character, sees lag: Int64?, isAlone: Bool
+    ) -> [Linearization.Step] {
+      var start = call.start
+      if let lag, lag > 0 { start = min(start, history.firstStart(since: call.startTime - lag)) }
+      func step(
+        _ effect: Linearization.Effect, isOptional: Bool = false, end: Int? = nil
+      ) -> Linearization.Step {
+        var isRead = false
+        if case .read = effect { isRead = true }
+        return Linearization.Step(
+          start: isRead ? start : call.start, end: end ?? call.end, effect: effect,
+          isOptional: isOptional || call.result == .none, text: call.text)
+      }
+      switch call.operation.verb {
+      case .store, .stream, .shortStore:
+        return storeSteps(call, isAlone: isAlone, step)
+      case .absent: return absentSteps(call, step)
+      case .load: return loadSteps(call, step, sees: lag, name)
+      case .read, .file, .whole:
+        guard lag != nil else { return [] }
+        switch call.result {
+        case .found(let value): return [step(.read(value))]
+        case .missed: return mayLose(name) ? [] : [step(.read(0))]
+        default: return []
+        }
+      case .contains:
+        if call.result == .missed { return mayLose(name) ? [] : [step(.sawNone)] }
+        return call.result == .number(1) ? [step(.sawSome)] : []
+      default: return removalSteps(call, name, isAlone: isAlone, step)
+      }
+    }
+
+    private typealias MakeStep = (Linearization.Effect, Bool, Int?) -> Linearization.Step
+
+    private func mayLose(_ name: Character) -> Bool { Allowance(scene).mayLose(name) }
+
+    private func storeSteps(
+      _ call: Call, isAlone: Bool, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      let write = Linearization.Effect.write(call.value)
+      switch call.result {
+      case .stored: return [step(write, false, nil)]
+      // Others see it when it is written, or never if a newer one is.
+      case .pending: return isAlone ? [step(write, false, nil)] : [step(write, true, .max)]
+      case .rejected: return [step(.delete, false, nil)]
+      case .failed("readOnly", _), .failed("closed", _): return []
+      case .failed(_, let remains):
+        return [step(write, true, nil), step(.delete, remains, nil)]
+      default: return [step(write, true, .max), step(.delete, true, .max)]
+      }
+    }
+
+    private func absentSteps(_ call: Call, _ step: MakeStep) -> [Linearization.Step] {
+      switch call.result {
+      case .stored, .pending: [step(.writeAbsent(call.value), false, nil)]
+      case .rejected("alreadyPresent"): [step(.sawSome, false, nil)]
+      case .rejected: []
+      case .failed("readOnly", _), .failed("closed", _): []
+      default: [step(.write(call.value), true, nil)]
+      }
+    }
+
+    /// A load's own value is stored unless the key was changed meanwhile; the caller gets it in any
+    /// case, as do those who wait for the same load.
+    private func loadSteps(
+      _ call: Call, _ step: MakeStep, sees lag: Int64?, _ name: Character
+    ) -> [Linearization.Step] {
+      var steps = [step(.write(call.value), true, nil)]
+      guard case .found(let value) = call.result, value != call.value, lag != nil else {
+        return steps
+      }
+      let isJoined = history.calls.contains { other in
+        other.operation.verb == .load && other.value == value && other.cache == call.cache
+          && other.start < call.end && call.start < other.end
+      }
+      if !isJoined { steps.append(step(.read(value), false, nil)) }
+      return steps
+    }
+
+    private func removalSteps(
+      _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      switch (call.operation.verb, call.result) {
+      case (.remove, .removed(let wasThere)):
+        return [step(isAlone && processes.count == 1 ? .remove(wasThere) : .delete, false, nil)]
+      case (.remove, .failed("readOnly", _)), (.remove, .failed("closed", _)): return []
+      case (.remove, _): return [step(.delete, true, nil)]
+      case (.removeAll, .done), (.background, .done):
+        let isWaited = call.operation.verb == .removeAll || call.operation.number ?? 0 > 0
+        if isAlone && processes.count == 1 {
+          return [step(.delete, !scene.failures.isEmpty, nil)]
+        }
+        // What others use or store meanwhile may stay.
+        return [step(.delete, true, isWaited ? nil : .max)]
+      case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
+      case (.unlink, _), (.touch, _):
+        return [step(.delete, processes.contains(where: isBehind), nil)]
+      case (.replace, _): return [step(.delete, true, nil)]
+      default: return []
+      }
+    }
+
+    /// Failures that nothing in the scene explains.
+    private func unexpectedFailures() -> [String] {
+      let mayFail = !scene.failures.isEmpty
+      let closes = scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }
+      return history.calls.compactMap { call in
+        guard case .failed(let code, _) = call.result else { return nil }
+        if mayFail || code == "readOnly" { return nil }
+        if closes && code == "closed" { return nil }
+        if code == "directoryMissing", call.operation.verb != .store { return nil }
+        return "failed without a reason: \(call.text)"
+      }
+    }
+  }
+
+  extension Call {
+    var isOutside: Bool { process == -1 && cache == nil && thread != "before" }
+    /// Whether it is a look at a file and no call.
+    var isLook: Bool { thread.hasSuffix("file") }
+
+    var isWrite: Bool { operation.verb.bringsValue || mayChange && operation.verb != .load }
+
+    /// Whether it may change what a name stands for.
+    var mayChange: Bool {
+      if isLook { return false }
+      switch operation.verb {
+      case .store, .absent, .stream, .shortStore, .load, .remove, .removeAll, .background:
+        return true
+      case .unlink, .touch, .replace: return true
+      default: return false
+      }
+    }
+  }
+
+  extension Scene.Verb {
+    /// Whether it concerns every name.
+    var clearsAll: Bool { self == .removeAll || self == .background || self == .replace }
+  }
+#endif

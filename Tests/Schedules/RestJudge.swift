@@ -1,0 +1,181 @@
+#if LARDER_SCHEDULES
+  import Glibc
+
+  @testable import Larder
+
+  extension SceneRun {
+    /// Lets everything come to rest, and looks whether it is in order.
+    func rest() {
+      Scheduler.sleep(milliseconds: 300)
+      for cache in scene.caches.indices { flush(cache) }
+      Scheduler.sleep(milliseconds: 3_000)
+      for cache in scene.caches.indices { flush(cache) }
+      readAll()
+      for cache in scene.caches.indices { inProcess(of: cache) { judge(cache) } }
+      judgeTag("at rest")
+      for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
+      for cache in scene.caches.indices { inProcess(of: cache) { setSlot(nil, cache) } }
+      Scheduler.sleep(milliseconds: 1_000)
+      judgeTag("after the end")
+      readAfterwards()
+      Scheduler.sleep(milliseconds: 10_000)
+      judgeDescriptors()
+    }
+
+    private var isDisturbed: Bool { !scene.failures.isEmpty }
+
+    private func flush(_ cache: Int) {
+      inProcess(of: cache) {
+        guard let slot = slot(cache) else { return }
+        do {
+          try slot.disk.flush()
+        } catch {
+          if !isDisturbed { history.report("at rest, flush of cache \(cache) fails: \(error)") }
+        }
+      }
+    }
+
+    private func close(_ cache: Int) {
+      guard let slot = slot(cache) else { return }
+      attempt("closing") {
+        switch slot {
+        case .memory(let cache): try cache.close()
+        case .disk(let disk): try disk.close()
+        }
+      }
+    }
+
+    /// Each cache tells what it finds, twice: from memory if it is there, and from its file.
+    private func readAll() {
+      for (cache, spec) in scene.caches.enumerated() {
+        inProcess(of: cache) {
+          guard let slot = slot(cache) else { return }
+          for name in scene.names {
+            read(name, .read, cache, spec.process, slot)
+            read(name, .whole, cache, spec.process, slot)
+          }
+        }
+      }
+    }
+
+    private func read(
+      _ name: Character, _ verb: Scene.Verb, _ cache: Int, _ process: Int, _ slot: Slot
+    ) {
+      let call = history.begin(
+        Scene.Operation(verb: verb, name: name), thread: "at rest", process: process, cache: cache)
+      attempt("reading at rest") {
+        let bytes: [UInt8]?
+        switch (verb, slot) {
+        case (.read, .memory(let cache)): bytes = try cache.value(forKey: SceneValue.key(name))
+        default: bytes = try slot.disk.value(forKey: SceneValue.key(name))
+        }
+        history.end(call, bytes.flatMap(SceneValue.value).map { .found($0) } ?? .missed)
+      }
+    }
+
+    /// What the engine of a cache says against what the directory says.
+    private func judge(_ cache: Int) {
+      let spec = scene.caches[cache]
+      guard let slot = slot(cache), !spec.mode.isReadOnly else { return }
+      let isFollowing =
+        spec.coherence != .none || spec.mode == .exclusive
+        || processCount == 1 && !scene.threads.contains { $0.cache == nil }
+      attempt("counting at rest") {
+        _ = try slot.disk.count()
+        Scheduler.sleep(milliseconds: 3_000)
+        try slot.disk.flush()
+        let files = entryFiles()
+        let total = files.values.reduce(0, +)
+        guard isFollowing, !isDisturbed else { return }
+        let (count, size) = (try slot.disk.count(), try slot.disk.totalSize())
+        if count != files.count || size != total {
+          history.report(
+            "cache \(cache) counts \(count) entries of \(size) bytes; there are \(files.count) of \(total)"
+          )
+        }
+        if let limit = spec.options[.size], total > limit {
+          history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
+        }
+        if let limit = spec.options[.count], files.count > limit {
+          history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
+        }
+        judgeState(slot.disk, cache)
+      }
+    }
+
+    /// The names and lengths of the entries' files.
+    private func entryFiles() -> [String: Int] {
+      var files: [String: Int] = [:]
+      for name in RawFiles.names(in: path) where !name.hasPrefix(".larder-") {
+        if name == "CACHEDIR.TAG" { continue }
+        files[name] = RawFiles.byteCount("\(path)/\(name)")
+      }
+      return files
+    }
+
+    private func judgeTag(_ when: String) {
+      if !RawFiles.isUnlocked("\(path)/CACHEDIR.TAG") {
+        history.report("CACHEDIR.TAG is locked \(when)")
+      }
+      let left = RawFiles.names(in: path).filter { $0.hasPrefix(".larder-") }
+      if killed.isEmpty && !left.isEmpty { history.report("\(when) there are \(left)") }
+      for name in left where !RawFiles.isUnlocked("\(path)/\(name)") {
+        history.report("\(name) is locked \(when)")
+      }
+    }
+
+    /// What a process finds that opens the directory when all others have gone.
+    private func readAfterwards() {
+      let process = Scheduler.makeProcess()
+      Scheduler.enter(process: process)
+      defer { Scheduler.enter(process: 0) }
+      for ext in Set(scene.caches.map { $0.options[.ext] }).sorted(by: { $0 ?? 0 < $1 ?? 0 }) {
+        var configuration = DiskCache.Configuration(sizeLimit: nil)
+        configuration.coherence = .none
+        configuration.clock = WallClock { ScheduledFiles.wallTime }
+        configuration.fileExtension = ext.map { "e\($0)" }
+        attempt("opening afterwards") {
+          let cache = try DiskCache(directory: path, configuration: configuration)
+          for name in scene.names {
+            let call = history.begin(
+              Scene.Operation(verb: .read, name: name), thread: "afterwards", process: -2,
+              cache: scene.caches.firstIndex { $0.options[.ext] == ext })
+            let bytes = try cache.value(forKey: SceneValue.key(name))
+            history.end(call, bytes.flatMap(SceneValue.value).map { .found($0) } ?? .missed)
+          }
+          try cache.close()
+        }
+      }
+    }
+
+    private func judgeDescriptors() {
+      let living = (0..<processCount).filter { !killed.contains($0) }.map(processNumber)
+      let count = ScheduledFiles.count(of: living)
+      if count > 0 { history.report("\(count) descriptors are left open") }
+    }
+  }
+
+  extension SceneRun {
+    /// What the engine keeps for itself, which nothing public tells.
+    private func judgeState(_ disk: DiskCache, _ cache: Int) {
+      let engine = disk.engine
+      let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
+        (
+          Array(state.index.entriesInOrder()), !state.busy.isEmpty || state.isClearing,
+          !state.doomed.isEmpty || state.storedSinceClear != nil,
+          !state.backlog.isEmpty || state.backlog.byteCount != 0
+        )
+      }
+      if isBusy || isHiding || hasBacklog {
+        history.report(
+          "cache \(cache) at rest: busy \(isBusy), hiding \(isHiding), backlog \(hasBacklog)")
+      }
+      for entry in indexed {
+        let file = "\(path)/\(entry.name)"
+        if RawFiles.byteCount(file) != Int(entry.byteCount) {
+          history.report("cache \(cache) knows \(entry.name) as it is not")
+        }
+      }
+    }
+  }
+#endif

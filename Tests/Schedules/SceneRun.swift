@@ -1,0 +1,236 @@
+#if LARDER_SCHEDULES
+  import Glibc
+  import Synchronization
+
+  @testable import Larder
+
+  /// One schedule of a scene: the caches, the threads, and what they saw.
+  final class SceneRun: Sendable {
+    /// An open cache object.
+    enum Slot: Sendable {
+      case memory(Cache<[UInt8]>)
+      case disk(DiskCache)
+
+      var disk: DiskCache {
+        switch self {
+        case .memory(let cache): cache.disk
+        case .disk(let disk): disk
+        }
+      }
+    }
+
+    private struct State {
+      var slots: [Slot?] = []
+      var processes: [Int] = []
+      var clocks: [WallClock] = []
+      /// Of each thread: whether it has come to its end, or never will.
+      var isOver: [Bool] = []
+      var killed: Set<Int> = []
+      var replacementCount = 0
+    }
+
+    let scene: Scene
+    let history = History()
+    let path: String
+    let allowance: Allowance
+    private let state: Synchronization.Mutex<State>
+    private let latch = ScheduledLock()
+
+    init(_ scene: Scene, path: String) {
+      self.scene = scene
+      self.path = path
+      allowance = Allowance(scene)
+      var state = State()
+      state.slots = Array(repeating: nil, count: scene.caches.count)
+      state.isOver = Array(repeating: false, count: scene.threads.count)
+      self.state = Synchronization.Mutex(state)
+    }
+
+    var processCount: Int { (scene.caches.map(\.process).max() ?? 0) + 1 }
+    func processNumber(_ process: Int) -> Int { state.withLock { $0.processes[process] } }
+    var killed: Set<Int> { state.withLock { $0.killed } }
+    func slot(_ cache: Int) -> Slot? { state.withLock { $0.slots[cache] } }
+
+    /// What the first thread does.
+    func direct() {
+      Scheduler.setQuiet(true)
+      mkdir(path, 0o700)
+      let processes = (0..<processCount).map { _ in Scheduler.makeProcess() }
+      let clocks = processes.map { _ in WallClock { ScheduledFiles.wallTime } }
+      state.withLock { state in
+        state.processes = processes
+        state.clocks = clocks
+      }
+      prepare()
+      for cache in scene.caches.indices { inProcess(of: cache) { open(cache) } }
+      for failure in scene.failures {
+        Scheduler.plan(
+          failure.errno, for: failure.call, at: failure.n, count: failure.count,
+          process: processNumber(failure.process))
+      }
+      Scheduler.setQuiet(false)
+      for thread in scene.threads.indices { start(thread) }
+      waitForThreads()
+      Scheduler.setQuiet(true)
+      Scheduler.forgetFailures()
+      rest()
+    }
+
+    /// Has an earlier process leave values.
+    private func prepare() {
+      guard !scene.initial.isEmpty || scene.caches.contains(where: { $0.mode.isReadOnly }) else {
+        return
+      }
+      Scheduler.enter(process: Scheduler.makeProcess())
+      defer { Scheduler.enter(process: 0) }
+      var configuration = DiskCache.Configuration(sizeLimit: nil)
+      configuration.coherence = .none
+      configuration.fileExtension = scene.caches.first?.options[.ext].map { "e\($0)" }
+      attempt("preparing") {
+        let cache = try DiskCache(directory: path, configuration: configuration)
+        for (index, name) in scene.initial.enumerated() {
+          let operation = Scene.Operation(verb: .store, name: name, number: 100)
+          let call = history.begin(
+            operation, thread: "before", process: -1, cache: nil, value: 9_001 + index)
+          try cache.store(SceneValue.bytes(9_001 + index, count: 100), forKey: SceneValue.key(name))
+          history.end(call, .stored)
+        }
+        try cache.close()
+      }
+      Scheduler.sleep(milliseconds: 100)
+    }
+
+    func attempt(_ what: String, _ body: () throws -> Void) {
+      do {
+        try body()
+      } catch {
+        // Where calls fail, anything may.
+        if !scene.failures.isEmpty { return }
+        history.report("\(what) failed: \(error)")
+      }
+    }
+
+    /// Runs something in the process of a cache.
+    func inProcess<Result>(of cache: Int, _ body: () -> Result) -> Result {
+      Scheduler.enter(process: processNumber(scene.caches[cache].process))
+      defer { Scheduler.enter(process: 0) }
+      return body()
+    }
+
+    /// Opens a cache in the process of the calling thread.
+    func open(_ cache: Int) {
+      let spec = scene.caches[cache]
+      let clock = state.withLock { $0.clocks[spec.process] }
+      var configuration = spec.configuration(clock)
+      if scene.failures.contains(where: { $0.process == spec.process }) {
+        configuration.disk.faults = FaultInjector()
+      }
+      attempt("opening") {
+        let slot: Slot =
+          spec.isDisk
+          ? .disk(try DiskCache(directory: path, configuration: configuration.disk))
+          : .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
+        setSlot(slot, cache)
+      }
+    }
+
+    func setSlot(_ slot: Slot?, _ cache: Int) {
+      // The old one is released outside of the lock.
+      let old = state.withLock { state in
+        defer { state.slots[cache] = slot }
+        return state.slots[cache]
+      }
+      withExtendedLifetime(old) {}
+    }
+
+    private func start(_ thread: Int) {
+      let spec = scene.threads[thread]
+      let process = spec.cache.map { processNumber(scene.caches[$0].process) }
+      Scheduler.spawn("t\(thread)", process: process ?? 0) {
+        for (index, operation) in spec.operations.enumerated() {
+          self.perform(operation, thread: thread, value: thread * 100 + index + 1)
+        }
+        self.end(thread)
+      }
+    }
+
+    private func end(_ thread: Int) {
+      let isLast = state.withLock { state in
+        state.isOver[thread] = true
+        return !state.isOver.contains(false)
+      }
+      if isLast { Scheduler.wake(ObjectIdentifier(latch)) }
+    }
+
+    private func waitForThreads() {
+      while state.withLock({ $0.isOver.contains(false) }) {
+        Scheduler.wait(for: ObjectIdentifier(latch), "the scene's threads", until: nil)
+      }
+    }
+
+    /// Ends a process, as SIGKILL does.
+    func kill(_ process: Int) {
+      let caches = scene.caches.indices.filter { scene.caches[$0].process == process }
+      Scheduler.kill(process: processNumber(process))
+      let slots = state.withLock { state in
+        state.killed.insert(process)
+        for (index, thread) in scene.threads.enumerated()
+        where thread.cache.map(caches.contains) ?? false {
+          state.isOver[index] = true
+        }
+        defer { for cache in caches { state.slots[cache] = nil } }
+        return caches.compactMap { state.slots[$0] }
+      }
+      // What a killed process held is not released by its neighbours.
+      for slot in slots {
+        switch slot {
+        case .memory(let cache): _ = unsafe Unmanaged.passRetained(cache)
+        case .disk(let cache): _ = unsafe Unmanaged.passRetained(cache)
+        }
+      }
+      if !state.withLock({ $0.isOver.contains(false) }) {
+        Scheduler.wake(ObjectIdentifier(latch))
+      }
+    }
+
+    /// A path beside the directory, where a replaced one goes.
+    func nextAside() -> String {
+      state.withLock { state in
+        state.replacementCount += 1
+        return "\(path)-old\(state.replacementCount)"
+      }
+    }
+
+    /// Removes what the schedule has left in the file system.
+    func clean() {
+      let count = state.withLock { $0.replacementCount }
+      for directory in [path] + (1..<count + 1).map({ "\(path)-old\($0)" }) {
+        RawFiles.removeDirectory(directory)
+      }
+    }
+  }
+
+  extension Scene.CacheSpec {
+    func configuration(_ clock: WallClock) -> CacheConfiguration {
+      var all = CacheConfiguration()
+      all.memoryCountLimit = options[.memory]
+      all.memoryCostLimit = nil
+      all.disk.mode = mode
+      all.disk.coherence = coherence
+      all.disk.clock = clock
+      all.disk.sizeLimit = options[.size]
+      all.disk.countLimit = options[.count]
+      all.disk.writeBehindLimit = options[.behind]
+      if let granularity = options[.granularity] {
+        all.disk.recencyGranularity = .milliseconds(granularity)
+      }
+      if options[.durable] == 1 { all.disk.durability = .durable }
+      if let target = options[.target] { all.disk.trimTarget = Double(target) / 100 }
+      if let admit = options[.admit] { all.disk.shouldStore = { _, count in count <= admit } }
+      if let ext = options[.ext] { all.disk.fileExtension = "e\(ext)" }
+      all.disk.freeSpaceLimit = options[.free]
+      all.disk.ageLimit = options[.age].map { .milliseconds($0) }
+      return all
+    }
+  }
+#endif

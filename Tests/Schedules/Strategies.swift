@@ -1,0 +1,174 @@
+#if LARDER_SCHEDULES
+  @testable import Larder
+
+  /// A generator whose numbers are the same for one seed on every machine.
+  struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+      return word ^ (word >> 31)
+    }
+
+    /// A number below a bound.
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+      elements[below(elements.count)]
+    }
+
+    /// True once in so many times.
+    mutating func once(in count: Int) -> Bool { below(count) == 0 }
+  }
+
+  /// How threads are chosen, as a replay line says it.
+  enum Strategy: Sendable, Equatable {
+    /// At each point another thread with the probability 1 / `period`.
+    case random(period: Int)
+    /// Priorities, lowered at `depth` - 1 points among the first `length`.
+    case priorities(depth: Int, length: Int)
+    /// No thread is interrupted but at some points, where another goes on.
+    case preemptions([Preemption])
+
+    /// Which thread goes on at a choice among several.
+    struct Preemption: Sendable, Equatable {
+      let choice: Int
+      let thread: Int
+    }
+
+    var text: String {
+      switch self {
+      case .random(let period): "random/\(period)"
+      case .priorities(let depth, let length): "pct/\(depth)/\(length)"
+      case .preemptions(let all):
+        "at/" + all.map { "\($0.choice):\($0.thread)" }.joined(separator: ",")
+      }
+    }
+
+    init?(_ text: Substring) {
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      let numbers = parts.dropFirst().compactMap { Int($0) }
+      switch parts.first {
+      case "random" where numbers.count == 1: self = .random(period: numbers[0])
+      case "pct" where numbers.count == 2:
+        self = .priorities(depth: numbers[0], length: numbers[1])
+      case "at" where parts.count == 2:
+        self = .preemptions(
+          parts[1].split(separator: ",").compactMap { pair in
+            let numbers = pair.split(separator: ":").compactMap { Int($0) }
+            return numbers.count == 2 ? Preemption(choice: numbers[0], thread: numbers[1]) : nil
+          })
+      default: return nil
+      }
+    }
+
+    func make(seed: UInt64, early: Int) -> any SchedulingStrategy {
+      switch self {
+      case .random(let period): RandomWalk(seed: seed, period: period, early: early)
+      case .priorities(let depth, let length):
+        PriorityWalk(seed: seed, depth: depth, length: length, early: early)
+      case .preemptions(let all): BoundedWalk(all)
+      }
+    }
+  }
+
+  private struct RandomWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    private let period: Int
+    private let early: Int
+
+    init(seed: UInt64, period: Int, early: Int) {
+      generator = SeededGenerator(seed)
+      self.period = period
+      self.early = early
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      if let current, !generator.once(in: period) { return current }
+      return nthBit(generator.below(runnable.nonzeroBitCount), of: runnable)
+    }
+
+    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+  }
+
+  /// Burckhardt's probabilistic concurrency testing: finds a defect of depth d with a probability of
+  /// at least 1 / (n · k^(d−1)).
+  private struct PriorityWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    private var changes: Set<Int> = []
+    private var priorities: [Int]
+    private var lowest = 0
+    private var choices = 0
+    private var sameCount = 0
+    private let early: Int
+
+    init(seed: UInt64, depth: Int, length: Int, early: Int) {
+      generator = SeededGenerator(seed)
+      for _ in 1..<max(2, depth) { changes.insert(generator.below(length)) }
+      if depth <= 1 { changes = [] }
+      priorities = Array(1...64).shuffled(using: &generator)
+      self.early = early
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      choices += 1
+      if let current {
+        sameCount += 1
+        // A thread that waits for others by looking again and again would have the others wait.
+        if changes.contains(choices) || sameCount > 400 {
+          lowest -= 1
+          priorities[current] = lowest
+        }
+      }
+      var best = runnable.trailingZeroBitCount
+      var rest = runnable
+      while rest != 0 {
+        let number = rest.trailingZeroBitCount
+        if priorities[number] > priorities[best] { best = number }
+        rest &= rest - 1
+      }
+      if best != current { sameCount = 0 }
+      return best
+    }
+
+    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+  }
+
+  /// Goes on with the thread that runs, but for given choices.
+  private struct BoundedWalk: SchedulingStrategy {
+    private let preemptions: [Strategy.Preemption]
+    private var choices = 0
+    private var next = 0
+
+    init(_ preemptions: [Strategy.Preemption]) {
+      self.preemptions = preemptions
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      defer { choices += 1 }
+      let choice = current ?? runnable.trailingZeroBitCount
+      let isPlanned = next < preemptions.count && preemptions[next].choice == choices
+      var chosen = choice
+      if isPlanned {
+        let thread = preemptions[next].thread
+        if runnable & (1 << UInt64(thread)) != 0 { chosen = thread }
+        next += 1
+      }
+      ChoiceLog.add(ChoiceLog.Choice(runnable: runnable, current: current, chosen: chosen))
+      return chosen
+    }
+
+    func comesEarly() -> Bool { false }
+  }
+
+  private func nthBit(_ n: Int, of bits: UInt64) -> Int {
+    var rest = bits
+    for _ in 0..<n { rest &= rest - 1 }
+    return rest.trailingZeroBitCount
+  }
+#endif

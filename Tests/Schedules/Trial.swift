@@ -1,0 +1,123 @@
+#if LARDER_SCHEDULES
+  import Glibc
+  import Synchronization
+
+  @testable import Larder
+
+  /// One schedule of one scene, exactly as a line says it.
+  struct Trial: Sendable {
+    var strategy: Strategy
+    var seed: UInt64
+    var scene: Scene
+
+    /// The line that replays it.
+    var text: String { "\(strategy.text) \(seed) | \(scene.text)" }
+
+    init(_ strategy: Strategy, seed: UInt64, _ scene: Scene) {
+      self.strategy = strategy
+      self.seed = seed
+      self.scene = scene
+    }
+
+    init?(_ text: String) {
+      guard let bar = text.firstIndex(of: "|") else { return nil }
+      let words = text[..<bar].split(separator: " ")
+      guard words.count == 2, let strategy = Strategy(words[0]), let seed = UInt64(words[1]),
+        let scene = Scene(String(text[text.index(after: bar)...]))
+      else { return nil }
+      self.init(strategy, seed: seed, scene)
+    }
+
+    /// What a trial came to.
+    struct Verdict: Sendable {
+      var outcome: Scheduler.Outcome
+      var problems: [String]
+      var calls: [Call]
+      var trace: [String] = []
+
+      /// What two failures must share to count as the same: the first words.
+      var kind: String? { problems.first.map { Self.kind(of: $0) } }
+
+      private static func kind(of problem: String) -> String {
+        String(problem.prefix { $0 != ":" && $0 != "\n" }.filter { !$0.isNumber }.prefix(40))
+      }
+    }
+
+    /// More than any scene takes that comes to an end.
+    static let pointLimit = 60_000
+
+    /// Runs it.
+    func run(isTraced: Bool = false) -> Verdict {
+      ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
+      let run = SceneRun(scene, path: Workplace.path)
+      _ = ChoiceLog.take()
+      let outcome = Scheduler.run(
+        strategy.make(seed: seed, early: scene.early), pointLimit: Self.pointLimit,
+        isTraced: isTraced
+      ) { run.direct() }
+      run.clean()
+      var problems = run.history.problems
+      if outcome.isEndless {
+        problems.append("no end after \(Self.pointLimit) points:\n" + outcome.list)
+      } else if !outcome.stuck.isEmpty {
+        problems.append("stuck for ever:\n" + outcome.list)
+      } else {
+        problems += HistoryJudge(scene: scene, history: run.history, killed: run.killed).problems()
+      }
+      return Verdict(
+        outcome: outcome, problems: problems, calls: run.history.calls,
+        trace: isTraced ? Scheduler.trace : [])
+    }
+  }
+
+  extension Scheduler.Outcome {
+    var list: String { stuck.map { "    \($0)" }.joined(separator: "\n") }
+    /// Whether threads are left that take room.
+    var isLeaky: Bool { isEndless || !stuck.isEmpty }
+  }
+
+  /// Where scenes take place.
+  enum Workplace {
+    static let base: String = {
+      var status = stat()
+      let shared = unsafe stat("/dev/shm", &status) == 0 && access("/dev/shm", W_OK) == 0
+      let folder =
+        shared ? "/dev/shm" : unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+      return "\(folder)/larder-schedules-\(getpid())"
+    }()
+
+    static var path: String { "\(base)/cache" }
+
+    static func make() { mkdir(base, 0o700) }
+    static func remove() {
+      RawFiles.removeDirectory(path)
+      rmdir(base)
+    }
+  }
+
+  /// Has the tasks of a schedule run on its threads.
+  enum TaskThreads {
+    private typealias Original = @convention(thin) (UnownedJob) -> Void
+    private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+
+    private static let executor = JobThreads()
+
+    /// Takes the place of Swift's own pool.
+    static func install() {
+      guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
+        fatalError("this Swift lets nobody take the place of its pool")
+      }
+      unsafe symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, _ in
+        TaskThreads.start(job)
+      }
+    }
+
+    private static func start(_ job: UnownedJob) {
+      Scheduler.spawn("task") { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+    }
+
+    private final class JobThreads: TaskExecutor {
+      func enqueue(_ job: consuming ExecutorJob) { TaskThreads.start(UnownedJob(job)) }
+    }
+  }
+#endif
