@@ -85,14 +85,20 @@ extension DiskEngine {
   private var batchSize: Int { isOnNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
+  ///
+  /// If there is nothing to do and nothing will be, this process's term ends here: a purge that was
+  /// elected may have found no victim.
   func runEvictor() {
-    let mustStart = withState { state in
-      guard !state.isEvicting, state.evictions.contains(where: \.isComplete) else { return false }
-      state.isEvicting = true
-      return true
+    let (mustStart, unused) = withState { state -> (Bool, LockedFile?) in
+      if state.isEvicting { return (false, nil) }
+      state.isEvicting = state.evictions.contains(where: \.isComplete)
+      guard state.evictions.isEmpty else { return (state.isEvicting, nil) }
+      defer { state.term = nil }
+      return (false, state.term)
     }
-    guard mustStart else { return }
-    IOExecutor.upkeep.submit { self.evict() }
+    // The last reference: here the tag is closed, outside of the engine's lock.
+    _ = consume unused
+    if mustStart { IOExecutor.upkeep.submit { self.evict() } }
   }
 
   /// Removes the files of all victims, once it is elected among the processes on the directory.

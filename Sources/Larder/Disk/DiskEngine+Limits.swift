@@ -19,11 +19,14 @@ extension DiskEngine {
   }
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
-    let missing = missingFreeSpace()
+    purge(missing: missingFreeSpace(), sparing: spared)
+  }
+
+  /// Chooses victims if a limit is passed and no other thread is choosing.
+  private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) {
     // Before the lock is taken a second time, since the election asks the system.
-    guard isOverLimit(missing), let term = termToEvict() else { return }
-    let now = self.now
-    let purge: TrimPlan? = withState { state in
+    guard isOverLimit(missing), let election = termToEvict() else { return }
+    let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
       guard state.isScanned, !state.isShutDown, !state.isPurging,
@@ -31,12 +34,13 @@ extension DiskEngine {
       else { return nil }
       state.statistics.purges += 1
       state.isPurging = true
-      if let lock = term.lock { state.term = lock }
-      return plan
+      if let lock = election.lock { state.term = lock }
+      return (plan, state.beginEviction())
     }
     guard let purge else { return }
-    carryOut(purge)
+    carryOut(purge.plan, purge.eviction)
     withState { $0.isPurging = false }
+    // Ends the term as well if there is nothing to do in it.
     runEvictor()
   }
 
@@ -45,13 +49,13 @@ extension DiskEngine {
   /// - Returns: Their eviction, which the evictor has to be started for.
   @discardableResult
   private func carryOut(_ plan: TrimPlan) -> Eviction {
-    let (eviction, first) = withState { state -> (Eviction, TrimCourse) in
-      var course = TrimCourse(plan)
-      let eviction = state.beginEviction()
-      state.evictSlice(&course, eviction)
-      return (eviction, course)
-    }
-    var course = first
+    let eviction = withState { $0.beginEviction() }
+    carryOut(plan, eviction)
+    return eviction
+  }
+
+  private func carryOut(_ plan: TrimPlan, _ eviction: Eviction) {
+    var course = TrimCourse(plan)
     while !course.isDone {
       course = withState { [course] state in
         var next = course
@@ -59,7 +63,6 @@ extension DiskEngine {
         return next
       }
     }
-    return eviction
   }
 
   private func isOverLimit(_ missing: UInt64) -> Bool {

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// The term of a process as evictor, which is the lock on the tag.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `The evictor's term` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// Opens the tag as another process does.
+  private func tag() throws -> FileDescriptor {
+    try DirectoryHandle.open(path: scene.path, faults: nil).openForReading(
+      DirectoryMaking.tagName)
+  }
+
+  /// Whether another process could evict.
+  private func isTagFree() -> Bool {
+    do {
+      return try tag().tryLock(.exclusive)
+    } catch {
+      Issue.record(error)
+      return false
+    }
+  }
+
+  @Test func `a purge that finds no victim gives the tag back`() throws {
+    let cache = try scene.open {
+      $0.coherence = .events
+      $0.freeSpaceLimit = .max
+    }
+    _ = try cache.count()
+    try cache.store([1], forKey: "k")
+    cache.engine.withState { $0.lastFreeSpaceCheck = nil }
+    // The one entry is spared, so that there is a limit to keep and nothing to evict.
+    cache.engine.enforceLimits(after: DiskScene.name(of: Array("k".utf8)))
+    #expect(cache.statistics.purges > 0 && cache.statistics.removals.isEmpty)
+    // The end of the scan may be looking at the limits as well.
+    #expect(Happening().wait { isTagFree() })
+    #expect(cache.engine.withState { $0.term == nil })
+    try cache.close()
+    #expect(isTagFree())
+  }
+
+  @Test func `a term ends although a forked child has inherited the tag`() throws {
+    let cache = try scene.open {
+      $0.coherence = .events
+      $0.countLimit = 4
+    }
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    gate.waitUntilReached()
+    // Another number for the same open file, as a child that is forked now has it.
+    let inherited = try #require(
+      cache.engine.withState { state in state.term.map { dup($0.file.rawValue) } })
+    defer { close(inherited) }
+    gate.open()
+    try cache.flush()
+    #expect(Happening().wait { isTagFree() })
+  }
+
+  @Test func `a child that lets go of its parent's lock does not end it`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      let tag = {
+        try DirectoryHandle.open(path: scene.path, faults: nil).openForReading(
+          DirectoryMaking.tagName)
+      }
+      let file = try tag()
+      #expect(try file.tryLock(.exclusive))
+      var lock: LockedFile? = LockedFile(file)
+      let status = Fork.status {
+        lock = nil
+        return true
+      }
+      #expect(status == 0)
+      #expect(try !tag().tryLock(.exclusive))
+      _ = consume lock
+      #expect(try tag().tryLock(.exclusive))
+      try cache.close()
+    }
+  }
+}
