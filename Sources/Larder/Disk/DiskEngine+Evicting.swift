@@ -8,7 +8,11 @@ extension EngineState {
   }
 
   /// Leaves an eviction, with all its victims chosen, to the evictor.
+  ///
+  /// A purge ends here, in one step with its last look at the totals: a store that was left to it
+  /// is in them, and one that comes later finds no purge going on.
   mutating func endChoosing(_ eviction: Eviction) {
+    if purge === eviction { purge = nil }
     eviction.complete()
     guard eviction.isEmpty else { return }
     evictions.removeAll { $0 === eviction }

@@ -19,29 +19,34 @@ extension DiskEngine {
   }
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
-    purge(missing: missingFreeSpace(), sparing: spared)
+    guard purge(missing: missingFreeSpace(), sparing: spared) else { return }
+    // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
+    while purge(missing: 0, sparing: { $0.index.mostRecentName }) {}
   }
 
   /// Chooses victims if a limit is passed and no other thread is choosing.
-  private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) {
+  ///
+  /// - Returns: Whether there were any.
+  private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
     // Before the lock is taken a second time, since the election asks the system.
-    guard isOverLimit(missing), let election = termToEvict() else { return }
+    guard isOverLimit(missing), let election = termToEvict() else { return false }
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
-      guard state.isScanned, !state.isShutDown, !state.isPurging,
+      guard state.isScanned, !state.isShutDown, state.purge == nil,
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
       state.statistics.purges += 1
-      state.isPurging = true
       if let lock = election.lock { state.term = lock }
-      return (plan, state.beginEviction())
+      let eviction = state.beginEviction()
+      state.purge = eviction
+      return (plan, eviction)
     }
-    guard let purge else { return }
+    guard let purge else { return false }
     carryOut(purge.plan, purge.eviction)
-    withState { $0.isPurging = false }
     // Ends the term as well if there is nothing to do in it.
     runEvictor()
+    return !purge.eviction.isEmpty
   }
 
   /// Takes a plan's victims out of the index, a slice at a time.

@@ -26,8 +26,8 @@ struct EngineState: Sendable {
   var evictions: [Eviction] = []
   /// Whether a thread is removing victims' files, or has been asked to.
   var isEvicting = false
-  /// Whether a thread is choosing the victims of a purge, slice by slice.
-  var isPurging = false
+  /// The eviction whose victims a thread is choosing, slice by slice, because a limit was passed.
+  var purge: Eviction?
   /// The lock of this process's term as evictor, between its election and the end of its evictions.
   var term: LockedFile?
   /// When another process was first found to be evicting although a limit is passed; nil when none

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What is on the disk beyond a limit, while victims are on their way out and at rest.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `The excess over a limit` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private static let value = [UInt8](repeating: 1, count: 100)
+
+  private func filled(_ count: Int) throws -> DiskCache {
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    _ = try cache.count()
+    for number in 0..<count { try cache.store(Self.value, forKey: "\(number)") }
+    return cache
+  }
+
+  @Test func `at rest there is none, however stores and purges meet`() throws {
+    let cache = try scene.open {
+      $0.countLimit = 8
+      $0.trimTarget = 1
+    }
+    _ = try cache.count()
+    for round in 0..<300 {
+      inThreads(6) { thread in
+        do {
+          for number in 0..<4 { try cache.store([1], forKey: "\(round) \(thread) \(number)") }
+        } catch {
+          Issue.record(error)
+        }
+      }
+      try cache.flush()
+      try #require(try cache.count() <= 8, "round \(round)")
+    }
+    try scene.expectConsistent(cache)
+  }
+}
