@@ -41,6 +41,7 @@ extension DiskEngine {
     }
     withState { state in
       state.storedSinceClear = nil
+      state.toBeCleared = IndexTotals()
       state.restampedSinceClear = [:]
     }
     // What neighbours stored meanwhile was met by the walk or not.
@@ -73,7 +74,7 @@ extension DiskEngine {
         case .removed:
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
-          tellOfRemoval(name, withState { $0.noteCleared(name) })
+          tellOfRemoval(name, withState { $0.noteCleared(entry) })
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
@@ -100,6 +101,8 @@ extension EngineState {
     storedSinceClear = []
     clearCount += 1
     restampedSinceClear = [:]
+    // Before the first scan nobody waits for room.
+    toBeCleared = isScanned ? index.totals : IndexTotals()
     index.removeAll()
     // The slots are given anew; what is stored from now on a scan need not look for.
     ongoingScan?.met = SlotMarks(count: 0)
@@ -130,11 +133,15 @@ extension EngineState {
   /// Takes note that an entry's file is gone.
   ///
   /// - Returns: What the removal counts as.
-  fileprivate mutating func noteCleared(_ name: EntryName) -> RemovalCause {
-    // A victim was counted when it was chosen.
-    let victim = doomed[name]
-    noteRemoved(name)
-    if victim == nil { statistics.removals[.explicit, default: 0] += 1 }
+  fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
+    // A victim was counted when it was chosen, and its file among the victims' since.
+    let victim = doomed[entry.name]
+    noteRemoved(entry.name)
+    if victim == nil {
+      statistics.removals[.explicit, default: 0] += 1
+      toBeCleared.subtractAtMost(
+        byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
+    }
     return victim?.cause ?? .explicit
   }
 

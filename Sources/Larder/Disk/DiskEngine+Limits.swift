@@ -136,12 +136,10 @@ extension DiskEngine {
       _ = catchUp()
       enforceLimits()
     }
-    // Without victims of its own there is no evictor to wait for, which shows without the lock.
+    // Without files on their way out there is nothing to wait for, which shows without the lock.
     if mayBe(.hidesFiles) {
       wait { state in
-        // Whoever is still choosing victims starts the evictor next.
-        let mustEvict = state.isEvicting || !state.evictions.isEmpty
-        guard state.isScanned, mustEvict, !state.doomed.isEmpty else { return () }
+        guard state.isScanned, state.isMakingRoom else { return () }
         return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
       }
     }
@@ -254,11 +252,20 @@ extension EngineState {
     configuration.sizeMeasure.of(index.totals)
   }
 
-  /// The same with the victims whose files are still there.
+  /// The same with the files that are still there of victims and of a removal of everything.
   func measuredOnDisk(_ configuration: DiskCache.Configuration) -> UInt64 {
-    let (sum, isHuge) = measured(configuration)
-      .addingReportingOverflow(configuration.sizeMeasure.of(doomed.totals))
-    return isHuge ? .max : sum
+    let measure = configuration.sizeMeasure
+    var sum = measured(configuration)
+    sum.addSaturating(measure.of(doomed.totals))
+    sum.addSaturating(measure.of(toBeCleared))
+    return sum
+  }
+
+  /// Whether files are on their way out whose end a store can wait for.
+  var isMakingRoom: Bool {
+    if toBeCleared.count > 0 { return true }
+    // The thread that is still choosing victims starts the evictor next.
+    return (isEvicting || !evictions.isEmpty) && !doomed.isEmpty
   }
 
   /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.

@@ -90,6 +90,7 @@ extension EngineState {
     index.removeAll()
     pending = [:]
     doomed = DoomedFiles()
+    toBeCleared = IndexTotals()
     mustScanAgain()
   }
 

@@ -41,6 +41,8 @@ struct EngineState: Sendable {
   var isLimitCheckPlanned = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
   var storedSinceClear: Set<EntryName>?
+  /// While everything is being removed: what the files come to that are known to be still there.
+  var toBeCleared = IndexTotals()
   /// The removals of everything that have begun.
   var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.

@@ -26,6 +26,13 @@ struct IndexTotals: Sendable, Hashable {
     allocatedBytes += UInt128(allocatedByteCount)
   }
 
+  /// Counts one entry less, of which it is not certain that it was counted with these sizes.
+  mutating func subtractAtMost(byteCount: UInt64, allocatedByteCount: UInt64) {
+    count -= min(1, count)
+    bytes -= min(UInt128(byteCount), bytes)
+    allocatedBytes -= min(UInt128(allocatedByteCount), allocatedBytes)
+  }
+
   /// Counts one entry less.
   ///
   /// What is taken off was added before, by the same entry, so that nothing goes below zero.

@@ -4,4 +4,10 @@ extension UInt64 {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product
   }
+
+  /// Adds a number, and stays at the most there is where the sum would overflow.
+  mutating func addSaturating(_ other: UInt64) {
+    let (sum, overflow) = addingReportingOverflow(other)
+    self = overflow ? .max : sum
+  }
 }

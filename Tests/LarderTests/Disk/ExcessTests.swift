@@ -40,4 +40,18 @@ struct `The excess over a limit` {
     }
     try scene.expectConsistent(cache)
   }
+
+  @Test func `a store waits for the files of a removal of everything`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    // Eleven files are 1.1 times the limit.
+    try cache.store(Self.value, forKey: "10")
+    gate.expectToHold { try cache.store(Self.value, forKey: "11") }
+    try progress.wait()
+    #expect(try cache.count() == 2)
+    try scene.expectConsistent(cache)
+  }
 }
