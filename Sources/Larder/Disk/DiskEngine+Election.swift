@@ -76,13 +76,15 @@ extension DiskEngine {
   ///
   /// Not for longer than the patience with it. Asleep in between, and not woken by every change:
   /// many who look all the time would leave the evictor no processor.
-  func waitForNeighbour(_ byteCount: Int, within most: UInt64) {
+  ///
+  /// The value that waits has its room reserved.
+  func waitForNeighbour(within most: UInt64) {
     let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
     let alarm = EventCount()
     while MonotonicTime.now < end {
       let mayGo = withState { state in
         state.lostElection == nil || state.isShutDown
-          || state.hasRoom(for: byteCount, within: most, configuration)
+          || state.hasRoom(for: 0, within: most, configuration)
       }
       if mayGo { return }
       checkLimitsLater(isUrgent: true)
@@ -113,12 +115,14 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Whether the files on disk stay within a total with a value more.
+  /// Whether the files on disk and those of the stores that are under way stay within a total with
+  /// so many bytes more.
   func hasRoom(
-    for byteCount: Int, within most: UInt64, _ configuration: DiskCache.Configuration
+    for room: UInt64, within most: UInt64, _ configuration: DiskCache.Configuration
   ) -> Bool {
-    let (onDisk, isHuge) = measuredOnDisk(configuration)
-      .addingReportingOverflow(configuration.sizeMeasure.footprint(of: byteCount))
-    return !isHuge && onDisk <= most
+    var sum = measuredOnDisk(configuration)
+    sum.addSaturating(reservedByteCount)
+    sum.addSaturating(room)
+    return sum <= most
   }
 }

@@ -128,24 +128,34 @@ extension DiskEngine {
   }
 
   /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
-  /// neighbour's is.
-  func waitForRoom(_ byteCount: Int) {
-    guard let limit = configuration.sizeLimit else { return }
+  /// neighbour's is, and reserves room for a value.
+  ///
+  /// - Returns: The bytes reserved, which are given back when the value is published or is not
+  ///   stored: of several stores that wait, no more go on than there is room for.
+  func waitForRoom(_ byteCount: Int) -> UInt64 {
+    guard let limit = configuration.sizeLimit else { return 0 }
     let most = UInt64(limit) + UInt64(limit) / 10
     if mustLookAround(limit) {
       _ = catchUp()
       enforceLimits()
     }
-    // Without files on their way out there is nothing to wait for, which shows without the lock.
-    if mayBe(.hidesFiles) {
-      wait { state in
-        guard state.isScanned, state.isMakingRoom else { return () }
-        return state.hasRoom(for: byteCount, within: most, configuration) ? () : nil
-      }
+    let room = configuration.sizeMeasure.footprint(of: byteCount)
+    let mayWaitForNeighbour = wait { state -> Bool? in
+      let mustWait = state.isScanned && state.isMakingRoom
+      if mustWait && !state.hasRoom(for: room, within: most, configuration) { return nil }
+      state.reservedByteCount += room
+      return state.lostElection != nil
     }
     // A neighbour may be evicting when this process has no victims at all.
-    guard hasEvents, withState({ $0.lostElection }) != nil else { return }
-    waitForNeighbour(byteCount, within: most)
+    if mayWaitForNeighbour && hasEvents { waitForNeighbour(within: most) }
+    return room
+  }
+
+  /// Gives back the room of a value that is not stored.
+  func giveBack(_ room: UInt64) {
+    guard room > 0 else { return }
+    withState { $0.reservedByteCount -= room }
+    changed.signal()
   }
 
   /// Whether a limit is so near that what neighbours did in the last moment counts: who stores then

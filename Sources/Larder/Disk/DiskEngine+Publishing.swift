@@ -53,6 +53,7 @@ extension DiskEngine {
       keyTag: key.tag)
     let (isCleared, cause, taken) = withState {
       [now, isOnNetwork] state -> (Bool, RemovalCause?, Int) in
+      state.reservedByteCount -= request.reservedByteCount
       // What waited under the name is this value, or an older one.
       state.backlog.drop(name)
       // In one step with what follows: whoever removes everything after this meets the value.

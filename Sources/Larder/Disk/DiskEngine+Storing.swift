@@ -14,6 +14,8 @@ extension DiskEngine {
     var origin: ObjectIdentifier?
     /// The value in the backlog that is to be written; nil for a store by the caller himself.
     var write: Backlog.Write?
+    /// The room that the value has reserved, given back in the step that counts its file.
+    var reservedByteCount: UInt64 = 0
     /// Runs when the value is visible, before any other change of the name.
     var onPublish: (@Sendable (Published) -> Void)?
   }
@@ -73,14 +75,26 @@ extension DiskEngine {
   private func storeOnce(
     _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
-    waitForRoom(content.count)
-    var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
+    var request = request
+    request.reservedByteCount = waitForRoom(content.count)
+    do throws(CacheError) {
+      var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
+      try write(content, to: &file)
+      let outcome = try finish(&file, request)
+      if outcome != .stored { giveBack(request.reservedByteCount) }
+      return outcome
+    } catch {
+      giveBack(request.reservedByteCount)
+      throw error
+    }
+  }
+
+  private func write(_ content: Span<UInt8>, to file: inout StagedFile) throws(CacheError) {
     do throws(Errno) {
       try file.write(content)
     } catch {
       throw CacheError(errno: error, operation: "store", path: location.path)
     }
-    return try finish(&file, request)
   }
 
   /// Stores a value that comes in pieces.
@@ -91,7 +105,7 @@ extension DiskEngine {
     try checkExtendedData(of: request)
     if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
-      waitForRoom(0)
+      _ = waitForRoom(0)
       var stream = EntryStream(
         try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
       ) { self.makeRoom(for: $0) }

@@ -43,6 +43,8 @@ struct EngineState: Sendable {
   var storedSinceClear: Set<EntryName>?
   /// While everything is being removed: what the files come to that are known to be still there.
   var toBeCleared = IndexTotals()
+  /// The room under the size limit that stores have taken whose files are not published yet.
+  var reservedByteCount: UInt64 = 0
   /// The removals of everything that have begun.
   var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.

@@ -54,4 +54,34 @@ struct `The excess over a limit` {
     #expect(try cache.count() == 2)
     try scene.expectConsistent(cache)
   }
+
+  @Test func `of several stores that wait for room, as many go on as there is room for`() throws {
+    let cache = try filled(10)
+    let (first, second) = (Gate(), Gate())
+    scene.faults.plan(.before { first.pass() }, for: .unlinkat, at: 1)
+    scene.faults.plan(.before { second.pass() }, for: .unlinkat, at: 2)
+    try cache.store(Self.value, forKey: "10")
+    first.waitUntilReached()
+    let (done, heard) = (Counter(), Happening())
+    for number in 0..<6 {
+      Thread.detachNewThread {
+        do {
+          try cache.store(Self.value, forKey: "late \(number)")
+        } catch {
+          Issue.record(error)
+        }
+        done.add()
+        heard.tell()
+      }
+    }
+    first.open()
+    second.waitUntilReached()
+    // One victim is gone: room for one value.
+    #expect(heard.wait { done.value == 1 })
+    #expect(!heard.wait(.milliseconds(100)) { done.value > 1 })
+    #expect(cache.statistics.stores == 12)
+    second.open()
+    #expect(heard.wait { done.value == 6 })
+    try scene.expectConsistent(cache)
+  }
 }
