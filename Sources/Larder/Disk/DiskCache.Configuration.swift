@@ -19,14 +19,16 @@ extension DiskCache {
     public var sizeLimit: Int? = 1 << 30
     /// The most entries, nil for no limit. The default is nil.
     public var countLimit: Int?
-    /// The longest time since the last access; what is older is removed with the expired entries.
-    /// The default is nil.
+    /// The longest time since the last access; what has reached it is removed with the expired
+    /// entries, and counts as one. The default is nil.
     public var ageLimit: Duration?
     /// The bytes that must stay free on the file system; below it entries are evicted. The default
     /// is nil.
     ///
     /// Looked up at most every five seconds, after a store or a trim, with the share that an
-    /// ordinary user may still fill.
+    /// ordinary user may still fill. What is missing is evicted, down to the newest entry if need
+    /// be, whoever has filled the file system. A process that has stored nothing since it opened
+    /// the directory evicts nothing for it: neither a question nor a read costs entries.
     public var freeSpaceLimit: Int?
     /// The share of a limit that an eviction goes down to. The default is 0.5: down to half.
     ///

@@ -106,11 +106,14 @@ extension DiskEngine {
 
   /// The bytes that the file system lacks for the free space to be kept, looked up at most every
   /// five seconds: what was evicted shows only when its files are gone.
+  ///
+  /// None for a process that has stored nothing. What took the space may be none of the cache's,
+  /// and a question, or a reader, must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard let limit = configuration.freeSpaceLimit else { return 0 }
     let time = MonotonicTime.now
     let isDue = withState { state in
-      guard state.isScanned else { return false }
+      guard state.isScanned, state.statistics.stores > 0 else { return false }
       if let last = state.lastFreeSpaceCheck, time.duration(since: last) < .seconds(5) {
         return false
       }
