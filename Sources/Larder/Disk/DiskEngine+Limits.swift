@@ -232,12 +232,13 @@ extension DiskEngine {
     sweepPlan(at: now, grace: configuration.expiredGrace)
   }
 
-  /// What a sweep removes.
+  /// What a sweep removes. All of it has expired: what has reached the age limit counts as that.
   ///
   /// - Parameter grace: How long entries are spared after their expiry.
   func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
     var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
     plan.oldestAccess = configuration.ageLimit.map { now.adding(.zero - $0) }
+    plan.cause = .expired
     return plan
   }
 
@@ -293,19 +294,22 @@ extension EngineState {
   }
 
   /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others
-  /// as evicted.
+  /// as what the plan says.
   mutating func evictSlice(
     _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
   ) {
-    let (outlived, evicted) = course.takeSlice(of: &index, atMost: count)
-    let expired = outlived.map { $0.counted(as: .expired) }
-    statistics.removals[.expired, default: 0] += expired.count
-    statistics.removals[.evicted, default: 0] += evicted.count
-    doom(expired)
-    doom(evicted)
-    eviction.add(expired)
-    eviction.add(evicted)
+    let (expired, others) = course.takeSlice(of: &index, atMost: count)
+    hand(expired, to: eviction, .expired)
+    hand(others, to: eviction, course.plan.cause)
     if course.isDone || count == .max { endChoosing(eviction) }
+  }
+
+  private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {
+    guard !victims.isEmpty else { return }
+    let counted = victims.map { $0.counted(as: cause) }
+    statistics.removals[cause, default: 0] += counted.count
+    doom(counted)
+    eviction.add(counted)
   }
 }
 

@@ -17,6 +17,8 @@ package struct TrimPlan: Sendable {
   var oldestAccess: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
+  /// What the victims count as that have not expired.
+  var cause = RemovalCause.evicted
 
   /// A plan that takes the expired entries and nothing else.
   package init(now: Timestamp, protected: EntryName?) {

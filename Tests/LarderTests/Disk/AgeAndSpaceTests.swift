@@ -27,4 +27,15 @@ struct `Age limits, free space and clocks that stand still` {
     #expect(try cache.count() == 1 && cache.contains("d"))
     try scene.expectConsistent(cache)
   }
+
+  @Test func `what the age limit removes has expired, and no cause counts nothing`() throws {
+    let cache = try scene.open { $0.ageLimit = .seconds(100) }
+    try store(cache, "a", "b")
+    scene.clock.advance(by: .seconds(101))
+    try store(cache, "c")
+    #expect(try cache.removeExpired().removed == 2)
+    #expect(cache.statistics.removals == [.expired: 2])
+    try cache.trim(toCount: 0)
+    #expect(cache.statistics.removals == [.expired: 2, .evicted: 1])
+  }
 }
