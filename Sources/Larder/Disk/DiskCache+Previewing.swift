@@ -6,7 +6,7 @@ package enum TrimGoal: Sendable, Hashable {
   case size(Int)
   /// At most this many entries.
   case count(Int)
-  /// What was used within a time.
+  /// What was used since a time ago.
   case age(Duration)
   /// Nothing.
   case nothing
@@ -61,7 +61,7 @@ extension DiskCache {
     case .living: return engine.sweepPlan(at: plan.now)
     case .size(let byteCount): plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
     case .count(let count): plan.maximumCount = count
-    case .age(let age): plan.oldestAccess = plan.now.adding(.zero - age)
+    case .age(let age): plan.setMaximumAge(age, at: plan.now)
     case .nothing: plan.maximumCount = 0
     }
     return plan

@@ -79,7 +79,7 @@ extension DiskCache {
     }
   }
 
-  /// Removes expired entries and those whose last access is longer ago than an age.
+  /// Removes expired entries and those whose last access was an age ago or earlier.
   ///
   /// - Throws: `CacheError`, as `trim(toSize:)` does.
   /// - Complexity: O(k log n) for k removed ones.
@@ -89,7 +89,7 @@ extension DiskCache {
     try checkUsable("trim")
     return try engine.countingTrim("trim") { now in
       var plan = TrimPlan(now: now, protected: nil)
-      plan.oldestAccess = now.adding(.zero - age)
+      plan.setMaximumAge(age, at: now)
       return plan
     }
   }

@@ -237,7 +237,7 @@ extension DiskEngine {
   /// - Parameter grace: How long entries are spared after their expiry.
   func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
     var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
-    plan.oldestAccess = configuration.ageLimit.map { now.adding(.zero - $0) }
+    if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
     plan.cause = .expired
     return plan
   }

@@ -13,8 +13,8 @@ package struct TrimPlan: Sendable {
   var maximumAllocatedByteCount: UInt64?
   /// The most entries afterwards.
   package var maximumCount: Int?
-  /// The earliest last access that may stay.
-  var oldestAccess: Timestamp?
+  /// The latest last access that must go.
+  var outdatedAccess: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
   /// What the victims count as that have not expired.
@@ -24,6 +24,14 @@ package struct TrimPlan: Sendable {
   package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected
+  }
+
+  /// Sets an age that entries go at, as they go when their expiry comes: what was used exactly so
+  /// long ago goes.
+  ///
+  /// A use ahead of the clock counts as made now, so that an age of nothing is that of all.
+  mutating func setMaximumAge(_ age: Duration, at now: Timestamp) {
+    outdatedAccess = age > .zero ? now.adding(.zero - age) : Timestamp(seconds: .max)
   }
 
   /// Sets the most bytes by a measure.
@@ -55,7 +63,7 @@ extension TrimPlan {
     if let most = maximumByteCount, totals.byteCount > most { return false }
     if let most = maximumAllocatedByteCount, totals.allocatedByteCount > most { return false }
     if let most = maximumCount, totals.count > most { return false }
-    if let oldest = oldestAccess, next < oldest { return false }
+    if let outdated = outdatedAccess, next <= outdated { return false }
     return freed >= byteCountToFree
   }
 }

@@ -38,4 +38,40 @@ struct `Age limits, free space and clocks that stand still` {
     try cache.trim(toCount: 0)
     #expect(cache.statistics.removals == [.expired: 2, .evicted: 1])
   }
+
+  @Test(arguments: [true, false])
+  func `what is exactly as old as a trim allows goes from both tiers`(isOlder: Bool) throws {
+    let cache = try scene.open()
+    var settings = MemoryCache<String, Int>.Configuration()
+    (settings.recordsUseTimes, settings.clock) = (true, scene.clock.wallClock)
+    let memory = MemoryCache<String, Int>(settings)
+    try store(cache, "a")
+    memory.store(1, forKey: "a")
+    scene.clock.advance(by: isOlder ? .seconds(100) : .nanoseconds(99_999_999_999))
+    try store(cache, "b")
+    memory.store(1, forKey: "b")
+    let removed = try cache.trim(toAge: .seconds(100)).removed
+    #expect(removed == (isOlder ? 1 : 0) && memory.trim(toAge: .seconds(100)) == removed)
+    #expect(try cache.count() == memory.count)
+  }
+
+  @Test func `the age limit goes by the same rule in both tiers`() throws {
+    let cache = try scene.open { $0.ageLimit = .seconds(100) }
+    var settings = MemoryCache<String, Int>.Configuration()
+    (settings.ageLimit, settings.clock) = (.seconds(100), scene.clock.wallClock)
+    let memory = MemoryCache<String, Int>(settings)
+    try store(cache, "a")
+    memory.store(1, forKey: "a")
+    scene.clock.advance(by: .nanoseconds(99_999_999_999))
+    #expect(try cache.removeExpired().removed == 0 && memory.removeExpired() == 0)
+    scene.clock.advance(by: .nanoseconds(1))
+    #expect(try cache.removeExpired().removed == memory.removeExpired())
+    #expect(try cache.count() == 0)
+  }
+
+  @Test func `an age of nothing is that of all, uses ahead of the clock included`() throws {
+    let cache = try scene.open()
+    try store(cache, "a", "b", "c")
+    #expect(try cache.trim(toAge: .zero).removed == 3)
+  }
 }

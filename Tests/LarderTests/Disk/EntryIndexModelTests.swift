@@ -140,7 +140,7 @@ extension Run {
     case 0: plan.maximumByteCount = model.byteCount / 100 * share
     case 1: plan.maximumAllocatedByteCount = model.allocatedByteCount / 100 * share
     case 2: plan.maximumCount = model.count * Int(share) / 100
-    case 3: plan.oldestAccess = Timestamp(seconds: clock - 20)
+    case 3: plan.outdatedAccess = Timestamp(seconds: clock - 20)
     case 4: plan.byteCountToFree = model.allocatedByteCount / 1_000 * share
     default: break
     }

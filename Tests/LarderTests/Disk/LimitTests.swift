@@ -101,7 +101,7 @@ struct `Limits` {
     try fill(cache, 0..<3, 1)
     scene.clock.advance(by: .seconds(98))
     _ = try cache.value(forKey: "0")
-    scene.clock.advance(by: .seconds(2))
+    scene.clock.advance(by: .seconds(1))
     #expect(try cache.removeExpired().removed == 1)
     #expect(try cache.contains("0") && !cache.contains("1") && cache.contains("2"))
   }
@@ -152,7 +152,7 @@ struct `Limits` {
     try fill(cache, 0..<10, 10)
     #expect(try cache.trim(toSize: 55).removed == 5)
     #expect(try cache.trim(toCount: 3).removed == 2)
-    #expect(try cache.trim(toAge: .seconds(1)).removed == 1)
+    #expect(try cache.trim(toAge: .seconds(2)).removed == 1)
     let last = try cache.trim(toSize: 0)
     #expect(last.removed == 2 && last.byteCount == 20 && last.failed == 0)
     #expect(try cache.trim(toSize: 0) == BulkRemoval())

@@ -91,7 +91,7 @@ extension NaiveIndex {
     byteCount <= plan.maximumByteCount ?? .max
       && allocatedByteCount <= plan.maximumAllocatedByteCount ?? .max
       && count <= plan.maximumCount ?? .max && freed >= plan.byteCountToFree
-      && plan.oldestAccess.map { next >= $0 } ?? true
+      && plan.outdatedAccess.map { next > $0 } ?? true
   }
 }
 

@@ -21,7 +21,7 @@ struct TrimPlanTests {
     var bytes: UInt64?
     var allocated: UInt64?
     var count: Int?
-    var oldest: Int64?
+    var outdated: Int64?
     var free: UInt64 = 0
     var expired: [Int] = []
     var evicted: [Int] = []
@@ -37,7 +37,7 @@ struct TrimPlanTests {
       plan.maximumByteCount = bytes
       plan.maximumAllocatedByteCount = allocated
       plan.maximumCount = count
-      plan.oldestAccess = oldest.map { Timestamp(seconds: $0) }
+      plan.outdatedAccess = outdated.map { Timestamp(seconds: $0) }
       plan.byteCountToFree = free
       return plan
     }
@@ -79,10 +79,10 @@ struct TrimPlanTests {
     Row("count: the expired ones count") {
       ($0.now, $0.count, $0.expired, $0.evicted) = (1_000, 3, [2, 5], [1])
     },
-    Row("age: what was used before goes") { ($0.oldest, $0.evicted) = (31, [1, 2, 3]) },
-    Row("age: what was used just then stays") { ($0.oldest, $0.evicted) = (30, [1, 2]) },
+    Row("age: what was used just then goes") { ($0.outdated, $0.evicted) = (30, [1, 2, 3]) },
+    Row("age: what was used after that stays") { ($0.outdated, $0.evicted) = (29, [1, 2]) },
     Row("age: the protected one stays and hides none behind it") {
-      ($0.oldest, $0.protected, $0.evicted) = (30, 1, [2])
+      ($0.outdated, $0.protected, $0.evicted) = (29, 1, [2])
     },
     Row("free: one byte takes one entry") { ($0.free, $0.evicted) = (1, [1]) },
     Row("free: one byte more than an entry takes two") { ($0.free, $0.evicted) = (4_097, [1, 2]) },
@@ -93,7 +93,7 @@ struct TrimPlanTests {
       ($0.free, $0.evicted) = (.max, [1, 2, 3, 4, 5, 6])
     },
     Row("several: until the last of them holds") {
-      ($0.bytes, $0.count, $0.oldest, $0.free) = (2_000, 5, 35, 8_192)
+      ($0.bytes, $0.count, $0.outdated, $0.free) = (2_000, 5, 35, 8_192)
       $0.evicted = [1, 2, 3]
     },
     Row("a protected name that is not there") {
