@@ -120,7 +120,11 @@ extension DiskEngine {
 
   private func end() {
     unlockDirectory()
-    withState { $0.hasEnded = true }
+    let lastStamp = withState { state in
+      state.hasEnded = true
+      return state.lastAccess
+    }
+    configuration.clock.remember(lastStamp, in: location.handle.identity)
     removals.finish()
     changed.signal()
   }

@@ -37,7 +37,11 @@ final class DiskEngine: Sendable {
     pathMark = Atomic(fileSystem.isPathBound)
     writer = EntryWriter(configuration, fileSystem)
     reader = EntryReader(configuration, location)
-    state.withLock { $0.statistics.isDirectoryUnsafe = location.isUnsafe }
+    let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
+    state.withLock { state in
+      state.statistics.isDirectoryUnsafe = location.isUnsafe
+      if let lastStamp { state.lastAccess = lastStamp }
+    }
   }
 
   var now: Timestamp { configuration.clock.now() }

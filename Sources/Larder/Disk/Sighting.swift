@@ -60,8 +60,12 @@ extension EngineState {
     case .known: return false
     case .used(let time):
       index.moveAccess(of: name, to: time)
+      lastAccess = max(lastAccess, time)
       return false
-    case .news(let entry): index.upsert(entry, order: .byLastAccess)
+    case .news(let entry):
+      index.upsert(entry, order: .byLastAccess)
+      // What is used here next was used later, also by a clock that stands still.
+      lastAccess = max(lastAccess, entry.lastAccess)
     case .gone:
       pending[name] = nil
       index.remove(name)

@@ -15,7 +15,9 @@ public struct WallClock: Sendable {
   private let identity = Identity()
 
   /// Stands for one clock: all copies of it hold the same object.
-  private final class Identity: Sendable {}
+  private final class Identity: Sendable {
+    let lastUse = ForkSafeMutex<(directory: FileIdentity, time: Timestamp)?>(nil)
+  }
 
   /// Creates a clock from a function that tells the present time; it may be called by any thread.
   public init(_ read: @escaping @Sendable () -> Timestamp) {
@@ -27,6 +29,20 @@ public struct WallClock: Sendable {
   /// Two clocks made from one function are two: caches of one directory must be given the same
   /// value.
   func isSame(as other: WallClock) -> Bool { identity === other.identity }
+
+  /// Remembers the last stamp that was issued by this clock in a directory, until it is asked to
+  /// remember another.
+  ///
+  /// Stamps run ahead of a clock that stands still, by a nanosecond each, and who opens the
+  /// directory again by the same clock is to go on after the last of them.
+  func remember(_ time: Timestamp, in directory: FileIdentity) {
+    identity.lastUse.withLock { $0 = (directory, time) }
+  }
+
+  /// The stamp that was remembered for a directory.
+  func lastStamp(in directory: FileIdentity) -> Timestamp? {
+    identity.lastUse.withLock { $0?.directory == directory ? $0?.time : nil }
+  }
 
   /// The present time.
   @inlinable

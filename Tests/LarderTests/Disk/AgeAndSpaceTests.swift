@@ -74,4 +74,34 @@ struct `Age limits, free space and clocks that stand still` {
     try store(cache, "a", "b", "c")
     #expect(try cache.trim(toAge: .zero).removed == 3)
   }
+
+  @Test(arguments: [true, false])
+  func `with a clock that stands still, what is stored after reopening is the latest`(
+    isCounted: Bool
+  ) throws {
+    let first = try scene.open()
+    try store(first, "a", "b", "c")
+    try first.close()
+    let cache = try scene.open()
+    if isCounted { #expect(try cache.count() == 3) }
+    try store(cache, "d")
+    #expect(try cache.trim(toCount: 1).removed == 3)
+    #expect(try cache.contains("d"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `what a scan meets is older than what is stored after it, with another clock`() throws
+  {
+    let first = try scene.open()
+    try store(first, "a", "b", "c")
+    try first.close()
+    let clock = ManualClock(scene.clock.now)
+    let cache = try scene.open { $0.clock = clock.wallClock }
+    #expect(try cache.count() == 3)
+    try store(cache, "d")
+    let accesses = try ["a", "b", "c", "d"].map { try scene.status(scene.name($0)).lastAccess }
+    #expect(accesses == accesses.sorted())
+    #expect(try cache.trim(toCount: 1).removed == 3)
+    #expect(try cache.contains("d"))
+  }
 }
