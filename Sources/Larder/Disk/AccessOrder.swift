@@ -1,77 +1,42 @@
-/// The order in which entries were last used.
+/// The order in which entries were last used: the data; `EntryIndex+Order.swift` has the rules.
 ///
 /// ```
 ///  sorted   oldest ⇄ … ⇄ … ⇄ newest     what was used here goes to the end
-///  strays   … ⇄ … ⇄ …                   what a scan or a neighbour brought waits for its place
+///  strays   a heap, the oldest on top   what a scan or a neighbour brought out of order
 /// ```
 ///
-/// Two things are put off until a victim is asked for, because most orders are never asked for it:
-/// strays are sorted and merged into the list then, in one pass; and entries of the same last
-/// access are put in the order of their names when they come to be first.
+/// The next victim is the older of the two that come first. Of those with the same stamp the first
+/// by name goes first. Nothing is ever put in order all at once: a million entries that a scan
+/// brings, or that share a stamp, cost each of their victims O(log n), and no caller a pause.
+///
+/// A stray's link has no neighbours. Its place in the heap is kept there instead, so that the heap
+/// costs 12 bytes for each stray and none for others.
 struct AccessOrder: Sendable {
   var links = SlotLinks()
   var sorted = SlotLinks.Ends()
-  var strays = SlotLinks.Ends()
-  /// The last of the entries that share the first one's stamp, once they are in the order of their
-  /// names; none when that is not known.
-  var tiesEnd = EntrySlot.none
+  /// Four children a node, as in the heap of the expiries.
+  var strays = ChunkedArray<StampedSlot>()
 
   /// The last access of a slot's entry.
   func stamp(of slot: EntrySlot) -> PackedStamp { links[stampOf: slot] }
+}
 
-  /// Adds a slot as the most recently used one, whatever its stamp says.
-  ///
-  /// - Complexity: O(1).
-  mutating func append(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    // The new one may share the stamp of the ties and belong among them.
-    if sorted.last == tiesEnd { tiesEnd = .none }
-    links.append(slot, stamp, to: &sorted)
+/// A slot and a stamp of it, in 12 bytes; a word of 64 bits would make it 16.
+struct StampedSlot: Sendable {
+  private let top: UInt32
+  private let bottom: UInt32
+  let slot: EntrySlot
+
+  init(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    self.slot = slot
+    top = UInt32(truncatingIfNeeded: stamp.bits >> 32)
+    bottom = UInt32(truncatingIfNeeded: stamp.bits)
   }
 
-  /// Makes a slot the most recently used one.
-  ///
-  /// - Complexity: O(1).
-  mutating func moveToEnd(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    // What is used twice in a row has its place already.
-    if slot == sorted.last && slot != tiesEnd && sorted.first != slot {
-      links[stampOf: slot] = stamp
-      return
-    }
-    remove(slot)
-    append(slot, stamp)
-  }
+  var stamp: PackedStamp { PackedStamp(bits: UInt64(top) << 32 | UInt64(bottom)) }
+}
 
-  /// Adds a slot where its stamp says: at the end, or else as a stray.
-  ///
-  /// - Complexity: O(1).
-  mutating func place(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    guard !sorted.isEmpty && stamp < self.stamp(of: sorted.last) else { return append(slot, stamp) }
-    links.append(slot, stamp, to: &strays)
-  }
-
-  /// Adds a slot as the least recently used one.
-  ///
-  /// - Complexity: O(1).
-  ///
-  /// Puts a spared entry back where it was taken from.
-  mutating func prepend(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    tiesEnd = .none
-    links.insert(slot, stamp, after: .none, in: &sorted)
-  }
-
-  /// Takes a slot out.
-  ///
-  /// - Complexity: O(1).
-  mutating func remove(_ slot: EntrySlot) {
-    if slot == strays.first || slot == strays.last {
-      links.remove(slot, from: &strays)
-      return
-    }
-    // The ties' end is lost with the entry itself, and with the one that set it off from the next.
-    if slot == tiesEnd || (tiesEnd != .none && links.previous(before: slot) == tiesEnd) {
-      tiesEnd = .none
-    }
-    // A stray from the middle moves no end, so the list it is said to leave does not matter.
-    links.remove(slot, from: &sorted)
-  }
+extension StampedSlot {
+  /// The stamp of one in the heap of the expiries.
+  var expiry: PackedStamp { stamp }
 }

@@ -13,7 +13,8 @@ extension EntryIndex {
   /// yet another is not an entry of the index.
   ///
   /// - Returns: Whether there was one of the name.
-  /// - Complexity: O(1), and O(log n) for one that can expire.
+  /// - Complexity: O(1), and O(log n) for one that can expire, or goes where its stamp says and that
+  ///   is not the end.
   @discardableResult
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
     if let slot = names.slot(of: entry.name) {
@@ -42,7 +43,7 @@ extension EntryIndex {
     let stamp = PackedStamp(entry.lastAccess)
     // A scan that brings nothing new about the last access leaves the order in peace.
     if placement == .mostRecent || stamp != order.stamp(of: slot) {
-      order.remove(slot)
+      leaveOrder(slot)
       place(slot, stamp, placement)
     }
     expiries.update(slot, Self.expiry(entry.expiry))
@@ -50,8 +51,8 @@ extension EntryIndex {
 
   private mutating func place(_ slot: EntrySlot, _ stamp: PackedStamp, _ placement: Placement) {
     switch placement {
-    case .mostRecent: order.append(slot, stamp)
-    case .byLastAccess: order.place(slot, stamp)
+    case .mostRecent: enterLast(slot, stamp)
+    case .byLastAccess: enterByStamp(slot, stamp)
     }
   }
 
@@ -64,18 +65,17 @@ extension EntryIndex {
   @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
-    order.remove(slot)
-    order.append(slot, PackedStamp(time))
+    moveLast(slot, PackedStamp(time))
     return true
   }
 
   /// Notes a last access that others left on the disk, and moves the entry to where that belongs.
   ///
-  /// - Complexity: O(1).
+  /// - Complexity: O(1), and O(log n) for one that does not go to the end.
   mutating func moveAccess(of name: EntryName, to time: Timestamp) {
     guard let slot = names.slot(of: name) else { return }
-    order.remove(slot)
-    order.place(slot, PackedStamp(time))
+    leaveOrder(slot)
+    enterByStamp(slot, PackedStamp(time))
   }
 
   /// Notes when an entry expires from now on.

@@ -12,7 +12,7 @@ extension EntryIndex {
   /// - Complexity: O(n).
   var contradiction: String? {
     #if DEBUG || LARDER_CHECKS
-      names.contradiction ?? order.contradiction(count: count) ?? expiries.contradiction
+      names.contradiction ?? contradictionOfOrder ?? expiries.contradiction
         ?? contradictionOfTotals
     #else
       nil
@@ -62,25 +62,38 @@ extension EntryIndex {
     }
   }
 
-  extension AccessOrder {
-    fileprivate func contradiction(count: Int) -> String? {
-      guard let sortedCount = length(of: sorted), let strayCount = length(of: strays) else {
-        return "a list's links do not meet"
+  extension EntryIndex {
+    fileprivate var contradictionOfOrder: String? {
+      guard let sortedCount = order.length else { return "the list's links do not meet" }
+      let strays = order.strays
+      for position in 0..<strays.count {
+        let stray = strays[position]
+        if order.links.strayPosition(of: stray.slot) != position {
+          return "a stray does not know its position"
+        }
+        if order.stamp(of: stray.slot) != stray.stamp { return "a stray has two stamps" }
+        if position > 0 && precedes(stray, strays[(position - 1) / 4]) {
+          return "a stray goes before the one above it"
+        }
       }
-      return sortedCount + strayCount == count
-        ? nil : "\(sortedCount) slots and \(strayCount) strays are not \(count) entries"
+      return sortedCount + strays.count == count
+        ? nil : "\(sortedCount) slots and \(strays.count) strays are not \(count) entries"
     }
+  }
 
-    private func length(of list: SlotLinks.Ends) -> Int? {
+  extension AccessOrder {
+    /// The number of slots in the list; nil when a link leads nowhere.
+    fileprivate var length: Int? {
       var count = 0
       var previous = EntrySlot.none
-      var slot = list.first
+      var slot = sorted.first
       while slot != .none {
+        guard links.strayPosition(of: slot) == nil else { return nil }
         guard links.previous(before: slot) == previous else { return nil }
         count += 1
         (previous, slot) = (slot, links.next(after: slot))
       }
-      return previous == list.last ? count : nil
+      return previous == sorted.last ? count : nil
     }
   }
 

@@ -19,7 +19,7 @@ extension EntryIndex {
     }
   }
 
-  /// The entry that goes last, as far as that is known without sorting.
+  /// The entry that goes last, of those in the order of their use.
   ///
   /// - Complexity: O(1).
   var mostRecentName: EntryName? {
@@ -31,33 +31,21 @@ extension EntryIndex {
   /// The sequence is a snapshot: what happens to the index afterwards does not change it, and costs
   /// a copy of each chunk it happens to as long as the sequence is there.
   ///
-  /// - Complexity: O(1), and O(n + s log s) when s entries wait for their place in the order.
-  mutating func entriesInOrder() -> EntriesInOrder {
-    if !order.strays.isEmpty { order.settleStrays() }
-    return EntriesInOrder(index: self)
-  }
+  /// - Complexity: O(1), and O(log n) for each entry that a scan or a neighbour brought.
+  func entriesInOrder() -> EntriesInOrder { EntriesInOrder(rest: self) }
 
   /// The entries of an index in the order of last access.
   struct EntriesInOrder: Sequence, IteratorProtocol {
-    private let index: EntryIndex
-    private var upcoming: EntrySlot
-    // Of those that share a stamp the last by name comes first here.
-    private var ties: [EntrySlot] = []
+    /// The entries that are still to come, in an order of their own.
+    fileprivate var rest: EntryIndex
 
-    fileprivate init(index: EntryIndex) {
-      self.index = index
-      upcoming = index.order.sorted.first
-    }
-
-    var underestimatedCount: Int { index.count }
+    var underestimatedCount: Int { rest.count }
 
     mutating func next() -> IndexedEntry? {
-      if ties.isEmpty && upcoming != .none {
-        let found = index.order.ties(from: upcoming)
-        upcoming = index.order.links.next(after: found[found.count - 1])
-        ties = index.names.inOrder(found).reversed()
-      }
-      return ties.popLast().map(index.entry(at:))
+      let slot = rest.leastRecent
+      guard slot != .none else { return nil }
+      rest.leaveOrder(slot)
+      return rest.entry(at: slot)
     }
   }
 }

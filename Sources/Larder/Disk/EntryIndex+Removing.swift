@@ -21,7 +21,7 @@ extension EntryIndex {
   mutating func remove(_ slot: EntrySlot) {
     discount(slot)
     expiries.remove(slot)
-    order.remove(slot)
+    leaveOrder(slot)
     names.remove(slot)
   }
 

@@ -27,28 +27,25 @@ extension EntryIndex {
   ///
   /// Entries of the same last access go in the order of their names.
   ///
-  /// - Complexity: O(k log n) for k victims, or O(k) for those that never expire; and
-  ///   O(n + s log s) once when s entries wait for their place.
+  /// - Complexity: O(k log n) for k victims, or O(k) for those that never expire and were used here.
   mutating func takeLeastRecent(
     except protected: EntryName?, atMost count: Int = .max,
     while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
   ) -> [Victim] {
     var victims: [Victim] = []
     let spared = protected.flatMap { names.slot(of: $0) }
-    var sparedStamp: PackedStamp?
+    var aside: Aside?
     while victims.count < count {
-      let slot = order.first(by: names)
+      let slot = leastRecent
       // Asked anew for each victim, with the totals as they are without the ones before it.
       guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
       if slot == spared {
-        sparedStamp = order.stamp(of: slot)
-        order.remove(slot)
+        aside = setAside(slot)
       } else {
         victims.append(take(slot))
       }
     }
-    // To the front, where it was found: all that went before it are gone.
-    if let spared, let sparedStamp { order.prepend(spared, sparedStamp) }
+    if let aside { putBack(aside) }
     return victims
   }
 

@@ -24,7 +24,7 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1).
   mutating func use(_ slot: EntrySlot, at access: Timestamp) {
-    order.moveToEnd(slot, PackedStamp(access))
+    moveLast(slot, PackedStamp(access))
   }
 
   /// Notes when the entry of a slot expires from now on.

@@ -4,20 +4,8 @@
 /// 48 bytes, and moving a node down at a million entries misses the processor's caches half as
 /// often as with slots in the heap and stamps elsewhere.
 struct ExpiryHeap: Sendable {
-  /// An expiry and the slot it is of, in 12 bytes; a word of 64 bits would make it 16.
-  struct Node: Sendable {
-    private let top: UInt32
-    private let bottom: UInt32
-    let slot: EntrySlot
-
-    init(_ slot: EntrySlot, _ expiry: PackedStamp) {
-      self.slot = slot
-      top = UInt32(truncatingIfNeeded: expiry.bits >> 32)
-      bottom = UInt32(truncatingIfNeeded: expiry.bits)
-    }
-
-    var expiry: PackedStamp { PackedStamp(bits: UInt64(top) << 32 | UInt64(bottom)) }
-  }
+  /// An expiry and the slot it is of.
+  typealias Node = StampedSlot
 
   private(set) var nodes = ChunkedArray<Node>()
   /// Where a slot's node is; `nowhere` when its entry never expires.

@@ -7,6 +7,12 @@
 struct NameHash: Sendable {
   private let secret: (UInt64, UInt64, UInt64, UInt64)
 
+  /// A hash under a secret that is drawn once in a process.
+  static let ofProcess: NameHash = {
+    var generator = SystemRandomNumberGenerator()
+    return NameHash(using: &generator)
+  }()
+
   /// Draws a secret.
   init(using generator: inout some RandomNumberGenerator) {
     secret = (generator.next(), generator.next(), generator.next(), generator.next())

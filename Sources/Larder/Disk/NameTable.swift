@@ -37,8 +37,16 @@ struct NameTable: Sendable {
   /// The number of names.
   private(set) var count = 0
 
+  /// Slots whose memory is not worth giving back.
+  static let smallCount = 2048
+
   init(hash: NameHash) {
     self.hash = hash
+  }
+
+  /// Creates a table with the secret of this process's small tables.
+  init() {
+    self.init(hash: .ofProcess)
   }
 
   /// The slot of a name.
@@ -94,6 +102,12 @@ extension NameTable {
       digest: identity.digest, fileExtension: extensions[identity.extensionNumber])
   }
 
+  /// Whether a slot's name goes before another's.
+  func precedes(_ a: EntrySlot, _ b: EntrySlot) -> Bool {
+    let (first, second) = (identities[a].digest, identities[b].digest)
+    return first == second ? name(of: a) < name(of: b) : first < second
+  }
+
   /// Whether a slot is an entry's.
   func isUsed(_ slot: EntrySlot) -> Bool {
     identities[slot].extensionNumber != ExtensionNumbers.unused
@@ -107,7 +121,7 @@ extension NameTable {
       return slot
     }
     let number = identities.count
-    precondition(number < UInt32.max, "an index holds fewer than 2³² − 1 entries")
+    precondition(number < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
     return EntrySlot(number: UInt32(truncatingIfNeeded: number))
   }
 }

@@ -1,4 +1,4 @@
-/// Doubly linked lists of slots with their stamps; each slot is in one list at most.
+/// A doubly linked list of slots with their stamps; a slot that is not in it is in a heap instead.
 struct SlotLinks: Sendable {
   /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
   struct Link: Sendable {
@@ -16,6 +16,25 @@ struct SlotLinks: Sendable {
   }
 
   private var links = ChunkedArray<Link>()
+
+  /// What a stray has in the place of the slot after it.
+  private static let stray = EntrySlot(number: .max - 1)
+
+  /// The position of a slot in the heap of strays; nil for one that is in the list.
+  func strayPosition(of slot: EntrySlot) -> Int? {
+    let link = links[slot]
+    return link.next == Self.stray ? Int(link.previous.number) : nil
+  }
+
+  /// Takes note of where a stray is in the heap.
+  mutating func setStrayPosition(of slot: EntrySlot, to position: Int) {
+    links[slot].previous = EntrySlot(number: UInt32(truncatingIfNeeded: position))
+  }
+
+  /// Makes a slot a stray, whose position is still to be set.
+  mutating func putStray(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    links.put(Link(stamp: stamp, next: Self.stray), at: slot)
+  }
 
   /// The slot after another in its list.
   func next(after slot: EntrySlot) -> EntrySlot { links[slot].next }

@@ -23,8 +23,7 @@ extension TrimCourse {
   /// Takes the next victims out of an index: the expired ones first, then the least recently used
   /// as far as the plan demands by what is there now.
   ///
-  /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
-  ///   place in the order.
+  /// - Complexity: O(k log n) for k victims.
   mutating func takeSlice(
     of index: inout EntryIndex, atMost count: Int = sliceCount
   ) -> (expired: [Victim], evicted: [Victim]) {

@@ -71,8 +71,7 @@ extension TrimPlan {
 extension EntryIndex {
   /// Takes out the expired entries, and then the others that a plan demands.
   ///
-  /// - Complexity: O(k log n) for k victims, and O(n + s log s) once when s entries wait for their
-  ///   place in the order.
+  /// - Complexity: O(k log n) for k victims.
   package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
     var course = TrimCourse(plan)
     return course.takeSlice(of: &self, atMost: .max)

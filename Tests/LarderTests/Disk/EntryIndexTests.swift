@@ -108,6 +108,25 @@ struct EntryIndexTests {
     #expect(index.numbers() == [6, 7])
   }
 
+  // With a walk for each victim it takes many minutes, without one a second.
+  @Test(.timeLimit(.minutes(2)))
+  func `a victim costs no walk through those that share its stamp`() {
+    let (tied, others) = (40_000, 4_000)
+    var index = IndexSample.index(
+      (0..<tied + others).map { IndexSample.entry($0, used: $0 < tied ? 10 : Int64(20 + $0)) })
+    for number in 0..<others {
+      // What comes after the ties is used, and with it goes what set them off from the rest.
+      index.touch(IndexSample.name(tied + number), at: Timestamp(seconds: 100_000 + Int64(number)))
+      var isFirst = true
+      let victims = index.takeLeastRecent(except: nil, atMost: 1) { _, _ in
+        defer { isFirst = false }
+        return isFirst
+      }
+      #expect(victims.numbers == [number])
+    }
+    #expect(index.contradiction == nil)
+  }
+
   @Test func `the next expiry is the earliest there is`() {
     var index = IndexSample.index([
       IndexSample.entry(1, expires: 30), IndexSample.entry(2, expires: 20), IndexSample.entry(3),

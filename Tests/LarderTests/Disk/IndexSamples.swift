@@ -32,7 +32,7 @@ enum IndexSample {
 
 extension EntryIndex {
   /// The numbers of the entries in the order of last access.
-  mutating func numbers() -> [Int] {
+  func numbers() -> [Int] {
     entriesInOrder().map { Int($0.name.digest.high) }
   }
 }

@@ -16,12 +16,14 @@ struct NaiveIndex {
     let old = entries.updateValue(entry, forKey: entry.name)
     if order == .byLastAccess && old?.lastAccess == entry.lastAccess { return true }
     unlink(entry.name)
-    if order == .mostRecent || sorted.last.map({ stamp($0) <= entry.lastAccess }) ?? true {
-      sorted.append(entry.name)
-    } else {
-      strays.append(entry.name)
-    }
+    if goesLast(entry, order) { sorted.append(entry.name) } else { strays.append(entry.name) }
     return old != nil
+  }
+
+  private func goesLast(_ entry: IndexedEntry, _ order: EntryIndex.Placement) -> Bool {
+    guard let last = sorted.last else { return true }
+    if stamp(last) == entry.lastAccess { return last < entry.name }
+    return order == .mostRecent || stamp(last) < entry.lastAccess
   }
 
   mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
@@ -53,25 +55,21 @@ struct NaiveIndex {
 }
 
 extension NaiveIndex {
-  /// The names in the order in which they would be evicted.
-  mutating func namesInOrder() -> [EntryName] {
-    settleStrays()
+  /// The names in the order in which they would be evicted: those in the order of their use and
+  /// the strays, merged by what comes first of each.
+  func namesInOrder() -> [EntryName] {
     var names: [EntryName] = []
     var rest = sorted[...]
-    while let first = rest.first {
-      let ties = rest.prefix { stamp($0) == stamp(first) }
-      names += ties.sorted()
-      rest = rest.dropFirst(ties.count)
+    for name in strays.sorted(by: precedes) {
+      let earlier = rest.prefix { !precedes(name, $0) }
+      names += earlier + [name]
+      rest = rest.dropFirst(earlier.count)
     }
-    return names
+    return names + rest
   }
 
-  private mutating func settleStrays() {
-    for name in strays.sorted(by: { stamp($0) < stamp($1) }).reversed() {
-      let place = sorted.lastIndex { stamp($0) <= stamp(name) }
-      sorted.insert(name, at: place.map { $0 + 1 } ?? 0)
-    }
-    strays = []
+  private func precedes(_ a: EntryName, _ b: EntryName) -> Bool {
+    stamp(a) == stamp(b) ? a < b : stamp(a) < stamp(b)
   }
 
   mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {

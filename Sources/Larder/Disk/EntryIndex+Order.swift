@@ -1,0 +1,147 @@
+// The order of last access. Here and not in `AccessOrder`, since ties go by name: an order that was
+// handed the table of names with each use would retain and release all that the table consists of.
+extension EntryIndex {
+  /// The least recently used entry, the first by name of several that share its stamp; none when
+  /// there is no entry.
+  ///
+  /// - Complexity: O(1).
+  var leastRecent: EntrySlot {
+    let first = order.sorted.first
+    guard order.strays.count > 0 else { return first }
+    let stray = order.strays[0]
+    guard first != .none else { return stray.slot }
+    return precedes(stray, StampedSlot(first, order.stamp(of: first))) ? stray.slot : first
+  }
+
+  /// Adds a slot to the order as the most recently used one, whatever its stamp says.
+  ///
+  /// - Complexity: O(1), and O(log n) for one whose stamp is that of the last one.
+  mutating func enterLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    let last = order.sorted.last
+    // The list has its order from use, and ties go by name.
+    if last != .none && stamp == order.stamp(of: last) && !names.precedes(last, slot) {
+      return enterAsStray(slot, stamp)
+    }
+    order.links.append(slot, stamp, to: &order.sorted)
+  }
+
+  /// Adds a slot to the order where its stamp says: at the end, or else as a stray.
+  ///
+  /// - Complexity: O(1), and O(log n) for a stray.
+  mutating func enterByStamp(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    let last = order.sorted.last
+    if last == .none || stamp >= order.stamp(of: last) {
+      enterLast(slot, stamp)
+    } else {
+      enterAsStray(slot, stamp)
+    }
+  }
+
+  /// Makes a slot the most recently used one.
+  ///
+  /// - Complexity: O(1), and O(log n) for a stray.
+  mutating func moveLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    leaveOrder(slot)
+    enterLast(slot, stamp)
+  }
+
+  /// Takes a slot out of the order.
+  ///
+  /// - Complexity: O(1), and O(log n) for a stray.
+  mutating func leaveOrder(_ slot: EntrySlot) {
+    if let position = order.links.strayPosition(of: slot) {
+      removeStray(at: position)
+    } else {
+      order.links.remove(slot, from: &order.sorted)
+    }
+  }
+}
+
+extension EntryIndex {
+  /// A slot that has left the order for a while.
+  struct Aside {
+    let slot: EntrySlot
+    let stamp: PackedStamp
+    let isStray: Bool
+  }
+
+  /// Takes the least recently used slot out of the order for a while.
+  mutating func setAside(_ slot: EntrySlot) -> Aside {
+    let isStray = order.links.strayPosition(of: slot) != nil
+    defer { leaveOrder(slot) }
+    return Aside(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
+  }
+
+  /// Puts a slot back where it was: all that went before it are gone.
+  mutating func putBack(_ aside: Aside) {
+    if aside.isStray {
+      enterAsStray(aside.slot, aside.stamp)
+    } else {
+      order.links.insert(aside.slot, aside.stamp, after: .none, in: &order.sorted)
+    }
+  }
+}
+
+extension EntryIndex {
+  /// Whether a slot goes before another one: the one used earlier, of ties the first by name.
+  func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
+    a.stamp == b.stamp ? names.precedes(a.slot, b.slot) : a.stamp < b.stamp
+  }
+
+  private mutating func enterAsStray(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    let stray = StampedSlot(slot, stamp)
+    order.strays.append(stray)
+    order.links.putStray(slot, stamp)
+    siftUp(stray, from: order.strays.count - 1)
+  }
+
+  /// Takes the stray at a position out. The last one takes the place, and moves up or down from
+  /// there.
+  private mutating func removeStray(at position: Int) {
+    let last = order.strays.removeLast()
+    guard position < order.strays.count else { return }
+    if position > 0 && precedes(last, order.strays[(position - 1) / 4]) {
+      siftUp(last, from: position)
+    } else {
+      siftDown(last, from: position)
+    }
+  }
+
+  /// Moves the hole at a position up until the stray fits, and fills it.
+  private mutating func siftUp(_ stray: StampedSlot, from start: Int) {
+    var position = start
+    while position > 0 {
+      let parent = order.strays[(position - 1) / 4]
+      guard precedes(stray, parent) else { break }
+      setStray(parent, at: position)
+      position = (position - 1) / 4
+    }
+    setStray(stray, at: position)
+  }
+
+  /// Moves the hole at a position down until the stray fits, and fills it.
+  private mutating func siftDown(_ stray: StampedSlot, from start: Int) {
+    var position = start
+    while let (place, child) = earliestChild(of: position), precedes(child, stray) {
+      setStray(child, at: position)
+      position = place
+    }
+    setStray(stray, at: position)
+  }
+
+  private func earliestChild(of position: Int) -> (position: Int, stray: StampedSlot)? {
+    let (first, end) = (4 * position + 1, order.strays.count)
+    guard first < end else { return nil }
+    var earliest = (position: first, stray: order.strays[first])
+    for other in first + 1..<max(first + 1, min(first + 4, end)) {
+      let stray = order.strays[other]
+      if precedes(stray, earliest.stray) { earliest = (other, stray) }
+    }
+    return earliest
+  }
+
+  private mutating func setStray(_ stray: StampedSlot, at position: Int) {
+    order.strays[position] = stray
+    order.links.setStrayPosition(of: stray.slot, to: position)
+  }
+}
