@@ -43,15 +43,21 @@ final class Eviction: Sendable {
   /// The names of all victims chosen so far.
   ///
   /// - Complexity: O(n).
-  var names: [EntryName] { state.withLock { $0.slices.flatMap { $0.map(\.name) } } }
+  var names: [EntryName] {
+    // The slices are shared and gone through outside of the lock, which is asked for under the
+    // engine's by who waits for the end.
+    let slices = state.withLock { $0.slices }
+    return slices.flatMap { $0.map(\.name) }
+  }
 
   /// Takes the next few victims, in the order of their inodes, which is about the order in which
   /// they lie on the disk.
+  ///
+  /// Called by one thread at a time, the evictor, when all have been chosen.
   func take(_ count: Int) -> [Victim] {
-    state.withLock { state in
-      // In inode order the unlinks took 0.81 to 0.87 of the time they take in order of last access.
-      // Sorted by the thread that removes them, and not by the one that chose them.
-      var order = state.order ?? Self.sorted(state.slices)
+    sortIfNeeded()
+    return state.withLock { state in
+      var order = state.order ?? []
       state.order = nil
       defer { state.order = order }
       let places = order.suffix(count)
@@ -59,6 +65,18 @@ final class Eviction: Sendable {
       order.removeLast(places.count)
       return victims
     }
+  }
+
+  /// Puts the victims in order, outside of the lock: who waits for the end asks under the engine's
+  /// lock how far it is.
+  ///
+  /// In inode order the unlinks took 0.81 to 0.87 of the time they take in order of last access.
+  /// Sorted by the thread that removes them, and not by the one that chose them.
+  private func sortIfNeeded() {
+    let slices = state.withLock { $0.order == nil ? $0.slices : nil }
+    guard let slices else { return }
+    let order = Self.sorted(slices)
+    state.withLock { $0.order = order }
   }
 
   private static func sorted(_ slices: [[Victim]]) -> [Place] {
