@@ -146,10 +146,11 @@ extension DiskEngine {
     }
     // The last reference: here the tag is closed, outside of the engine's lock.
     _ = consume term
-    return withState { state in
+    let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
       state.isEvicting = state.evictions.contains(where: \.isComplete)
-      return !state.isEvicting
+      return (!state.isEvicting, state.doomed.takeExcess())
     }
+    return isOver
   }
 
   /// Sees that what was removed stays removed after a power cut, where that is promised.

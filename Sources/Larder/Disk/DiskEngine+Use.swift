@@ -144,17 +144,30 @@ extension DiskEngine {
     }
   }
 
+  /// Names that are taken from the pending uses at once.
+  private static let drainCount = 1024
+
   /// Writes the pending uses of all names.
+  ///
+  /// A use that is there now keeps its slot until it is drained, so that going through the slots
+  /// finds it, whatever comes and goes meanwhile.
   func drainStamps() {
-    let names = withState { state in
+    let slotCount = withState { state in
       state.nextDrain = nil
       state.drainCount += 1
-      return Array(state.pending.keys)
+      return state.pending.slotCount
     }
-    for name in names {
-      changing(name) { drainStamp(of: name) }
+    for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
+      let end = min(start + Self.drainCount, slotCount)
+      for name in withState({ $0.pending.names(in: start..<end) }) {
+        changing(name) { drainStamp(of: name) }
+      }
     }
-    withState { $0.drainCount -= 1 }
+    // Given back here and not under the lock.
+    _ = withState { state in
+      state.drainCount -= 1
+      return state.pending.takeExcess()
+    }
     changed.signal()
   }
 

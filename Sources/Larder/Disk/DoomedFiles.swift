@@ -14,15 +14,10 @@ struct DoomedFiles: Sendable {
     let cause: RemovalCause
   }
 
-  private var names: NameTable
+  private var names = NameTable()
   private var marks = ChunkedArray<Mark>()
   /// What the victims come to.
   private(set) var totals = IndexTotals()
-
-  init() {
-    var generator = SystemRandomNumberGenerator()
-    names = NameTable(hash: NameHash(using: &generator))
-  }
 
   var isEmpty: Bool { names.count == 0 }
 
@@ -65,8 +60,14 @@ struct DoomedFiles: Sendable {
     let mark = marks[slot]
     totals.subtract(byteCount: mark.byteCount, allocatedByteCount: mark.allocatedByteCount)
     names.remove(slot)
-    // An eviction of a million leaves nothing behind it.
-    if isEmpty { self = DoomedFiles() }
     return true
+  }
+
+  /// Takes the memory of many victims that are gone, to be given back outside of a lock: for a
+  /// million that takes a tenth of the time that choosing them took.
+  mutating func takeExcess() -> DoomedFiles? {
+    guard isEmpty, marks.count > NameTable.smallCount else { return nil }
+    defer { self = DoomedFiles() }
+    return self
   }
 }

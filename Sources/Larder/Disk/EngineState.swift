@@ -13,9 +13,11 @@ struct EngineState: Sendable {
   // As many as there are threads that change something, and looked through faster than hashed.
   var busy: [EntryName] = []
   /// Uses that have not reached the disk.
-  var pending: [EntryName: PendingStamp] = [:]
+  var pending: NameMap<PendingStamp> = [:]
   /// What was published here where files cannot say what they hold.
-  var publications: [EntryName: Publication] = [:]
+  var publications: NameMap<Publication> = [:]
+  /// The slot of `publications` that is looked at next for what is gone.
+  var publicationHand = 0
   /// Drains going on; a use that one of them has taken is no longer in `pending`.
   var drainCount = 0
   /// When the next drain of `pending` is due, nil when none is planned.
@@ -40,7 +42,7 @@ struct EngineState: Sendable {
   /// Whether a look at the limits is planned.
   var isLimitCheckPlanned = false
   /// While everything is being removed: the names stored since, which stay. Nil at other times.
-  var storedSinceClear: Set<EntryName>?
+  var storedSinceClear: NameSet?
   /// While everything is being removed: what the files come to that are known to be still there.
   var toBeCleared = IndexTotals()
   /// The room under the size limit that stores have taken whose files are not published yet.
@@ -48,11 +50,11 @@ struct EngineState: Sendable {
   /// The removals of everything that have begun.
   var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.
-  var restampedSinceClear: [EntryName: FileStatus] = [:]
+  var restampedSinceClear: NameMap<FileStatus> = [:]
   /// Whether everything is being removed, until who waits for that has been told of the end.
   var isClearing = false
   /// While a scan is going on: the names it must not report, because we changed them meanwhile.
-  var changedSinceScan: Set<EntryName>?
+  var changedSinceScan: NameSet?
   /// The scan that is going on, the first or a later one.
   var ongoingScan: OngoingScan?
   /// The number of the latest scan.

@@ -14,8 +14,12 @@ extension EngineState {
   /// Remembers what was published under a name.
   mutating func notePublication(_ publication: Publication, of name: EntryName) {
     publications[name] = publication
-    // What others removed is forgotten in one go, so that each store pays for it a little.
+    // What others removed is forgotten two slots a store, so that nobody pays for all of it.
     guard publications.count > 2 * index.count + 1024 else { return }
-    publications = publications.filter { index.contains($0.key) }
+    for other in publications.names(in: publicationHand..<publicationHand + 2)
+    where !index.contains(other) {
+      publications.removeValue(forKey: other)
+    }
+    publicationHand = publicationHand + 2 < publications.slotCount ? publicationHand + 2 : 0
   }
 }

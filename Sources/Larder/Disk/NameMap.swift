@@ -1,0 +1,91 @@
+/// Values by entry name, in a table that grows by one name at a time.
+///
+/// For what can hold a name for every entry and is kept under the engine's lock: a dictionary copies
+/// itself when it is full, which at a million names is a pause of a third of a second.
+struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
+  private var names = NameTable()
+  // Under the names' slots; nil where a slot is free.
+  private var values = ChunkedArray<Value?>()
+
+  init(dictionaryLiteral elements: (EntryName, Value)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+
+  /// The number of names.
+  var count: Int { names.count }
+
+  var isEmpty: Bool { names.count == 0 }
+
+  /// The value of a name.
+  ///
+  /// One name in a table of 65,534 other extensions gets none; the index has no more either.
+  ///
+  /// - Complexity: O(1).
+  subscript(name: EntryName) -> Value? {
+    get { names.slot(of: name).flatMap { values[$0] } }
+    set {
+      guard let newValue else {
+        removeValue(forKey: name)
+        return
+      }
+      guard let slot = names.slot(of: name) ?? names.insert(name) else { return }
+      values.put(newValue, at: slot)
+    }
+  }
+
+  /// Forgets a name.
+  ///
+  /// - Returns: The value that it had.
+  /// - Complexity: O(1).
+  @discardableResult
+  mutating func removeValue(forKey name: EntryName) -> Value? {
+    guard let slot = names.slot(of: name) else { return nil }
+    let value = values[slot]
+    values[slot] = nil
+    names.remove(slot)
+    return value
+  }
+}
+
+extension NameMap {
+  /// The slots that there are, used or free. A name keeps its slot for as long as it is here.
+  var slotCount: Int { values.count }
+
+  /// The names in a range of slots.
+  ///
+  /// - Complexity: O(slots).
+  func names(in slots: Range<Int>) -> [EntryName] {
+    slots.clamped(to: 0..<slotCount).compactMap { number in
+      let slot = EntrySlot(number: UInt32(truncatingIfNeeded: number))
+      return names.isUsed(slot) ? names.name(of: slot) : nil
+    }
+  }
+
+  /// Takes the memory of an empty map that was large once, to be given back outside of a lock.
+  mutating func takeExcess() -> NameMap? {
+    guard isEmpty, slotCount > NameTable.smallCount else { return nil }
+    defer { self = [:] }
+    return self
+  }
+}
+
+/// Entry names, in a table that grows by one name at a time; see ``NameMap``.
+struct NameSet: Sendable, ExpressibleByArrayLiteral {
+  private var names = NameTable()
+
+  init(arrayLiteral elements: EntryName...) {
+    for name in elements { insert(name) }
+  }
+
+  var isEmpty: Bool { names.count == 0 }
+
+  /// - Complexity: O(1).
+  func contains(_ name: EntryName) -> Bool { names.slot(of: name) != nil }
+
+  /// Adds a name, if it is not there.
+  ///
+  /// - Complexity: O(1).
+  mutating func insert(_ name: EntryName) {
+    if names.slot(of: name) == nil { _ = names.insert(name) }
+  }
+}
