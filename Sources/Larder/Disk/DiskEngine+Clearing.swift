@@ -12,7 +12,11 @@ extension DiskEngine {
     generations.beginAll()
     tellObserversOfClearing()
     // One clearing at a time: the second removes what was stored since the first began.
-    let hasBegun = wait { $0.beginClearing() }
+    let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
+      // Given back outside of the lock: of a million entries that takes its time.
+      let old = state.index
+      return state.beginClearing().map { ($0, old) }
+    }
     tellObserversOfClearing()
     generations.endAll()
     guard hasBegun else {
@@ -39,10 +43,13 @@ extension DiskEngine {
       // What could not be read is still there, and the index has forgotten it.
       withState { $0.mustScanAgain() }
     }
-    withState { state in
+    _ = withState { state in
+      // Given back outside of the lock.
+      let old = (state.storedSinceClear, state.restampedSinceClear)
       state.storedSinceClear = nil
       state.toBeCleared = IndexTotals()
       state.restampedSinceClear = [:]
+      return old
     }
     // What neighbours stored meanwhile was met by the walk or not.
     if withState({ $0.hasMissedNews }) { startRescan() }

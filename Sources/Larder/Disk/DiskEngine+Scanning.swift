@@ -126,23 +126,19 @@ extension DiskEngine {
     }
   }
 
-  /// Ends a scan, and takes out what has expired in the same step, so that no total shows it.
+  /// Ends a scan. After the first, what has expired and what the limits do not leave goes before:
+  /// slice by slice, and the last slice in the step that ends the scan, so that no total shows it.
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
-    let (plan, now) = (backgroundSweepPlan(), self.now)
-    withState { state in
-      // A later scan leaves the sweeping to the sweeps: it must not change when what goes.
-      let isFirst = state.ongoingScan.map { !$0.isRescan } ?? false
-      let isCurrent = state.endScan(number, outcome)
-      // Who asked for a trim takes and reports the expired entries himself.
-      let isDue = isCurrent && isFirst && outcome == .finished && state.trimsWaiting == 0
-      guard isDue, !isReadOnly, !state.isShutDown else { return }
-      state.evict(plan)
-      // In the same step as well: who waited for the scan finds what the limit leaves. The files go
-      // when this process is elected.
-      let last = state.index.mostRecentName
-      if let plan = self.plan(for: state, missing: 0, protecting: last, at: now) {
-        state.statistics.purges += 1
-        state.evict(plan)
+    let now = self.now
+    var ending = ScanEnding(
+      number: number, outcome: outcome, sweep: isReadOnly ? nil : backgroundSweepPlan())
+    while !ending.isOver {
+      ending = withState { [ending] state in
+        var next = ending
+        state.proceed(with: &next) { state in
+          plan(for: state, missing: 0, protecting: state.index.mostRecentName, at: now)
+        }
+        return next
       }
     }
     changed.signal()
@@ -191,7 +187,12 @@ extension DiskEngine {
     followDirectory()
     // Who has read in the other must keep nothing of it, neither in memory nor in the index.
     generations.beginAll()
-    withState { $0.forgetDirectory() }
+    // What was known is given back outside of the lock, which takes its time.
+    _ = withState { state in
+      let old = (state.index, state.pending, state.doomed, state.changedSinceScan)
+      state.forgetDirectory()
+      return old
+    }
     tellObserversOfReplacement()
     generations.endAll()
     changed.signal()

@@ -106,6 +106,10 @@ final class DiskEngine: Sendable {
   @inline(__always)
   func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
     state.withLock { state in
+      #if LARDER_HOLDS
+        let start = HoldRecord.Start()
+        defer { HoldRecord.engine.note(start) }
+      #endif
       let result = body(&state)
       let now = state.rarities.rawValue
       // Under the lock, so that of two changes the later one is not overtaken.

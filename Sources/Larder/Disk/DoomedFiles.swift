@@ -63,8 +63,7 @@ struct DoomedFiles: Sendable {
     return true
   }
 
-  /// Takes the memory of many victims that are gone, to be given back outside of a lock: for a
-  /// million that takes a tenth of the time that choosing them took.
+  /// Takes the memory of many victims that are gone, to be given back outside of a lock.
   mutating func takeExcess() -> DoomedFiles? {
     guard isEmpty, marks.count > NameTable.smallCount else { return nil }
     defer { self = DoomedFiles() }

@@ -5,18 +5,18 @@
 ///
 /// ```
 ///  names     digest 16, extension 2, top of the length 2, chain 4,  bucket 4
-///  order     previous 4, next 4, last access 8
+///  order     previous 4, next 4, last access 8;   last access 8 and slot 4 of strays
 ///  expiries  position 4,            expiry 8 and slot 4 of those that expire
 ///  facts     inode 8, change time 8, length 4, blocks 4, lifetime 4, tag and flags 4
 /// ```
 ///
-/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot.
+/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot;
+/// 12 more for one that a scan has met out of order, until it is used.
 /// What belongs together in an operation lies together, and what is walked alone is dense.
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB; what is beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
-/// not even in the moment at which something grows; choosing victims sorts what came from a scan or
-/// a neighbour, and nothing that is in order already.
+/// not even in the moment at which something grows or the first victim is chosen.
 package struct EntryIndex: Sendable {
   var names: NameTable
   var order = AccessOrder()

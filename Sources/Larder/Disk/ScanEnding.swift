@@ -1,0 +1,71 @@
+/// How far the end of a scan has come.
+struct ScanEnding: Sendable {
+  let number: Int
+  let outcome: DiskStatistics.ScanProgress
+  /// What a sweep would remove now; nil where nothing may be removed.
+  let sweep: TrimPlan?
+  private(set) var isOver = false
+  fileprivate var eviction: Eviction?
+  fileprivate var course: TrimCourse?
+  fileprivate var isSwept = false
+  /// What the scan kept and nobody needs any more, to be given back outside of the lock.
+  fileprivate var remains: NameSet?
+
+  init(number: Int, outcome: DiskStatistics.ScanProgress, sweep: TrimPlan?) {
+    (self.number, self.outcome, self.sweep) = (number, outcome, sweep)
+  }
+}
+
+extension EngineState {
+  /// Takes one step towards the end of a scan: chooses a few victims, or ends it.
+  ///
+  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves the
+  /// sweeping to the sweeps: it must not change when what goes. A trim that waits for the scan takes
+  /// and reports the expired entries itself.
+  ///
+  /// - Parameter limits: Makes the plan that the limits ask for, once what has expired is gone.
+  mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
+    let isFirst = ongoingScan.map { $0.number == ending.number && !$0.isRescan } ?? false
+    guard let sweep = ending.sweep, isFirst, ending.outcome == .finished, trimsWaiting == 0,
+      !isShutDown
+    else { return end(&ending) }
+    if ending.course == nil { begin(sweep, in: &ending) }
+    guard takeSlice(&ending) else { return }
+    if !ending.isSwept {
+      ending.isSwept = true
+      // Who waited for the scan finds what the limits leave. The files go when this process is
+      // elected.
+      if let plan = limits(self) {
+        statistics.purges += 1
+        begin(plan, in: &ending)
+        guard takeSlice(&ending) else { return }
+      }
+    }
+    end(&ending)
+  }
+
+  private mutating func begin(_ plan: TrimPlan, in ending: inout ScanEnding) {
+    ending.course = TrimCourse(plan)
+    ending.eviction = beginEviction()
+  }
+
+  /// - Returns: Whether that was all.
+  private mutating func takeSlice(_ ending: inout ScanEnding) -> Bool {
+    guard var course = ending.course, let eviction = ending.eviction else { return true }
+    evictSlice(&course, eviction)
+    ending.course = course
+    return course.isDone
+  }
+
+  private mutating func end(_ ending: inout ScanEnding) {
+    // One that is given up, since the directory was replaced or the engine ends, has its victims.
+    if let eviction = ending.eviction, !eviction.isComplete { endChoosing(eviction) }
+    if ongoingScan?.number == ending.number { ending.remains = changedSinceScan }
+    _ = endScan(ending.number, ending.outcome)
+    ending.finish()
+  }
+}
+
+extension ScanEnding {
+  fileprivate mutating func finish() { isOver = true }
+}

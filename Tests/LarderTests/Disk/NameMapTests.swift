@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Larder
+
+struct NameMapTests {
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func `a map of names does what a dictionary does`(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    var map: NameMap<Int> = [:]
+    var model: [EntryName: Int] = [:]
+    for step in 0..<5_000 {
+      let number = Int.random(in: 0..<300, using: &random)
+      let name = IndexSample.name(number / 2, extension: number % 2 == 0 ? "" : "json")
+      if Bool.random(using: &random) {
+        (map[name], model[name]) = (step, step)
+      } else {
+        #expect(map.removeValue(forKey: name) == model.removeValue(forKey: name), "seed \(seed)")
+      }
+      #expect(map.count == model.count && map.isEmpty == model.isEmpty)
+    }
+    #expect(model.allSatisfy { map[$0.key] == $0.value })
+    #expect(Set(map.names(in: 0..<map.slotCount)) == Set(model.keys))
+  }
+
+  @Test func `a name that stays is found by going through the slots, whatever comes and goes`() {
+    var map: NameMap<Int> = [:]
+    for number in 0..<1_000 { map[IndexSample.name(number)] = number }
+    let slotCount = map.slotCount
+    var found: Set<EntryName> = []
+    for start in stride(from: 0, to: slotCount, by: 100) {
+      found.formUnion(map.names(in: start..<start + 100))
+      for number in 0..<1_000 where number % 10 > 0 {
+        map[IndexSample.name(number)] = number % 20 < 10 ? nil : start
+      }
+    }
+    #expect((0..<1_000).allSatisfy { $0 % 10 > 0 || found.contains(IndexSample.name($0)) })
+  }
+
+  @Test func `an empty map gives up the memory of many names`() {
+    var map: NameMap<Int> = [:]
+    for number in 0..<5_000 { map[IndexSample.name(number)] = number }
+    #expect(map.takeExcess()?.slotCount == nil)
+    for number in 0..<5_000 { map[IndexSample.name(number)] = nil }
+    #expect(map.takeExcess()?.slotCount == 5_000 && map.slotCount == 0)
+    #expect(map.takeExcess()?.slotCount == nil)
+    map[IndexSample.name(1)] = 1
+    #expect(map[IndexSample.name(1)] == 1)
+  }
+
+  @Test func `a set of names holds what was inserted, once`() {
+    var names: NameSet = [IndexSample.name(1), IndexSample.name(1)]
+    #expect(names.contains(IndexSample.name(1)) && !names.contains(IndexSample.name(2)))
+    names.insert(IndexSample.name(2))
+    #expect(names.contains(IndexSample.name(2)) && !names.isEmpty)
+  }
+
+  @Test func `the end of a first scan takes a slice at a time, and totals show at the last`() {
+    var state = EngineState()
+    let number = state.beginScan()
+    var piece = DirectoryScan.Piece()
+    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: $0 < 500 ? 5 : nil) }
+    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
+    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    var limit = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    limit.maximumCount = 100
+    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
+    while !ending.isOver {
+      let before = state.index.count
+      state.proceed(with: &ending) { $0.index.count > 100 ? limit : nil }
+      #expect(before - state.index.count <= 2 * TrimCourse.sliceCount)
+      #expect(state.isScanned == ending.isOver)
+    }
+    #expect(state.index.count == 100)
+    #expect(state.statistics.removals == [.expired: 500, .evicted: 400])
+    #expect(state.evictions.map(\.isComplete) == [true, true])
+    #expect(state.changedSinceScan?.isEmpty == nil)
+  }
+
+  @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
+    var state = EngineState()
+    let number = state.beginScan()
+    var piece = DirectoryScan.Piece()
+    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: 5) }
+    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
+    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
+    state.proceed(with: &ending) { _ in nil }
+    #expect(!ending.isOver)
+    state.isShutDown = true
+    state.proceed(with: &ending) { _ in nil }
+    #expect(ending.isOver && state.ongoingScan == nil)
+    #expect(state.evictions.map(\.isComplete) == [true])
+  }
+}
