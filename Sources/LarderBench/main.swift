@@ -11,6 +11,7 @@ let usage = """
     scan     the scan of a directory beside raw system calls
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
+    holds    the longest that a lock is held, per operation; wants a build with -DLARDER_HOLDS
     table    disk, scan, evict and open as the README shows them
     repeat   one operation so many times, for tools that count
     shell    a cache that does what its input says, for scripts that change things around it
@@ -39,6 +40,7 @@ do {
   case "scan": try ScanBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "evict": try EvictBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "open": try OpenBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "holds": try HoldsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "table": try TableBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "repeat": try RepeatBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
@@ -58,6 +60,7 @@ do {
   case "shell": fail(ShellBenchmark.usage, 2)
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
+  case "holds": fail(HoldsBenchmark.usage, 2)
   case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
   case "power": fail(PowerBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)

@@ -23,6 +23,10 @@ extension MemoryCache {
   ) -> sending Result {
     gate.enter()
     defer { gate.leave() }
+    #if LARDER_HOLDS
+      let start = HoldRecord.Start()
+      defer { HoldRecord.memory.note(start) }
+    #endif
     return stripes[index].withLock(body)
   }
 

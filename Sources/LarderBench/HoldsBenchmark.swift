@@ -1,0 +1,210 @@
+import Glibc
+import Larder
+
+/// Measures the longest that the lock of the engine, and that of the memory tier, is held at once in
+/// each operation on a full directory.
+///
+/// It needs a build that measures, since no other pays for it. `Tests/Reliability/holds` makes one.
+enum HoldsBenchmark {
+  static let usage = """
+    usage: LarderBench holds [--entries N] [--json] [--directory DIR]
+
+      --entries N       entries; the default is 1,000,000
+      --directory DIR   where the files are made and removed again; the default is $TMPDIR or /tmp
+    """
+
+  /// Runs the benchmark with the arguments that follow its name.
+  static func run(arguments: [String]) throws {
+    let options = try DiskOptions(arguments)
+    #if LARDER_HOLDS
+      var run = HoldsRun(options, count: options.entries.first ?? 1_000_000)
+      try run.measureAll()
+      print(options.isJSON ? run.json : run.table)
+    #else
+      _ = options
+      fail("LarderBench holds: this build does not measure; build with -Xswiftc -DLARDER_HOLDS", 2)
+    #endif
+  }
+}
+
+#if LARDER_HOLDS
+  /// One run on directories of one size.
+  private struct HoldsRun {
+    struct Result {
+      let name: String
+      let lock: String
+      let processor: Int64
+      let elapsed: Int64
+    }
+
+    private let options: DiskOptions
+    private let count: Int
+    private let keys: [String]
+    private let names: RawNames
+    private var results: [Result] = []
+
+    init(_ options: DiskOptions, count: Int) {
+      self.options = options
+      self.count = count
+      keys = (0..<count).map { "https://example.com/item/\($0)" }
+      names = RawNames(ofKeys: keys)
+    }
+
+    mutating func measureAll() throws {
+      try measureUse()
+      try measureLimit()
+      try measureExpiry()
+      measureMemory()
+    }
+
+    /// Runs an operation and notes the longest hold of a lock in it.
+    private mutating func measure(
+      _ name: String, _ record: HoldRecord = .engine, _ operation: () throws -> Void
+    ) rethrows {
+      _ = record.take()
+      try operation()
+      let (processor, elapsed) = record.take()
+      results.append(
+        Result(
+          name: name, lock: record === HoldRecord.engine ? "engine" : "memory",
+          processor: processor, elapsed: elapsed))
+    }
+
+    /// Makes files without content that are whole entries, used at given times.
+    private func filled(
+      _ name: String, expiry: Int = 1 << 33, used: (Int) -> Int
+    ) -> BenchmarkDirectory {
+      let directory = BenchmarkDirectory(options, name)
+      let descriptor = RawCalls.openDirectory(directory.path)
+      defer { close(descriptor) }
+      for index in 0..<count {
+        let times = [used(index), expiry].map { timespec(tv_sec: $0, tv_nsec: 0) }
+        // With the XXH64 of no bytes.
+        let attribute = Array("1 ef46db3751d8e999 never =\(keys[index])".utf8)
+        unsafe RawCalls.store(descriptor, names[index], [], attribute, times)
+      }
+      return directory
+    }
+  }
+
+  extension HoldsRun {
+    private func open(
+      _ directory: BenchmarkDirectory, countLimit: Int? = nil
+    ) throws -> DiskCache {
+      var configuration = DiskCache.Configuration(sizeLimit: nil)
+      configuration.countLimit = countLimit
+      return try DiskCache(directory: directory.path, configuration: configuration)
+    }
+
+    /// A directory whose entries were used at random times, without a limit.
+    private mutating func measureUse() throws {
+      let (start, count, keys) = (Int(time(nil)) - 200_000, count, keys)
+      let directory = filled("holds") { _ in start + Int.random(in: 0..<100_000) }
+      defer { directory.removeAll() }
+      let cache = try open(directory)
+      try measure("scan") { _ = try cache.count() }
+      // Each use is due on the disk, and waits there for the drain.
+      try measure("read") { for key in keys { _ = try cache.value(forKey: key) } }
+      try measure("drain") { try cache.flush() }
+      let some = keys.shuffled().prefix(10_000)
+      try measure("read again") { for key in some { _ = try cache.value(forKey: key) } }
+      try measure("store over") { for key in some { try cache.store([1], forKey: key) } }
+      try measure("store new") { for key in some { try cache.store([1], forKey: "new \(key)") } }
+      try measure("remove") { for key in some { try cache.remove(forKey: key) } }
+      try measure("preview") { _ = try cache.preview(.count(count / 2)) }
+      try measure("use after a preview") {
+        for key in keys.suffix(10_000) { _ = try cache.value(forKey: key) }
+      }
+      try measure("trim to half") { _ = try cache.trim(toCount: count / 2) }
+      try measure("remove all") { _ = try cache.removeAll() }
+      try measure("close") { try cache.close() }
+    }
+
+    /// A directory whose entries were all used in one second, over a limit.
+    private mutating func measureLimit() throws {
+      let (start, count) = (Int(time(nil)) - 200_000, count)
+      let directory = filled("holds") { _ in start }
+      defer { directory.removeAll() }
+      let cache = try open(directory, countLimit: count - 1)
+      try measure("end of a scan over the limit") {
+        _ = try cache.count()
+        try cache.flush()
+      }
+      let more = count - 1 - (try cache.count())
+      try measure("stores up to a purge") {
+        for number in 0...more { try cache.store([], forKey: "\(number)") }
+        try cache.flush()
+      }
+      try cache.close()
+    }
+
+    /// A directory whose entries have all expired.
+    private mutating func measureExpiry() throws {
+      let start = Int(time(nil)) - 200_000
+      let directory = filled("holds", expiry: start + 1) { start + $0 % 1000 }
+      defer { directory.removeAll() }
+      let cache = try open(directory, countLimit: 2 * count)
+      try measure("end of a scan of expired") {
+        _ = try cache.count()
+        try cache.flush()
+      }
+      try cache.close()
+    }
+
+    /// A memory tier of as many values.
+    private mutating func measureMemory() {
+      let count = count
+      let cache = MemoryCache<Int, Int>(.init(countLimit: 2 * count))
+      measure("memory store", .memory) {
+        for key in 0..<count { cache.store(key, forKey: key, expiration: .days(1)) }
+      }
+      measure("memory hit", .memory) {
+        for key in 0..<count { _ = cache.value(forKey: key) }
+      }
+      measure("memory sweep", .memory) { _ = cache.removeExpired() }
+      measure("memory trim to half", .memory) { _ = cache.trim(toCount: count / 2) }
+      measure("memory remove all", .memory) { _ = cache.removeAll() }
+    }
+  }
+
+  extension HoldsRun {
+    var table: String {
+      let head = ["operation".padded(32), "lock  ", "longest ms", "elapsed ms"]
+      let rows = results.map { result in
+        [
+          result.name.padded(32), result.lock, Self.milliseconds(result.processor).padded(10),
+          Self.milliseconds(result.elapsed).padded(10),
+        ]
+      }
+      return ([head] + rows).map { $0.joined(separator: "  ") }.joined(separator: "\n")
+    }
+
+    var json: String {
+      let rows = results.map {
+        """
+            {"name": "\($0.name)", "lock": "\($0.lock)", "entries": \(count), \
+        "longest_ms": \(Self.milliseconds($0.processor)), "elapsed_ms": \(Self.milliseconds($0.elapsed))}
+        """
+      }
+      return """
+        {
+          "schema": 1,
+          "benchmark": "holds",
+          "results": [
+        \(rows.joined(separator: ",\n"))
+          ]
+        }
+        """
+    }
+
+    private static func milliseconds(_ nanoseconds: Int64) -> String {
+      "\((Double(nanoseconds) / 10_000).rounded() / 100)"
+    }
+  }
+
+  extension String {
+    fileprivate func padded(_ width: Int) -> String {
+      self + String(repeating: " ", count: max(0, width - count))
+    }
+  }
+#endif
