@@ -23,10 +23,11 @@ package enum TemporaryRoot {
       }
       removeAbandoned(in: folder)
       let own = "\(folder)/\(prefix)\(getpid())"
-      try FileManager.default.createDirectory(
-        atPath: own, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      // Held by the descriptor for as long as the process lives.
-      guard lock(own) else { throw CocoaError(.fileWriteUnknown) }
+      // Another run may take the directory for an abandoned one until it is locked.
+      repeat {
+        try FileManager.default.createDirectory(
+          atPath: own, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      } while !lock(own)
       made = own
       atexit { if !isForkedChild { TemporaryRoot.remove() } }
       return own
