@@ -7,11 +7,19 @@ extension Coder<Data> {
 }
 
 extension Coder where Value: Codable {
-  /// JSON, as Foundation's coders with their default settings write and read it.
+  /// JSON, as Foundation's coders with their default settings write and read it, with the keys of
+  /// each object in order.
+  ///
+  /// In order, so that equal values are equal bytes: without that their order changes from one
+  /// process to the next, and a fixture that is recorded anew would show changes that are none.
   public static func json(_ type: Value.Type = Value.self) -> Coder {
-    Coder(
-      encode: { [UInt8](try JSONEncoder().encode($0)) },
-      decode: { try JSONDecoder().decode(Value.self, from: Data($0)) })
+    json(
+      type,
+      encoder: {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+      }, decoder: { JSONDecoder() })
   }
 
   /// JSON, by coders that the functions make for each value, since theirs are not safe to share.

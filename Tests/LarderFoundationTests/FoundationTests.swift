@@ -49,6 +49,12 @@ final class `Larder with Foundation` {
     #expect(error?.code == .resourcesExhausted)
   }
 
+  @Test func `equal values are equal bytes of JSON`() throws {
+    struct Wide: Codable, Sendable { var (e, b, d, a, c) = (1, 2, 3, 4, 5) }
+    let bytes = try Coder.json(Wide.self).encode(Wide())
+    #expect(String(decoding: bytes, as: UTF8.self) == #"{"a":4,"b":2,"c":5,"d":3,"e":1}"#)
+  }
+
   @Test func `codable values go through JSON`() throws {
     let cache = try Cache(directory: directory, coder: .json(Point.self))
     try cache.store(Point(x: 1, y: -2), forKey: "point")
