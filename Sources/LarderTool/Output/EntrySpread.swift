@@ -23,7 +23,7 @@ struct EntrySpread: Sendable {
   private mutating func add(_ entry: DiskEntry, at now: Timestamp) {
     let size = UInt64(max(0, entry.byteCount))
     count += 1
-    byteCount = byteCount &+ size
+    byteCount.addSaturating(size)
     sizes.add(size, toClass: SizeClass.index(of: size))
     expiries.add(size, toClass: AgeClass.index(ofExpiry: entry.expiry, at: now))
     uses.add(size, toClass: AgeClass.index(ofUse: entry.lastAccess, at: now))

@@ -1,3 +1,5 @@
+import Larder
+
 /// Entries and bytes in classes, as rows with bars.
 struct Histogram: Sendable {
   /// One class and what fell into it.
@@ -26,7 +28,7 @@ struct Histogram: Sendable {
   /// Counts one entry.
   mutating func add(_ byteCount: UInt64, toClass index: Int) {
     classes[index].count += 1
-    classes[index].byteCount = classes[index].byteCount &+ byteCount
+    classes[index].byteCount.addSaturating(byteCount)
   }
 
   /// The rows between the first and the last class that hold anything, with bars by number.

@@ -16,6 +16,12 @@ struct SpreadTests {
     #expect(SizeClass.all[index].bound.map { size < $0 } ?? true)
   }
 
+  @Test func `bytes beyond the most that a number holds stay at the most`() {
+    var histogram = Histogram("SIZE", [("any", [], .plain)])
+    for _ in 1...3 { histogram.add(.max / 2, toClass: 0) }
+    #expect(histogram.classes[0].byteCount == .max)
+  }
+
   @Test func `classes of sizes are named by their bounds`() {
     #expect(
       SizeClass.all.map(\.label) == [
