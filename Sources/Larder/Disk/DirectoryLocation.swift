@@ -41,6 +41,12 @@ final class DirectoryLocation: Sendable {
   static func open(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DirectoryLocation {
+    // An empty path is none, and what follows a NUL would be cut off and another directory opened.
+    if path.isEmpty || path.utf8.contains(0) {
+      throw CacheError(
+        .invalidArgument, operation: "open", path: path,
+        underlying: path.isEmpty ? "the path is empty" : "the path holds a NUL")
+    }
     let faults = configuration.faults
     let isReadOnly = configuration.mode.isReadOnly
     let mayMake = !isReadOnly && configuration.makesDirectory

@@ -62,7 +62,8 @@ extension DiskCache {
   }
 
   /// All entries, expired ones included, in the order of their names, as of a walk through the
-  /// directory now. Does not count as use.
+  /// directory now. Does not count as use. One that cannot be opened is among them, with
+  /// `isReadable` false.
   ///
   /// - Complexity: O(n log n); opens every file to learn its key.
   /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
@@ -73,7 +74,7 @@ extension DiskCache {
       var entries: [DiskEntry] = []
       // An entry may go between the walk and the look at it; it is left out then.
       for name in try engine.names().sorted() {
-        if let inspection = try engine.inspect(name) { entries.append(DiskEntry(inspection)) }
+        if let entry = DiskEntry(try engine.look(at: name)) { entries.append(entry) }
       }
       return entries
     }
@@ -114,6 +115,24 @@ extension DiskCache {
 }
 
 extension DiskEntry {
+  /// What a look at a name shows; nil for no entry.
+  init?(_ look: DiskEngine.EntryLook) {
+    switch look {
+    case .readable(let inspection): self.init(inspection)
+    case .unreadable(let name, let status): self.init(unreadable: name, status)
+    case .nothing: return nil
+    }
+  }
+
+  private init(unreadable name: EntryName, _ status: FileStatus?) {
+    let expiry = status?.modification.asExpiry ?? .never
+    self.init(
+      name: name.description, key: nil, byteCount: Int(clamping: status?.byteCount ?? 0),
+      allocatedByteCount: Int(clamping: status?.allocatedByteCount ?? 0),
+      lastAccess: status?.lastAccess ?? Timestamp(seconds: 0),
+      expiry: expiry < .never ? expiry : nil, lifetime: nil, extendedData: [], isReadable: false)
+  }
+
   init(_ inspection: DiskEngine.Inspection) {
     let expiry = inspection.status.modification.asExpiry
     // A digest proves a key and does not tell it.

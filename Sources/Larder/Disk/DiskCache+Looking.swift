@@ -6,7 +6,7 @@ extension DiskCache {
   package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     engine.followReplacement()
-    return try engine.inspect(name).map(DiskEntry.init)
+    return DiskEntry(try engine.look(at: name))
   }
 
   /// The hash of the content of a name's file, whatever its attribute says; nil where there is none

@@ -33,23 +33,53 @@ extension DiskEngine {
     return objection == nil ? inspection : nil
   }
 
-  /// Looks at the file of a name, expired or not; nil where there is none that can be an entry.
+  /// Looks at the file of a name, expired or not; nil where there is none that can be an entry and
+  /// be read.
   func inspect(_ name: EntryName) throws(CacheError) -> Inspection? {
-    if withState({ $0.hidesFile(named: name) }) { return nil }
+    guard case .readable(let inspection) = try look(at: name) else { return nil }
+    return inspection
+  }
+
+  /// What a look at the file of a name shows.
+  enum EntryLook: Sendable {
+    case readable(Inspection)
+    /// An entry that cannot be opened or read; the status where the system tells it.
+    case unreadable(EntryName, FileStatus?)
+    /// No file that can be an entry.
+    case nothing
+  }
+
+  /// Looks at the file of a name, expired or not.
+  func look(at name: EntryName) throws(CacheError) -> EntryLook {
+    if withState({ $0.hidesFile(named: name) }) { return .nothing }
     switch try reader.open(name.fileName, in: location.handle) {
-    case .missed: return nil
+    case .missed(.unreadable, _): return lookAtUnreadable(name)
+    case .missed: return .nothing
     case .file(let descriptor, let status):
-      guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
+      guard status.isRegular, reader.trust.isTrusted(status) else { return .nothing }
       do throws(Errno) {
         let reading = try reader.attributeReading(of: descriptor)
-        return Inspection(
-          name: name, status: status, reading: reading,
-          extendedData: try reader.extendedData(of: descriptor),
-          isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false)
+        return .readable(
+          Inspection(
+            name: name, status: status, reading: reading,
+            extendedData: try reader.extendedData(of: descriptor),
+            isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false))
       } catch {
-        guard EntryReader.missReason(for: error) == nil else { return nil }
+        guard EntryReader.missReason(for: error) == nil else { return .unreadable(name, status) }
         throw CacheError(readFailure: error, name: name.description)
       }
+    }
+  }
+
+  /// Looks at what cannot be opened: its status may be told all the same.
+  private func lookAtUnreadable(_ name: EntryName) -> EntryLook {
+    do throws(Errno) {
+      let status = try location.handle.status(of: name.fileName)
+      let isEntry = status.isRegular && reader.trust.isTrusted(status)
+      return isEntry ? .unreadable(name, status) : .nothing
+    } catch {
+      // ESTALE is what NFS says of a file that another machine has removed.
+      return error == .noSuchFile || error == .staleHandle ? .nothing : .unreadable(name, nil)
     }
   }
 

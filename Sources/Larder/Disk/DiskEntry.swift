@@ -16,6 +16,9 @@ public struct DiskEntry: Sendable, Hashable {
   public let lifetime: RecordedLifetime?
   /// The caller's own data beside the value, empty when there is none.
   public let extendedData: [UInt8]
+  /// Whether the file can be opened. If not, its name and status are all that is known, and where
+  /// the system does not tell the status either, the length is 0.
+  public internal(set) var isReadable = true
 
   /// Whether the entry has expired at a point in time.
   ///

@@ -9,6 +9,7 @@ struct DirectoryDifference: Sendable {
     case expiry
     case lifetime
     case key
+    case unreadable
   }
 
   /// Entries of the first directory alone.

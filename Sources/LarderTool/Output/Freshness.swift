@@ -58,6 +58,7 @@ extension DiskEntry {
 
   /// The key as people see it, escaped.
   var keyText: String {
-    key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)"
+    if !isReadable { return "(unreadable)" }
+    return key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)"
   }
 }

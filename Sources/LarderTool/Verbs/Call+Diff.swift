@@ -7,6 +7,7 @@ extension Call {
     let caches = (try openForReading(), try openForReading(other))
     let left = try onCache { () throws(CacheError) in try caches.0.entries() }
     let right = try onCache(other) { () throws(CacheError) in try caches.1.entries() }
+    sayUnreadable(left + right)
     var difference = DirectoryDifference()
     for (old, new) in Self.paired(left, right) {
       if let old, let new {
@@ -51,6 +52,8 @@ extension Call {
   private func changes(
     _ old: DiskEntry, _ new: DiskEntry, _ caches: (DiskCache, DiskCache), _ other: [UInt8]
   ) throws(Failure) -> [DirectoryDifference.Change] {
+    // Nothing can be said of it, least of all that it is the same.
+    if !old.isReadable || !new.isReadable { return [.unreadable] }
     var changes: [DirectoryDifference.Change] = []
     if try !isSameContent(old, new, caches, other) { changes.append(.content) }
     if old.extendedData != new.extendedData { changes.append(.extendedData) }

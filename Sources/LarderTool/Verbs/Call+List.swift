@@ -10,6 +10,7 @@ extension Call {
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
     entries.sort(by: order.precedes)
     let shown = entries.prefix(arguments.count(.first) ?? .max)
+    sayUnreadable(entries)
     if isJSON {
       try printJSON(shown)
     } else {
@@ -17,6 +18,14 @@ extension Call {
       suggestAfterList(entries, shown: shown.count, at: now)
     }
     return .fine
+  }
+
+  /// Says how many entries tell only their name and status.
+  func sayUnreadable(_ entries: [DiskEntry]) {
+    let count = entries.count { !$0.isReadable }
+    if count == 0 { return }
+    let entries = "\(count.grouped) \(count == 1 ? "entry" : "entries")"
+    console.say("\(entries) cannot be read; check owner and mode")
   }
 
   /// Prints one object, in pieces however many entries there are.
@@ -83,6 +92,7 @@ extension DiskEntry {
       ("last_access", .time(lastAccess)), ("expires", .time(expiry)),
       ("last_access_ns", .nanoseconds(lastAccess)), ("expires_ns", .nanoseconds(expiry)),
       ("lifetime", lifetime?.json ?? .null),
+      ("readable", .bool(isReadable)),
       // The content was not read.
       ("verified", nil),
     ]

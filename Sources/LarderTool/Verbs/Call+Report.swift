@@ -6,6 +6,7 @@ extension Call {
     let cache = try openForReading()
     let findings = arguments.has(.quick) ? nil : try verification(of: cache, repairs: false)
     let content = try content(of: cache, findings)
+    sayUnreadable(content.entries)
     try write(content)
     try onCache { () throws(CacheError) in try cache.close() }
     if isJSON { try console.print(content.json(path: arguments.file(.page) ?? Self.dash)) }

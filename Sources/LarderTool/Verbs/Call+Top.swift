@@ -6,6 +6,7 @@ extension Call {
     let cache = try openForReading()
     let now = WallClock.system.now()
     let entries = try onCache { () throws(CacheError) in try cache.entries() }
+    sayUnreadable(entries)
     let largest = entries.sorted(by: EntryOrder.size.precedes)
       .prefix(arguments.count(.first) ?? 10)
     let spread = EntrySpread(entries, at: now)

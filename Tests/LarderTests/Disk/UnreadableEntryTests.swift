@@ -1,0 +1,28 @@
+import Testing
+
+@testable import Larder
+
+struct `An entry that cannot be opened` {
+  @Test func `is listed with what its status tells`() throws {
+    let scene = try TemporaryDirectory()
+    let faults = FaultInjector()
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.faults = faults
+    let cache = try DiskCache(directory: scene.path + "/c", configuration: configuration)
+    try cache.store([1, 2, 3], forKey: "k", expiration: .seconds(60))
+    let sound = try #require(try cache.entries().first)
+    #expect(sound.isReadable && sound.key == "k")
+    // The first is of the walk; the second opens the entry.
+    faults.plan(.errno(.permissionDenied), for: .openat, at: 2)
+    let entry = try #require(try cache.entries().first)
+    #expect(!entry.isReadable && entry.key == nil && entry.lifetime == nil)
+    #expect(entry.name == sound.name && entry.byteCount == 3 && entry.expiry == sound.expiry)
+    try cache.close()
+  }
+
+  @Test(arguments: ["", "/tmp/a\0b"])
+  func `a path that is none opens no directory`(path: String) throws {
+    let error = #expect(throws: CacheError.self) { try DiskCache(directory: path) }
+    #expect(error?.code == .invalidArgument)
+  }
+}
