@@ -25,8 +25,15 @@ struct Rule: Sendable {
     }
   }
 
-  /// Only one source can be stdin.
-  static let oneReaderOfStandardInput = Rule("stdin cannot be both the key and the value") {
-    $0.file(.keyFile) != [UInt8(ascii: "-")] || ($0[.file].first ?? [0x2D]) != [0x2D]
+  /// Only one source can be stdin; a second one would find it empty.
+  static let oneReaderOfStandardInput = Rule("only one of key and values can come from stdin") {
+    let dash = [UInt8(ascii: "-")]
+    let files = $0[.file]
+    // The values stand in every second place, with the keys of further pairs between them; without
+    // any, the value is stdin.
+    let values =
+      files.isEmpty
+      ? [dash] : files.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    return values.count { $0 == dash } + ($0.file(.keyFile) == dash ? 1 : 0) <= 1
   }
 }
