@@ -23,8 +23,21 @@ struct EntryDiagnosis: Sendable {
 
   /// All of it in a few words.
   var sentence: String {
-    guard let reason else { return "A read finds it, sound: \(facts)." }
+    guard let reason else {
+      // The lifetime is nil where there is no attribute, and with it no hash.
+      return entry?.lifetime == nil
+        ? "A read finds it; it carries no hash, so that nothing tells whether it is sound. It has "
+          + "\(facts)."
+        : "A read finds it, sound: \(facts)."
+    }
     switch reason {
+    case .damaged where entry?.lifetime == nil && entry?.byteCount == 0:
+      return
+        "A read finds nothing: the file is empty and carries no hash, as a power cut can leave "
+        + "one. \(factsSentence) larder stamp takes it as it is."
+    case .damaged where entry?.lifetime == nil:
+      return "A read finds nothing: the file's attribute user.larder is not one that this format "
+        + "knows. \(factsSentence) larder stamp takes it as it is."
     case .absent: return "A read finds nothing: there is no file of that name."
     case .expired: return "A read finds nothing: it has expired \(expiredSince). \(factsSentence)"
     case .damaged:

@@ -65,6 +65,21 @@ struct `Looking closer` {
     return [json["state"] as? String ?? "", words, "\(outcome.status)"]
   }
 
+  @Test func `why calls nothing sound that carries no hash, and nothing damaged that has none`()
+    throws
+  {
+    _ = try scene.shell(
+      """
+      mkdir -m 700 c; cd c; printf hand > 900150983cd24fb0d6963f7d28e17f72
+      : > 8ce4b16b22b58894aa86c421e8759df3; touch -m -d '+1 day' *
+      """)
+    let byHand = try scene.run("why", "c", "abc")
+    #expect(byHand.status == 0 && byHand.text.contains("it carries no hash"))
+    #expect(!byHand.text.contains("sound:"))
+    let empty = try scene.run("why", "c", "k")
+    #expect(empty.status == 1 && empty.text.contains("the file is empty and carries no hash"))
+  }
+
   @Test func `why names the other key whose file has the name`() throws {
     try scene.put("value", "abc")
     let other = "c/5d41402abc4b2a76b9719d911017c592"
