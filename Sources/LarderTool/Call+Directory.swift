@@ -56,9 +56,7 @@ extension Call {
     switch try directoryKind(directory) {
     case .cache, .empty: return
     case .foreign: throw .notACache(name)
-    case nil:
-      throw .problem(
-        .notACache, "\(name.quotedForDisplay) does not exist; larder put would make it")
+    case nil: throw .missing(name)
     }
   }
 

@@ -21,7 +21,7 @@ extension Failure {
     let name = directory.quotedForDisplay
     let sentence =
       switch error.code {
-      case .directoryMissing: "\(name) does not exist; larder put would make it"
+      case .directoryMissing: Self.sentence(onMissing: directory)
       case .notADirectory: "\(name) is no directory; name the directory of a cache"
       case .unsafeDirectory:
         "others own \(name) or can write to it; chmod go-w it, or use a directory of your own"
@@ -32,10 +32,33 @@ extension Failure {
     self = .problem(ExitCode(error.code), sentence)
   }
 
-  /// The directory holds only other things.
-  static func notACache(_ directory: [UInt8]) -> Failure {
+  /// The directory is not there; `maker` would make it.
+  static func missing(_ directory: [UInt8], maker: String = "larder put") -> Failure {
+    .problem(.notACache, sentence(onMissing: directory, maker: maker))
+  }
+
+  private static func sentence(
+    onMissing directory: [UInt8], maker: String = "larder put"
+  ) -> String {
     let name = directory.quotedForDisplay
+    return isLink(directory)
+      ? "\(name) is a link to nothing; make what it points to, or remove the link"
+      : "\(name) does not exist; \(maker) would make it"
+  }
+
+  /// Whether a path at which nothing can be opened is a link.
+  static func isLink(_ path: [UInt8]) -> Bool {
+    do throws(Errno) {
+      return try Path(path).isTaken()
+    } catch {
+      return false
+    }
+  }
+
+  /// The directory holds only other things. Only a verb that writes may offer to take it.
+  static func notACache(_ directory: [UInt8], cure: String? = nil) -> Failure {
+    let cure = cure ?? "name the directory of a cache"
     return .problem(
-      .notACache, "\(name) holds only other things and no cache; larder put --adopt takes it")
+      .notACache, "\(directory.quotedForDisplay) holds only other things and no cache; \(cure)")
   }
 }

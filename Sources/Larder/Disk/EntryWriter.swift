@@ -32,7 +32,9 @@ final class EntryWriter: Sendable {
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
     // Without a name a crash leaves nothing behind; but only linkat can give one later, and it
     // replaces nothing. Where the name is taken a temporary saves the second name.
-    let file = try isNew ? stageUnnamed(in: handle) : stageNamed(in: handle)
+    let file =
+      try isNew
+      ? stageUnnamed(in: handle) : StagedFile.named(in: handle, permissions: permissions)
     if user == 0 && handle.owner != 0 {
       // Root works for the directory's owner, who must be able to use and remove the file.
       try file.descriptor.setOwner(handle.owner, group: handle.group)
@@ -45,34 +47,19 @@ final class EntryWriter: Sendable {
   /// Falls back to a temporary: for good where the filesystem knows no unnamed files, for this time
   /// where the directory is the trouble.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
-    if lacksUnnamedFiles.load(ordering: .relaxed) { return try stageNamed(in: handle) }
+    if lacksUnnamedFiles.load(ordering: .relaxed) {
+      return try StagedFile.named(in: handle, permissions: permissions)
+    }
     do throws(Errno) {
       let descriptor = try handle.createUnnamed(permissions: permissions)
       return StagedFile(descriptor, in: handle, temporary: nil)
     } catch .notSupported, .isDirectory, .invalidArgument {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
-      return try stageNamed(in: handle)
+      return try StagedFile.named(in: handle, permissions: permissions)
     } catch .notPermitted, .noSuchFile {
       // In a removed directory O_TMPFILE says EPERM; O_CREAT says ENOENT, which leads to the cure.
-      return try stageNamed(in: handle)
-    }
-  }
-
-  /// Makes a temporary and locks it before anybody can take it for one that was left behind.
-  private func stageNamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
-    while true {
-      let name = TemporaryName()
-      do throws(Errno) {
-        let file = StagedFile(
-          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
-        // A scan that came between the making and the lock has removed the file, or is about to.
-        guard file.lock() else { continue }
-        if try file.descriptor.status().linkCount > 0 { return file }
-      } catch .fileExists {
-        // Numbers are unique within a process and processes within a namespace, so this ends soon.
-        // Another process namespace shares the directory and our number: take the next.
-      }
+      return try StagedFile.named(in: handle, permissions: permissions)
     }
   }
 

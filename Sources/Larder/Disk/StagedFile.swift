@@ -34,6 +34,25 @@ struct StagedFile: ~Copyable {
     }
   }
 
+  /// Makes a temporary and locks it before anybody can take it for one that was left behind.
+  static func named(
+    in handle: DirectoryHandle, permissions: UInt32
+  ) throws(Errno) -> StagedFile {
+    while true {
+      let name = TemporaryName()
+      do throws(Errno) {
+        let file = StagedFile(
+          try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
+        // A scan that came between the making and the lock has removed the file, or is about to.
+        guard file.lock() else { continue }
+        if try file.descriptor.status().linkCount > 0 { return file }
+      } catch .fileExists {
+        // Numbers are unique within a process and processes within a namespace, so this ends soon.
+        // Another process namespace shares the directory and our number: take the next.
+      }
+    }
+  }
+
   /// Adds bytes to the content.
   ///
   /// After a failure the content is what it was, and the write can be tried again.
@@ -86,6 +105,9 @@ struct StagedFile: ~Copyable {
       byteCount += count
     }
   }
+
+  /// The state of the hash after the content.
+  var contentState: XXH64 { hash }
 
   /// The hash of the content and of extended data after it.
   func contentHash(with extendedData: [UInt8]) -> UInt64 {

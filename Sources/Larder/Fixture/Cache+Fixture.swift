@@ -16,13 +16,13 @@ extension Cache {
   public convenience init(
     fixture: Fixture, coder: Coder<Value>, configuration: CacheConfiguration = CacheConfiguration()
   ) throws(CacheError) {
-    let copy = try fixture.copy()
+    let (copy, names) = try fixture.copy()
     var configuration = configuration
     configuration.disk.clock = fixture.clock.wallClock
     configuration.disk.mode = .shared
     try self.init(
       directory: copy.path, coder: coder, configuration: configuration,
-      fixture: FixtureUse(fixture: fixture, copy: copy))
+      fixture: FixtureUse(fixture: fixture, copy: copy, names: names))
   }
 
   /// Opens a cache on a copy of the fixture at a path, at the fixture's time.
@@ -42,22 +42,36 @@ extension Cache {
   }
 
   /// Does what a load does in a test: records the value if the fixture lacks it and may, and else
-  /// refuses.
+  /// refuses. What another test has recorded since the copy was made is taken as loaded.
   func loadForFixture(
     _ use: FixtureUse, _ key: CacheKey, _ expiration: Expiration?,
     _ load: @Sendable () async throws -> Value
   ) async throws -> Value {
-    let fixture = use.fixture
     let name = disk.subject(key).name
-    let isRecorded = try fixture.hasEntry(name)
-    guard fixture.isRecording, !isRecorded else {
-      throw FixtureMiss(key: key, path: fixture.path, isRecorded: isRecorded)
+    let isRecorded = use.names.contains(name)
+    let executor = disk.executor
+    let fixture = use.fixture
+    var bytes: [UInt8]?
+    if !isRecorded {
+      bytes = try await executor.run("value") { () throws(CacheError) in
+        try fixture.value(of: name)
+      }
     }
-    let value = try await load()
-    var recording = FixtureDirectory.Recording(
-      try coder.encode(value), expiration: expiration ?? configuration.disk.expiration)
-    recording.fileExtension = disk.fileExtension
-    try fixture.record(recording, forKey: key)
+    if bytes == nil {
+      guard fixture.isRecording, !isRecorded else {
+        throw FixtureMiss(
+          key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
+      }
+      var recording = FixtureDirectory.Recording(
+        try coder.encode(try await load()),
+        expiration: expiration ?? configuration.disk.expiration)
+      recording.fileExtension = disk.fileExtension
+      bytes = try await executor.run("record") { [recording] () throws(CacheError) in
+        try fixture.record(recording, forKey: key)
+      }
+    }
+    // Decoded also when it was loaded just now: the next run gets no other value.
+    let value = try coder.decode(bytes ?? [])
     // Into the copy as well, so that the rest of the test finds it.
     _ = try await store(value, forKey: key, expiration: expiration)
     return value
@@ -69,9 +83,12 @@ final class FixtureUse: Sendable {
   let fixture: Fixture
   /// Removed with the last who holds it.
   let copy: ScratchDirectory
+  /// The entries that the copy was made with.
+  let names: Set<EntryName>
 
-  init(fixture: Fixture, copy: ScratchDirectory) {
+  init(fixture: Fixture, copy: ScratchDirectory, names: Set<EntryName>) {
     self.fixture = fixture
     self.copy = copy
+    self.names = names
   }
 }

@@ -38,8 +38,8 @@ public final class Fixture: Sendable {
   ///   - isRecording: Whether loads record what is missing; when nil, the environment decides.
   ///   - sourceFile: The file that a relative path goes by.
   /// - Throws: `CacheError`: `.directoryMissing` unless recording, which makes it;
-  ///   `.invalidArgument` for a manifest with a line that is none; `.notADirectory`,
-  ///   `.permissionDenied`, `.io`.
+  ///   `.invalidArgument` for a manifest with a line that is none, and when recording in a directory
+  ///   that holds only other things; `.notADirectory`, `.permissionDenied`, `.io`.
   /// - Complexity: O(entries), of which only the manifest is read.
   public init(
     _ path: String, isRecording: Bool? = nil, relativeTo sourceFile: String = #filePath
@@ -48,6 +48,7 @@ public final class Fixture: Sendable {
     self.isRecording = isRecording ?? Self.isRecordingAskedFor
     let manifest: FixtureManifest
     do throws(CacheError) {
+      if self.isRecording { try Self.checkKind(of: self.path) }
       let directory = try FixtureDirectory(self.path, makesDirectory: self.isRecording)
       manifest = try directory.manifest()
     } catch  where error.code == .directoryMissing {
@@ -64,6 +65,15 @@ public final class Fixture: Sendable {
     return !value.isEmpty && value != "0"
   }
 
+  /// Refuses to record in a directory of other things: a `.gitattributes` there would hold for all
+  /// of them.
+  private static func checkKind(of path: String) throws(CacheError) {
+    guard try FixtureDirectory.kind(ofDirectory: path) == .foreign else { return }
+    throw CacheError(
+      .invalidArgument, operation: "open", path: path,
+      underlying: "it holds only other things; an empty file named manifest makes a fixture of it")
+  }
+
   private static func absolute(_ path: String, relativeTo sourceFile: String) -> String {
     if path.hasPrefix("/") { return path }
     let directory = sourceFile.utf8.lastIndex(of: UInt8(ascii: "/")).map { sourceFile[..<$0] }
@@ -73,24 +83,38 @@ public final class Fixture: Sendable {
 
 extension Fixture {
   /// Makes a copy that a cache can work on.
-  func copy() throws(CacheError) -> ScratchDirectory {
+  ///
+  /// - Returns: The copy, and the names of the entries in it.
+  /// - Throws: `CacheError`, `.invalidArgument` too for an entry that a read refuses: a test that
+  ///   went on without it would miss it for a wrong reason.
+  func copy() throws(CacheError) -> (directory: ScratchDirectory, names: Set<EntryName>) {
     let scratch = try onFixture(path, "open") { () throws(Errno) in
       try ScratchDirectory("larder-fixture")
     }
-    try FixtureDirectory(path).unpack(into: scratch.path)
-    return scratch
+    let transfer = try FixtureDirectory(path).unpack(into: scratch.path)
+    if let refusal = transfer.refusals.first {
+      throw CacheError(
+        .invalidArgument, operation: "open", path: "\(path)/\(refusal.name)",
+        underlying: "a read refuses it: \(refusal.reason.rawValue)")
+    }
+    return (scratch, Set(transfer.names))
   }
 
-  /// Whether the fixture has a file for a key, fresh or expired.
-  func hasEntry(_ name: EntryName) throws(CacheError) -> Bool {
-    let directory = try FixtureDirectory(path)
-    return try onFixture(path, "open") { () throws(Errno) in try directory.hasEntry(name) }
+  /// The value of a key's file, fresh or expired; nil where there is none.
+  func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
+    try FixtureDirectory(path).value(of: name)
   }
 
-  /// Records a value under a key, and its line in the manifest.
+  /// Records a value under a key, and its line in the manifest, unless another test was first.
+  ///
+  /// - Returns: What the fixture has now: the value, or that of the other test.
   func record(
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
-  ) throws(CacheError) {
-    try FixtureDirectory(path).record(recording, forKey: key, at: start)
+  ) throws(CacheError) -> [UInt8] {
+    let directory = try FixtureDirectory(path)
+    let isFirst = try directory.record(recording, forKey: key, at: start, keepsOld: true)
+    if isFirst { return recording.value }
+    let name = EntryName(key, fileExtension: recording.fileExtension)
+    return try directory.value(of: name) ?? recording.value
   }
 }

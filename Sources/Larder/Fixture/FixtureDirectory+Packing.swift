@@ -3,52 +3,101 @@ extension FixtureDirectory {
   /// lines into the manifest. The fixture's own directory can be the one: then the manifest is
   /// brought up to what the files are.
   ///
-  /// Entries that the fixture had before stay; lines whose files are gone go. A file without an
-  /// attribute, as git leaves it, keeps the line that it had.
+  /// An entry that the manifest lists keeps its line, with the hash of what the file holds now: its
+  /// stamps tell of edits and reads by hand, and not of what was recorded. An entry that a read
+  /// refuses is left out. Entries that the fixture had before stay; lines whose files are gone go.
   ///
-  /// - Returns: The number of entries taken.
+  /// - Parameter now: A later last access counts as this.
+  /// - Throws: `CacheError`: `.locked` when another process holds the directory exclusively, or the
+  ///   manifest for too long; `.invalidArgument` for a manifest that is none; and as opening does.
   @discardableResult
-  package func pack(from source: String) throws(CacheError) -> Int {
-    let old = try manifest()
-    let source = try FixtureDirectory(source)
-    let packed = try onFixture(path, "pack") { () throws(Errno) in
-      var packed: [FixtureLine] = []
-      for name in try source.names() { packed.append(try pack(name, from: source.handle, old)) }
-      try writeGitAttributes()
-      return packed
+  package func pack(
+    from path: String, at now: Timestamp = WallClock.system.now()
+  ) throws(CacheError) -> FixtureTransfer {
+    let origin = try FixtureDirectory(path)
+    let isInPlace = origin.handle.identity == handle.identity
+    var transfer = FixtureTransfer()
+    try updating("pack") { (manifest) throws(CacheError) in
+      let source = FixtureSource(
+        origin.handle, isInPlace ? manifest : try origin.manifest(), at: now)
+      let names = try onFixture(path, "pack") { () throws(Errno) in try origin.names() }
+      for name in names {
+        switch try take(name, from: source, isInPlace: isInPlace) {
+        case .line(var line):
+          line.keepKey(of: manifest.lines[name])
+          manifest.set(line)
+          transfer.names.append(name)
+        case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+        case .gone: break
+        }
+      }
+      manifest.keep(
+        only: Set(try onFixture(self.path, "pack") { () throws(Errno) in try self.names() }))
     }
-    let kept = Set(try onFixture(path, "pack") { () throws(Errno) in try names() })
-    try updateManifest { manifest in
-      for line in packed { manifest.lines[line.name] = line }
-      manifest.lines = manifest.lines.filter { kept.contains($0.key) }
-    }
-    return packed.count
+    return transfer
   }
 
-  private func pack(
-    _ name: EntryName, from source: DirectoryHandle, _ old: FixtureManifest
-  ) throws(Errno) -> FixtureLine {
-    let file = try source.openForReading(name.fileName)
-    let status = try file.status()
-    let content = try file.read(upTo: Int(status.byteCount))
-    var line =
-      try Self.line(of: file, name, status) ?? old.lines[name]
-      ?? FixtureLine(
-        unlisted: name, lastAccess: old.latestAccess ?? Self.start, contentHash: 0)
-    line.contentHash = line.hash(with: content)
-    if source.identity != handle.identity {
-      _ = try handle.replace(name.fileName, with: content, sealedBy: line)
-    }
-    return line
+  /// What became of one entry.
+  private enum Taking {
+    case line(FixtureLine)
+    case refused(MissReason)
+    case gone
   }
 
-  /// What a file says of itself; nil without an attribute of this format.
-  private static func line(
-    of file: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus
-  ) throws(Errno) -> FixtureLine? {
-    let reading = try file.withAttribute(.entry) { EntryAttribute.read($0) }
-    guard case .attribute(let attribute)? = reading else { return nil }
-    let data = try file.withAttribute(.data) { [UInt8](copying: $0) }
-    return FixtureLine(name, attribute, status, extendedData: data ?? [])
+  private func take(
+    _ name: EntryName, from source: FixtureSource, isInPlace: Bool
+  ) throws(CacheError) -> Taking {
+    switch try source.open(name) {
+    case .gone: return .gone
+    case .refused(let reason): return .refused(reason)
+    case .file(let file, let testimony):
+      return try onFixture(path, "pack") { () throws(Errno) in
+        if isInPlace {
+          let hash = try EntryReader.contentState(of: file)
+          guard let line = testimony.line(hash) else { return .refused(.damaged) }
+          return .line(line)
+        }
+        var copy = try stage(permissions: 0o600)
+        try copy.copyContent(of: file)
+        // Compared is what arrived: who writes to the source meanwhile cannot get it listed.
+        guard let line = testimony.line(copy.contentState) else { return .refused(.damaged) }
+        // Where there are no attributes the manifest still has it all.
+        _ = try line.seal(copy.descriptor)
+        _ = try copy.publish(as: name.fileName, isExclusive: false)
+        return .line(line)
+      }
+    }
+  }
+}
+
+extension FixtureLine {
+  /// Keeps the text of a key that an older line has, where a file has only its digest.
+  fileprivate mutating func keepKey(of old: FixtureLine?) {
+    guard case .digest = proof, case .key(let key)? = old?.proof, proof.admits(key.span) else {
+      return
+    }
+    proof = .key(key)
+  }
+}
+
+extension XXH64 {
+  /// The hash of what was hashed so far and of extended data after it.
+  func with(_ extendedData: [UInt8]) -> UInt64 {
+    var hash = self
+    hash.update(extendedData.span)
+    return hash.finalize()
+  }
+}
+
+extension EntryReader {
+  /// The state of the hash after a file's content from the present offset on.
+  static func contentState(of file: borrowing FileDescriptor) throws(Errno) -> XXH64 {
+    var hash = XXH64()
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try file.read(into: &piece)
+      if count == 0 { return hash }
+      hash.update(piece.span.extracting(..<count))
+    }
   }
 }

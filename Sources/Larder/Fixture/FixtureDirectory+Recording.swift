@@ -22,45 +22,28 @@ extension FixtureDirectory {
   /// The file comes before its line: a record that is cut short leaves a file that no line lists,
   /// which a check reports and a second record mends.
   ///
-  /// - Parameter now: The time of the fixture. The same for the same record on any day, so that
-  ///   recording again changes nothing.
+  /// - Parameters:
+  ///   - now: The time of the fixture. The same for the same record on any day, so that recording
+  ///     again changes nothing.
+  ///   - keepsOld: Whether a value that is there stays.
+  /// - Returns: Whether the value was recorded.
+  @discardableResult
   package func record(
-    _ recording: Recording, forKey key: CacheKey, at now: Timestamp
-  ) throws(CacheError) {
-    var hash = XXH64()
-    hash.update(recording.value.span)
-    hash.update(recording.extendedData.span)
-    let line = FixtureLine(
-      name: EntryName(key, fileExtension: recording.fileExtension), proof: .key(key.bytes),
-      expiry: recording.expiration.expiry(at: now), lastAccess: now,
-      lifetime: recording.expiration.lifetime, contentHash: hash.finalize(),
-      extendedData: recording.extendedData)
-    try onFixture(path, "record") { () throws(Errno) in
-      // Where there are no attributes the manifest still has it all.
-      _ = try handle.replace(line.name.fileName, with: recording.value, sealedBy: line)
-      try writeGitAttributes()
-    }
-    try updateManifest { $0.lines[line.name] = line }
-  }
-
-  /// Changes the manifest while no other process and no other thread does.
-  func updateManifest(_ change: (inout FixtureManifest) -> Void) throws(CacheError) {
-    let lock = try onFixture(path, "record") { () throws(Errno) in
-      // Opened anew: threads that share an open directory would share its lock.
-      let lock = try DirectoryHandle.open(path: path, faults: nil)
-      try lock.descriptor.lock(.exclusive)
-      return lock
-    }
-    let old = try manifest()
-    var new = old
-    change(&new)
-    // Compared as text: lines that a merge has left out of order are sorted now.
-    let text = try onFixture(path, "record") { () throws(Errno) in
-      try self.text(of: FixtureManifest.fileName)
-    }
-    guard new.text != text else { return }
-    try onFixture(path, "record") { () throws(Errno) in
-      _ = try lock.replace(FixtureManifest.fileName, with: Array(new.text.utf8), sealedBy: nil)
+    _ recording: Recording, forKey key: CacheKey, at now: Timestamp, keepsOld: Bool = false
+  ) throws(CacheError) -> Bool {
+    let line = FixtureLine(recording, key, at: now)
+    return try updating("record") { (manifest) throws(CacheError) in
+      let isRecorded = try onFixture(path, "record") { () throws(Errno) in
+        if keepsOld, try hasEntry(line.name) { return false }
+        var file = try stage(permissions: 0o600)
+        try file.write(recording.value.span)
+        // Where there are no attributes the manifest still has it all.
+        _ = try line.seal(file.descriptor)
+        _ = try file.publish(as: line.name.fileName, isExclusive: false)
+        return true
+      }
+      if isRecorded { manifest.set(line) }
+      return isRecorded
     }
   }
 
@@ -74,32 +57,18 @@ extension FixtureDirectory {
     """
 
   static let gitAttributesName = FileName(".gitattributes")
-
-  /// Writes the attributes unless the fixture has its own.
-  func writeGitAttributes() throws(Errno) {
-    guard try text(of: Self.gitAttributesName) == nil else { return }
-    _ = try handle.replace(
-      Self.gitAttributesName, with: Array(Self.gitAttributes.utf8), sealedBy: nil)
-  }
 }
 
-extension DirectoryHandle {
-  /// Gives a name to a new file with some content, in the place of what had it.
-  ///
-  /// - Returns: Whether the file has the attributes of the line, if there is one.
-  func replace(
-    _ name: FileName, with content: [UInt8], sealedBy line: FixtureLine?
-  ) throws(Errno) -> Bool {
-    let temporary = TemporaryName().fileName
-    let file = try create(temporary, permissions: line == nil ? 0o644 : 0o600)
-    do throws(Errno) {
-      try file.write(content.span)
-      let isTold = try line.map { (line) throws(Errno) in try line.seal(file) }
-      try rename(temporary, to: name)
-      return isTold ?? true
-    } catch {
-      try unlink(temporary)
-      throw error
-    }
+extension FixtureLine {
+  /// The line of what is recorded at a point in time.
+  fileprivate init(_ recording: FixtureDirectory.Recording, _ key: CacheKey, at now: Timestamp) {
+    var hash = XXH64()
+    hash.update(recording.value.span)
+    hash.update(recording.extendedData.span)
+    self.init(
+      name: EntryName(key, fileExtension: recording.fileExtension), proof: .key(key.bytes),
+      expiry: recording.expiration.expiry(at: now), lastAccess: now,
+      lifetime: recording.expiration.lifetime, contentHash: hash.finalize(),
+      extendedData: recording.extendedData)
   }
 }

@@ -2,58 +2,74 @@ extension FixtureDirectory {
   /// Makes a cache directory of the fixture: every entry with the attributes and the stamps that
   /// the manifest tells of. The fixture's own directory can be the one.
   ///
-  /// A file that no line lists becomes an entry that never expires. Content that was edited since
-  /// it was recorded is taken as it is.
+  /// Content that was edited since it was recorded is taken as it is. A file that no line lists is
+  /// what its attribute says, and never expires where it has none. An entry that a read refuses is
+  /// left out.
   ///
-  /// - Returns: The number of entries.
   /// - Throws: `CacheError`: `.extendedDataUnsupported` where a line has data and the file system
-  ///   no attributes; `.invalidArgument` for a manifest that is none; and as opening does.
+  ///   no attributes; `.invalidArgument` for a manifest that is none; `.locked` when another process
+  ///   holds the target exclusively; and as opening a cache does.
   @discardableResult
-  package func unpack(into target: String) throws(CacheError) -> Int {
-    let manifest = try manifest()
-    return try onFixture(path, "unpack") { () throws(Errno) in
-      let target = try Self.makeCache(target)
-      let names = try names()
-      for name in names { try unpack(name, manifest, into: target) }
-      return names.count
+  package func unpack(into path: String) throws(CacheError) -> FixtureTransfer {
+    let location = try DirectoryLocation.open(path, DiskCache.Configuration())
+    let target = location.handle
+    try Self.lockAsWriter(target, path, "unpack")
+    // The names before the lines: a recording writes the file first, so that what is listed here
+    // and has no line yet says itself what it is.
+    let names = try onFixture(self.path, "unpack") { () throws(Errno) in try self.names() }
+    let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
+    var transfer = FixtureTransfer()
+    for name in names {
+      switch try source.open(name) {
+      case .gone: break
+      case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+      case .file(let file, let testimony):
+        let isTaken = try onFixture(path, "unpack") { () throws(Errno) in
+          try unpack(file, as: name, testimony, into: target)
+        }
+        if isTaken {
+          transfer.names.append(name)
+        } else {
+          transfer.refusals.append(.init(name: name, reason: .damaged))
+        }
+      }
     }
+    return transfer
   }
 
-  /// Opens a cache directory, and makes and marks it where there is none.
-  private static func makeCache(_ path: String) throws(Errno) -> DirectoryHandle {
-    let wasMade = try DirectoryMaking.makeDirectories(
-      path, permissions: 0o700, DiskCache.Configuration())
-    let handle = try DirectoryHandle.open(path: path, faults: nil)
-    try DirectoryMaking.mark(handle, wasMade: wasMade)
-    return handle
-  }
-
+  /// Makes one entry; false when its content is not the one that was stored.
   private func unpack(
-    _ name: EntryName, _ manifest: FixtureManifest, into target: DirectoryHandle
-  ) throws(Errno) {
-    let file = try handle.openForReading(name.fileName)
-    let content = try file.read(upTo: Int(try file.status().byteCount))
-    let unlisted = FixtureLine(
-      unlisted: name, lastAccess: manifest.latestAccess ?? Self.start, contentHash: 0)
-    var line = manifest.lines[name] ?? unlisted
-    line.contentHash = line.hash(with: content)
-    let isTold: Bool
+    _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
+    into target: DirectoryHandle
+  ) throws(Errno) -> Bool {
     if target.identity == handle.identity {
-      isTold = try line.seal(file)
-    } else {
-      isTold = try target.replace(name.fileName, with: content, sealedBy: line)
+      let hash = try EntryReader.contentState(of: file)
+      guard let line = testimony.line(hash) else { return false }
+      try line.sealWithData(file)
+      return true
     }
-    // The value alone can be told without attributes, but not what a test counts on beside it.
-    if !isTold, !line.extendedData.isEmpty { throw .notSupported }
+    var copy = try Self.stage(in: target, permissions: 0o600)
+    try copy.copyContent(of: file)
+    guard let line = testimony.line(copy.contentState) else { return false }
+    try line.sealWithData(copy.descriptor)
+    _ = try copy.publish(as: name.fileName, isExclusive: false)
+    return true
+  }
+
+  /// The bytes recorded under a name, as they are; nil where there is no entry.
+  func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
+    let source = FixtureSource(handle, FixtureManifest(), at: WallClock.system.now())
+    guard case .file(let file, _) = try source.open(name) else { return nil }
+    return try onFixture(path, "read") { () throws(Errno) in
+      try file.read(upTo: Int(clamping: try file.status().byteCount))
+    }
   }
 }
 
 extension FixtureLine {
-  /// The hash of a content with the line's extended data.
-  func hash(with content: [UInt8]) -> UInt64 {
-    var hash = XXH64()
-    hash.update(content.span)
-    hash.update(extendedData.span)
-    return hash.finalize()
+  /// Seals a file; the value alone can be told without attributes, but not what a test counts on
+  /// beside it.
+  fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
+    if try !seal(file) && !extendedData.isEmpty { throw .notSupported }
   }
 }

@@ -6,6 +6,8 @@ package struct FixtureDirectory: Sendable {
   /// The path that it was opened by.
   package let path: String
   let handle: DirectoryHandle
+  /// How long a writer waits for another one.
+  var patience = Duration.seconds(10)
 
   /// Where the clock stands of a fixture that holds nothing: 2027-01-15T08:00:00Z.
   package static let start = Timestamp(seconds: 1_800_000_000)
@@ -33,7 +35,8 @@ package struct FixtureDirectory: Sendable {
     var names: [EntryName] = []
     while let found = try stream.next() {
       guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
-      if try handle.status(of: fileName).isRegular { names.append(name) }
+      // One that goes meanwhile is none any more: a cache can work on the directory.
+      if try hasEntry(name) { names.append(name) }
     }
     return names.sorted()
   }
@@ -42,8 +45,57 @@ package struct FixtureDirectory: Sendable {
   func hasEntry(_ name: EntryName) throws(Errno) -> Bool {
     do throws(Errno) {
       return try handle.status(of: name.fileName).isRegular
+    } catch .noSuchFile, .staleHandle {
+      return false
+    }
+  }
+
+  /// Whether anything has a name.
+  func has(_ name: FileName) throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try handle.status(of: name)
+      return true
     } catch .noSuchFile {
       return false
+    }
+  }
+
+  /// What a directory is to a fixture; nil where there is none.
+  ///
+  /// As to a cache, but that a manifest makes a fixture of it, and that what git itself needs
+  /// (`.gitattributes`, `.gitignore`, `.gitkeep`) does not fill it.
+  package static func kind(ofDirectory path: String) throws(CacheError) -> DirectoryKind? {
+    do throws(CacheError) {
+      let kind = try DirectoryKind(ofDirectory: path)
+      guard kind == .foreign else { return kind }
+      let directory = try FixtureDirectory(path)
+      return try onFixture(path, "open") { () throws(Errno) in try directory.kindOfForeign() }
+    } catch  where error.code == .directoryMissing {
+      return nil
+    }
+  }
+
+  private func kindOfForeign() throws(Errno) -> DirectoryKind {
+    let stream = try DirectoryStream(handle.reopen())
+    var kind = DirectoryKind.empty
+    while let found = try stream.next() {
+      guard case .name(let name) = found else {
+        kind = .foreign
+        continue
+      }
+      if name.text == FixtureManifest.fileName.text { return try kindByManifest() }
+      if ![".gitattributes", ".gitignore", ".gitkeep"].contains(name.text) { kind = .foreign }
+    }
+    return kind
+  }
+
+  /// A file of that name can be another program's.
+  private func kindByManifest() throws(Errno) -> DirectoryKind {
+    do throws(CacheError) {
+      _ = try manifest()
+      return .cache
+    } catch {
+      return .foreign
     }
   }
 
@@ -51,8 +103,13 @@ package struct FixtureDirectory: Sendable {
   ///
   /// - Throws: `CacheError`: `.invalidArgument` with the number of a line that is none.
   package func manifest() throws(CacheError) -> FixtureManifest {
-    let text = try onFixture(path, "open") { () throws(Errno) in
-      try self.text(of: FixtureManifest.fileName) ?? ""
+    let text = try onFixture("\(path)/manifest", "open") { () throws(Errno) in
+      do throws(Errno) {
+        return try self.text(of: FixtureManifest.fileName) ?? ""
+      } catch .tooManyLinks {
+        // A link could lead to anybody's file, whose lines an error would print.
+        throw .invalidArgument
+      }
     }
     do throws(FixtureManifest.Problem) {
       return try FixtureManifest(parsing: text)
@@ -67,7 +124,11 @@ package struct FixtureDirectory: Sendable {
   func text(of name: FileName) throws(Errno) -> String? {
     do throws(Errno) {
       let file = try handle.openForReading(name)
-      let bytes = try file.read(upTo: Int(try file.status().byteCount))
+      let status = try file.status()
+      // A FIFO would be read as empty, and a sparse file would be read for hours.
+      guard status.isRegular else { throw .invalidArgument }
+      guard status.byteCount <= 1 << 30 else { throw .fileTooLarge }
+      let bytes = try file.read(upTo: Int(status.byteCount))
       return String(decoding: bytes, as: UTF8.self)
     } catch .noSuchFile {
       return nil
@@ -81,6 +142,9 @@ func onFixture<Result>(
 ) throws(CacheError) -> Result {
   do throws(Errno) {
     return try step()
+  } catch .invalidArgument {
+    throw CacheError(
+      .invalidArgument, operation: operation, path: path, underlying: "is no regular file")
   } catch .notSupported {
     // What is not supported here are attributes, and only where data needs them.
     throw CacheError(

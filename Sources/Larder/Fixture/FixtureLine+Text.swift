@@ -58,7 +58,9 @@ extension FixtureLine {
       name: name, proof: proof, expiry: expiry, lastAccess: lastAccess, lifetime: lifetime,
       contentHash: hash)
     if !scanner.isAtEnd {
-      guard let data = scanner.quotedField("data"), scanner.isAtEnd else { return nil }
+      guard let data = scanner.quotedField("data"), scanner.isAtEnd,
+        data.count <= DiskEngine.maximumExtendedDataCount
+      else { return nil }
       extendedData = data
     }
     // One spelling a line, so that no diff shows a change that is none.

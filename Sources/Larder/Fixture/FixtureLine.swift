@@ -14,6 +14,17 @@ package struct FixtureLine: Sendable, Equatable {
   var contentHash: UInt64
   /// The caller's own data beside the value.
   package var extendedData: [UInt8] = []
+
+  /// Creates a line; times that a line has no form for count as the first or last that it has.
+  init(
+    name: EntryName, proof: KeyProof, expiry: Timestamp, lastAccess: Timestamp, lifetime: Lifetime,
+    contentHash: UInt64, extendedData: [UInt8] = []
+  ) {
+    (self.name, self.proof, self.lifetime) = (name, proof, lifetime)
+    (self.contentHash, self.extendedData) = (contentHash, extendedData)
+    self.expiry = min(max(expiry, .firstOfRFC3339), .never)
+    self.lastAccess = min(max(lastAccess, .firstOfRFC3339), .lastOfRFC3339)
+  }
 }
 
 extension FixtureLine {
@@ -24,13 +35,14 @@ extension FixtureLine {
       contentHash: contentHash)
   }
 
-  /// The line of a file as its attribute and stamps tell.
+  /// The line of a file as its attribute and stamps tell; a use in the future counts as now.
   init(
-    _ name: EntryName, _ attribute: EntryAttribute, _ status: FileStatus, extendedData: [UInt8]
+    _ name: EntryName, _ attribute: EntryAttribute, _ status: FileStatus, extendedData: [UInt8],
+    now: Timestamp
   ) {
     self.init(
-      name: name, proof: attribute.proof, expiry: min(status.modification.asExpiry, .never),
-      lastAccess: status.lastAccess, lifetime: attribute.lifetime,
+      name: name, proof: attribute.proof, expiry: status.modification.asExpiry,
+      lastAccess: min(status.lastAccess, now), lifetime: attribute.lifetime,
       contentHash: attribute.contentHash, extendedData: extendedData)
   }
 
@@ -54,7 +66,7 @@ extension FixtureLine {
     do throws(Errno) {
       // First, because the entry's attribute holds a hash over it.
       if !extendedData.isEmpty { try file.setAttribute(.data, to: extendedData) }
-      try file.setAttribute(.entry, to: attribute.bytes)
+      try sealEntry(file)
     } catch .notSupported {
       isTold = false
     }
@@ -62,10 +74,18 @@ extension FixtureLine {
     return isTold
   }
 
-  /// The attribute; a key that is too long for one stands in it as its digest.
-  private var attribute: EntryAttribute {
+  /// Sets the entry's attribute; a key that does not fit stands in it as its digest.
+  private func sealEntry(_ file: borrowing FileDescriptor) throws(Errno) {
+    do throws(Errno) {
+      try file.setAttribute(.entry, to: attribute(recordsKey: true).bytes)
+    } catch .argumentListTooLong, .noSpace, .quotaExceeded {
+      try file.setAttribute(.entry, to: attribute(recordsKey: false).bytes)
+    }
+  }
+
+  private func attribute(recordsKey: Bool) -> EntryAttribute {
     var proof = proof
-    if case .key(let key) = proof { proof = KeyProof(of: key.span, recordsKey: true) }
+    if case .key(let key) = proof { proof = KeyProof(of: key.span, recordsKey: recordsKey) }
     return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof)
   }
 }

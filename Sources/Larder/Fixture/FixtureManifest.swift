@@ -7,7 +7,10 @@ package struct FixtureManifest: Sendable, Equatable {
   static let fileName = FileName("manifest")
 
   /// The lines by the names of their entries.
-  package var lines: [EntryName: FixtureLine] = [:]
+  package private(set) var lines: [EntryName: FixtureLine] = [:]
+  /// Further lines of one name, as the merge of two branches that recorded one key leaves them. The
+  /// content of the file tells which of them holds.
+  private(set) var rivals: [EntryName: [FixtureLine]] = [:]
 
   /// Creates the manifest of an empty fixture.
   package init() {}
@@ -20,7 +23,8 @@ package struct FixtureManifest: Sendable, Equatable {
     package let complaint: String
   }
 
-  /// Reads a manifest. The order of the lines does not matter, so that a merge may append.
+  /// Reads a manifest. The order of the lines does not matter, so that a merge may append; of equal
+  /// lines one counts.
   package init(parsing text: String) throws(Problem) {
     var number = 0
     for text in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -29,17 +33,39 @@ package struct FixtureManifest: Sendable, Equatable {
       guard let line = FixtureLine(text) else {
         throw Problem(lineNumber: number, complaint: "is not the line of an entry")
       }
-      guard lines.updateValue(line, forKey: line.name) == nil else {
-        throw Problem(lineNumber: number, complaint: "is a second line for \(line.name)")
+      let known = candidates(for: line.name)
+      if known.isEmpty {
+        lines[line.name] = line
+      } else if !known.contains(line) {
+        rivals[line.name, default: []].append(line)
       }
     }
   }
 
+  /// All lines of a name.
+  func candidates(for name: EntryName) -> [FixtureLine] {
+    (lines[name].map { [$0] } ?? []) + rivals[name, default: []]
+  }
+
+  /// Gives an entry its line, in the place of all that it had.
+  package mutating func set(_ line: FixtureLine) {
+    lines[line.name] = line
+    rivals[line.name] = nil
+  }
+
+  /// Drops the lines of all other entries.
+  mutating func keep(only names: Set<EntryName>) {
+    lines = lines.filter { names.contains($0.key) }
+    rivals = rivals.filter { names.contains($0.key) }
+  }
+
   /// The manifest as it is written.
   package var text: String {
-    lines.keys.sorted().compactMap { lines[$0].map { "\($0)\n" } }.joined()
+    lines.keys.sorted().flatMap { candidates(for: $0).map { "\($0)\n" }.sorted() }.joined()
   }
 
   /// The last use of all, which is where the clock of a fixture begins.
-  package var latestAccess: Timestamp? { lines.values.map(\.lastAccess).max() }
+  package var latestAccess: Timestamp? {
+    (lines.values.map(\.lastAccess) + rivals.values.joined().map(\.lastAccess)).max()
+  }
 }

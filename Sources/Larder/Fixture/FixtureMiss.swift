@@ -10,6 +10,8 @@ public struct FixtureMiss: Error, Sendable, Hashable {
   /// Whether the fixture has the key and its value has expired by the fixture's clock, or was
   /// removed from the copy by the test.
   public let isRecorded: Bool
+  /// The extension of the file's name.
+  let fileExtension: FileExtension
 }
 
 extension FixtureMiss: CustomStringConvertible {
@@ -27,7 +29,23 @@ extension FixtureMiss: CustomStringConvertible {
       the fixture \(directory) has no value for \(name). Record what the test loads:
         \(Fixture.recordingVariable)=1 swift test
       or a file:
-        larder record \(directory.singleQuoted) \(key.bytes.escapedForDisplay.singleQuoted) FILE
+        \(command)
       """
+  }
+
+  /// The command that records a file under the key; the key comes through stdin where no argument
+  /// that is safe to print can be it.
+  private var command: String {
+    let directory = path.pasteableWord
+    let text = String(decoding: fileExtension.bytes, as: UTF8.self)
+    let end = text.isEmpty ? "" : " --ext \(text)"
+    guard let key = String(validating: key.bytes, as: UTF8.self), key.isSafeForDisplay else {
+      return
+        "printf \(self.key.bytes.printfFormat) | larder record --key-file - \(directory) FILE\(end)"
+    }
+    if key.utf8.first == UInt8(ascii: "-") {
+      return "larder record\(end) -- \(directory) \(key.singleQuoted) FILE"
+    }
+    return "larder record \(directory) \(key.singleQuoted) FILE\(end)"
   }
 }

@@ -37,6 +37,11 @@ extension Timestamp {
 }
 
 extension Timestamp {
+  /// The first point in time that RFC 3339 has a form for: 0000-01-01T00:00:00Z.
+  static let firstOfRFC3339 = Timestamp(seconds: -62_167_219_200)
+  /// The last one: 9999-12-31T23:59:59.999999999Z.
+  static let lastOfRFC3339 = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
+
   /// Reads a point in time as `rfc3339` writes it, with one to nine decimals or none; nil for
   /// anything else, other zones than `Z` included.
   package init?(rfc3339 text: some StringProtocol) {

@@ -54,7 +54,7 @@ extension Path {
   }
 
   /// Whether anything has the path, be it a link to nothing. Corresponds to `lstat`.
-  func isTaken() throws(Errno) -> Bool {
+  package func isTaken() throws(Errno) -> Bool {
     var buffer = stat()
     do throws(Errno) {
       _ = try system(.fstatat, nil) {

@@ -3,34 +3,78 @@ import Larder
 extension Call {
   /// Packs, unpacks or checks a fixture.
   func fixture() throws(Failure) -> ExitCode {
-    let directory = try Self.path(of: arguments.directory)
-    let target = try arguments[.otherDirectory].first.map { (path) throws(Failure) in
-      try Self.path(of: path)
-    }
+    let origin = arguments.directory
+    let target = arguments[.otherDirectory].first ?? origin
+    let paths = (from: try Self.path(of: origin), to: try Self.path(of: target))
+    try requireFixture(origin)
+    if target != origin { try requireFixture(target, mayBeMissing: true) }
     switch FixtureAction(arguments) {
     case .pack:
-      let count = try onCache { () throws(CacheError) in
-        try FixtureDirectory(target ?? directory, makesDirectory: true).pack(from: directory)
+      let transfer = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.to, makesDirectory: true).pack(from: paths.from)
       }
-      try report("packed", count)
+      return try report("packed", transfer)
     case .unpack:
-      let count = try onCache { () throws(CacheError) in
-        try FixtureDirectory(directory).unpack(into: target ?? directory)
+      let transfer = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.from).unpack(into: paths.to)
       }
-      try report("unpacked", count)
+      return try report("unpacked", transfer)
     case .check, nil:
-      let (count, findings) = try onCache { () throws(CacheError) in
-        try FixtureDirectory(directory).check()
+      let (count, findings) = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.from).check()
       }
       try report(findings, among: count)
       return findings.isEmpty ? .fine : .finding
     }
-    return .fine
   }
 
-  private func report(_ what: String, _ count: Int) throws(Failure) {
-    if isJSON { return try console.print(["schema": 1, "entries": JSONValue(count)]) }
-    try console.print("\(what) \(count) \(count == 1 ? "entry" : "entries")\n")
+  /// Refuses a directory of other things before anything in it can be changed.
+  func requireFixture(_ directory: [UInt8], mayBeMissing: Bool = false) throws(Failure) {
+    let path = try Self.path(of: directory)
+    let kind = try onCache(directory) { () throws(CacheError) in
+      try FixtureDirectory.kind(ofDirectory: path)
+    }
+    switch kind {
+    case .cache, .empty: return
+    case .foreign:
+      if !arguments.has(.adopt) { throw .notACache(directory, cure: "--adopt takes it") }
+    case nil:
+      // What a link to nothing points to is not made, as by put.
+      guard mayBeMissing, !Failure.isLink(directory) else {
+        throw .missing(directory, maker: "larder record")
+      }
+    }
+  }
+
+  /// Takes a step on one of two directories; its error says on which.
+  private func onFixture<Result>(
+    _ step: () throws(CacheError) -> Result
+  ) throws(Failure) -> Result {
+    do throws(CacheError) {
+      return try step()
+    } catch {
+      throw Failure(error, directory: error.path.map { Array($0.utf8) } ?? arguments.directory)
+    }
+  }
+
+  private func report(
+    _ what: String, _ transfer: FixtureTransfer
+  ) throws(Failure) -> ExitCode {
+    let count = transfer.names.count
+    if isJSON {
+      let refused = transfer.refusals.map { refusal -> JSONValue in
+        ["name": .string("\(refusal.name)"), "reason": .string(refusal.reason.rawValue)]
+      }
+      try console.print([
+        "schema": 1, "entries": JSONValue(count), "refused": .array(refused),
+      ])
+    } else {
+      try console.print("\(what) \(count) \(count == 1 ? "entry" : "entries")\n")
+    }
+    for refusal in transfer.refusals {
+      console.say("\(refusal.name) is left out: \(refusal.reason.sentence)")
+    }
+    return transfer.refusals.isEmpty ? .fine : .finding
   }
 
   private func report(_ findings: [FixtureFinding], among count: Int) throws(Failure) {
@@ -59,6 +103,9 @@ extension FixtureFinding.Kind {
     case .missing: "the manifest lists it and there is no file; record it, or pack DIR"
     case .unlisted: "no line of the manifest is its own; record it, or pack DIR"
     case .changed: "the content is not what was recorded; pack DIR takes it as it is"
+    case .refused: "a read refuses it; larder why says why, or check owner, mode and size"
+    case .doubled:
+      "several lines tell of it, as after a merge; pack DIR keeps the one of the file's content"
     case .misnamed: "the key on record has another name; record it again"
     case .unsorted: "the lines are not in order, as after a merge; pack DIR sorts them"
     case .unprotected: "git could convert line endings; pack DIR writes the file"

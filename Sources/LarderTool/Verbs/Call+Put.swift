@@ -10,7 +10,7 @@ extension Call {
     // Opened before the directory is looked at: a FILE that is not there must change nothing.
     let input = try valueInput()
     if try directoryKind() == .foreign, !arguments.has(.adopt) {
-      throw .notACache(arguments.directory)
+      throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
     }
     let cache = try open { $0.setFileExtension(arguments.fileExtension ?? .none) }
     let (outcome, byteCount) = try store(input, under: key, in: cache)

@@ -8,6 +8,7 @@ extension Call {
     var values: [(key: CacheKey, bytes: [UInt8])] = []
     for (key, path) in try recordedPairs() { values.append((key, try value(of: path))) }
     let path = try Self.path(of: arguments.directory)
+    try requireFixture(arguments.directory, mayBeMissing: true)
     let expiration = arguments.expiration(.putExpires) ?? .days(7)
     try onCache { () throws(CacheError) in
       let directory = try FixtureDirectory(path, makesDirectory: true)

@@ -25,7 +25,7 @@ extension Verb {
 extension Option {
   /// Lifts the check that the directory is one of ours or empty.
   static let adopt = Option(
-    "adopt", nil, .flag, "Use a directory that holds only other things as a cache")
+    "adopt", nil, .flag, "Use a directory that holds only other things all the same")
   /// The lifetime of what is stored.
   static let putExpires = Option(
     "expires", nil, .expiration, "How long the value stays valid, or never (default: 7d)")

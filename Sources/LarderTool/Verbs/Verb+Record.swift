@@ -10,12 +10,12 @@ extension Verb {
         role: .file, arity: .any, placeholder: "FILE",
         help: "The file with the value (default, or -: stdin), and further pairs of KEY and FILE"),
     ],
-    ownOptions: [.putExpires, .fileExtension, .keyFile],
+    ownOptions: [.putExpires, .fileExtension, .keyFile, .adopt],
     rules: [.wholePairs, .oneReaderOfStandardInput],
     notes: [
       """
       Writes each value, its line in DIR/manifest and, where there is none, DIR/.gitattributes. A \
-      missing directory is made. The time is the fixture's own, so that the same record gives the \
+      missing directory is made, and one that holds only other things is refused. The time is the fixture's own, so that the same record gives the \
       same bytes on any day. Tests open DIR with Cache(fixture:).
       """
     ],

@@ -94,6 +94,78 @@ struct `A cache on a fixture` {
     #expect(try FixtureDirectory(path).check().findings.isEmpty)
   }
 
+  @Test func `finds what another test of the run has recorded meanwhile`() async throws {
+    let (first, _) = try open(isRecording: true)
+    let (second, _) = try open(isRecording: true)
+    let loads = Counter()
+    let recorded = try await first.value(forKey: "new") { "first" }
+    #expect(recorded == "first")
+    let value = try await second.value(forKey: "new") {
+      loads.add()
+      return "second"
+    }
+    #expect(value == "first" && loads.value == 0)
+    #expect(try await second.value(forKey: "new") == "first")
+  }
+
+  @Test func `gives one value to tests that load one key at the same time`() async throws {
+    let caches = try (1...6).map { _ in try open(isRecording: true).cache }
+    let loads = Counter()
+    let values = try await withThrowingTaskGroup { group in
+      for (number, cache) in caches.enumerated() {
+        group.addTask {
+          try await cache.value(forKey: "new") {
+            loads.add()
+            // Every test has begun its load before the first is recorded.
+            while loads.value < caches.count { await Task.yield() }
+            return "\(number)"
+          }
+        }
+      }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(values.count == 1)
+    let (next, _) = try open()
+    #expect(try await next.value(forKey: "new") == values.first)
+    #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test func `records in no directory of other things`() throws {
+    try Shell.run("mkdir repository; echo x > repository/main.c", in: scene.path)
+    let repository = scene.path + "/repository"
+    let error = #expect(throws: CacheError.self) { try Recorded(repository, isRecording: true) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.description.contains("empty file named manifest") == true)
+    #expect(try Shell.run("ls -A", in: repository) == "main.c\n")
+    try Shell.run(": > manifest", in: repository)
+    #expect(try Recorded(repository, isRecording: true).isRecording)
+  }
+
+  @Test(arguments: ["C:\\temp\\x", "-n", "it's", "100%", "\u{1b}[31m\n", "-\u{202e}", ""])
+  func `names the command that records a key, whatever it is made of`(key: String) throws {
+    let miss = FixtureMiss(
+      key: CacheKey(key), path: "/some/\u{1b}[31m where", isRecorded: false, fileExtension: .none)
+    let command = try #require(miss.description.split(separator: "\n").last).trimmingPrefix(" ")
+    #expect(!command.unicodeScalars.contains(where: \.isUnsafeForDisplay))
+    // The shell says what the command would get: its arguments and its stdin, each after a mark.
+    let script = """
+      larder() { for word; do printf '<%s>' "$word"; done; case "$*" in *key-file*) cat;; esac; }
+      \(command)
+      """
+    let output = try Shell.run(script, in: scene.path)
+    #expect(output.contains("</some/\u{1b}[31m where>"))
+    #expect(output.contains("<\(key)>") || output.hasSuffix(">\(key)"), "\(command)")
+    let isOption = key.hasPrefix("-") && output.contains("<\(key)>")
+    #expect(!isOption || output.hasPrefix("<record><-->"))
+  }
+
+  @Test func `names the extension that the recorded file has`() throws {
+    let json = try #require(FileExtension(Array("json".utf8)))
+    let miss = FixtureMiss(
+      key: "k", path: "/f", isRecorded: false, fileExtension: json)
+    #expect(miss.description.hasSuffix("larder record '/f' 'k' FILE --ext json"))
+  }
+
   @Test func `records nothing of a load that fails`() async throws {
     struct Refused: Error {}
     let (cache, _) = try open(isRecording: true)

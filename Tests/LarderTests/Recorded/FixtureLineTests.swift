@@ -37,6 +37,24 @@ struct `A line of a fixture's manifest` {
     #expect(FixtureLine(Self.text) == Self.line)
   }
 
+  @Test func `has a form for every time that a file can have`() {
+    let times = [Int64.min, -62_167_219_201, 253_402_300_800, 300_000_000_000, .max]
+    for time in times.map({ Timestamp(seconds: $0, nanoseconds: 1) }) {
+      let line = FixtureLine(
+        name: Self.line.name, proof: .none, expiry: time, lastAccess: time, lifetime: .fixed,
+        contentHash: 0)
+      #expect(FixtureLine(line.description) == line, "\(line)")
+    }
+  }
+
+  @Test func `has no more extended data than an entry can hold`() {
+    var line = Self.line
+    line.extendedData = Array(repeating: 7, count: 1024)
+    #expect(FixtureLine(line.description) == line)
+    line.extendedData.append(7)
+    #expect(FixtureLine(line.description) == nil)
+  }
+
   @Test(arguments: lines)
   func `is read as it was written, and is one line of printable ASCII`(line: FixtureLine) {
     #expect(FixtureLine(line.description) == line)

@@ -11,7 +11,7 @@ struct `A fixture's manifest` {
 
   private func manifest(_ lines: FixtureLine...) -> FixtureManifest {
     var manifest = FixtureManifest()
-    for line in lines { manifest.lines[line.name] = line }
+    for line in lines { manifest.set(line) }
     return manifest
   }
 
@@ -40,9 +40,16 @@ struct `A fixture's manifest` {
       _ = try FixtureManifest(parsing: "\(good)\n<<<<<<< ours\n")
     }
     #expect(problem?.lineNumber == 2)
-    let twice = #expect(throws: FixtureManifest.Problem.self) {
-      _ = try FixtureManifest(parsing: "\(good)\n\n\(good)\n")
-    }
-    #expect(twice?.lineNumber == 3 && twice?.complaint.hasPrefix("is a second line") == true)
+  }
+
+  @Test func `keeps all lines of one key that a merge has left, and of equal ones one`() throws {
+    let (ours, theirs) = (line("a", used: 5), line("a", used: 9))
+    let merged = try FixtureManifest(parsing: "\(theirs)\n\(ours)\n\(theirs)\n")
+    #expect(Set(merged.candidates(for: ours.name).map(\.description)).count == 2)
+    #expect(merged.text == "\(ours)\n\(theirs)\n" && merged.lines.count == 1)
+    #expect(merged.latestAccess == Timestamp(seconds: 9))
+    var mended = merged
+    mended.set(ours)
+    #expect(mended == manifest(ours))
   }
 }

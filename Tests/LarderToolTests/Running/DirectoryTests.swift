@@ -38,7 +38,9 @@ struct `Directories that are no cache` {
     _ = try scene.shell("mkdir -m 700 d; echo other > d/CACHEDIR.TAG; echo x > d/readme")
     let outcome = try scene.run(line)
     #expect(outcome.status == 3 && outcome.output.isEmpty)
-    #expect(outcome.talk.contains("holds only other things and no cache; larder put --adopt"))
+    // Only what would write may offer to take the directory.
+    let cure = line[0] == "put" ? "larder put --adopt takes it" : "name the directory of a cache"
+    #expect(outcome.talk.contains("holds only other things and no cache; \(cure)"))
     #expect(try scene.names(in: "d") == ["readme"])
     #expect(try scene.run("put", "--adopt", "d", "k").status == 0)
     #expect(try scene.run("info", "d").status == 0)
@@ -70,6 +72,15 @@ struct `Directories that are no cache` {
     }
     let outcome = try scene.run(line)
     #expect(outcome.status == 4 && outcome.talk.contains("cannot be opened"))
+  }
+
+  @Test func `a link to nothing is told from a directory that is missing`() throws {
+    _ = try scene.shell("ln -s nowhere d")
+    for line in Self.lines + [["record", "d", "k"], ["fixture", "check", "d"]] {
+      let outcome = try scene.run(line)
+      #expect(outcome.status == 3 && outcome.talk.contains("'d' is a link to nothing"), "\(line)")
+    }
+    #expect(try scene.names(in: ".") == ["d"])
   }
 
   @Test func `a directory that others can write to takes no values`() throws {

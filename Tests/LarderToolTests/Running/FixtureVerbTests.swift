@@ -62,6 +62,44 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("fixture", "check", "f").status == 0)
   }
 
+  @Test func `pack leaves out what a read refuses, and says so with status 1`() throws {
+    try scene.put("sound", "k")
+    try scene.put("right", "abc")
+    let name = "900150983cd24fb0d6963f7d28e17f72"
+    _ = try scene.shell("printf X >> c/\(name); touch -m -d '+7 days' c/\(name)")
+    let outcome = try scene.run("fixture", "pack", "c", "f")
+    #expect(outcome.status == 1 && outcome.text == "packed 1 entry\n")
+    #expect(outcome.talk.contains("\(name) is left out: the file is damaged"))
+    #expect(try !scene.names(in: "f").contains(name))
+    let json = try scene.run("fixture", "pack", "c", "f", "--json")
+    let refused = try json.json?["refused"] as? [[String: String]]
+    #expect(json.status == 1 && refused == [["name": name, "reason": "damaged"]])
+  }
+
+  @Test func `a directory that is missing or holds other things stays as it is`() throws {
+    _ = try scene.shell("mkdir repo; echo x > repo/main.c")
+    try scene.put("v", "k")
+    try scene.write("v".utf8, to: "v")
+    for line in [
+      ["fixture", "pack", "typo"], ["fixture", "pack", "typo", "f"], ["fixture", "unpack", "typo"],
+      ["fixture", "unpack", "typo", "d"], ["fixture", "check", "typo"],
+      ["fixture", "pack", "repo"],
+      ["fixture", "pack", "c", "repo"], ["fixture", "unpack", "c", "repo"],
+      ["fixture", "check", "repo"], ["record", "repo", "k", "v"],
+    ] {
+      let outcome = try scene.run(line)
+      #expect(outcome.status == 3 && outcome.text.isEmpty, "\(line)")
+      let isMissing = line.contains("typo")
+      #expect(outcome.talk.contains(isMissing ? "larder record would make it" : "only other"))
+    }
+    #expect(try scene.names(in: ".") == ["c", "repo", "v"])
+    #expect(try scene.names(in: "repo") == ["main.c"])
+    #expect(try scene.run("record", "repo", "k", "v", "--adopt").status == 0)
+    #expect(try scene.run("record", "repo", "other", "v").status == 0)
+    _ = try scene.shell("mkdir new; touch new/.gitkeep new/.gitattributes")
+    #expect(try scene.run("record", "new", "k", "v").status == 0)
+  }
+
   @Test func `an action that is none, or one too many directories, is a mistake`() throws {
     for line in [["burn", "f"], ["check", "f", "g"], ["check"], []] {
       #expect(try scene.run(["fixture"] + line).status == 2, "\(line)")

@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+@Suite(.enabled("no attributes under the temporary folder") { FileSystemFeatures.hasAttributes })
+struct `Taking entries over into a fixture` {
+  private let scene: TemporaryDirectory
+  private let path: String
+  private let source: String
+
+  init() throws {
+    scene = try TemporaryDirectory()
+    (path, source) = (scene.path + "/fixture", scene.path + "/cache")
+  }
+
+  private func name(_ key: String) -> EntryName { EntryName(CacheKey(key)) }
+
+  private func store(_ keys: String...) throws {
+    let cache = try DiskCache(directory: source)
+    for key in keys { try cache.store(Array("value of \(key)".utf8), forKey: key) }
+    try cache.close()
+  }
+
+  private func record(_ key: String, _ value: String) throws {
+    try FixtureDirectory(path, makesDirectory: true).record(
+      .init(Array(value.utf8), expiration: .days(1)), forKey: CacheKey(key),
+      at: FixtureDirectory.start)
+  }
+
+  private func fixture() throws -> FixtureDirectory {
+    try FixtureDirectory(path, makesDirectory: true)
+  }
+
+  /// Changes files of the cache so that a read refuses all but `sound`.
+  private func spoil() throws {
+    let handle = try DirectoryHandle.open(path: source, faults: nil)
+    try handle.openForReading(name("version").fileName).setAttribute(
+      .entry, to: Array("2 something".utf8))
+    try handle.openForReading(name("malformed").fileName).setAttribute(
+      .entry, to: Array("nothing".utf8))
+    try Shell.run(
+      """
+      printf x >> \(name("damaged")); : > \(name("cut")); truncate -s 1T \(name("sparse"))
+      mv \(name("other")) \(name("renamed")); touch -m -d '+7 days' *
+      """, in: source)
+  }
+
+  @Test func `leaves out what a read refuses, and gives it no fresh hash`() throws {
+    try store("sound", "damaged", "cut", "version", "malformed", "sparse", "other")
+    try spoil()
+    let transfer = try fixture().pack(from: source)
+    #expect(transfer.names == [name("sound")])
+    let reasons = Dictionary(
+      uniqueKeysWithValues: transfer.refusals.map { ($0.name, $0.reason) })
+    #expect(
+      reasons == [
+        name("damaged"): .damaged, name("cut"): .damaged, name("version"): .otherVersion,
+        name("malformed"): .damaged, name("sparse"): .oversized, name("renamed"): .otherKey,
+      ])
+    #expect(try fixture().check().findings.isEmpty)
+    #expect(try Shell.run("ls -A | grep -c larder || true", in: path) == "0\n")
+    // Unpacking launders nothing either.
+    let cache = try FixtureDirectory(source).unpack(into: scene.path + "/second")
+    #expect(cache.names == [name("sound")] && cache.refusals == transfer.refusals)
+  }
+
+  @Test(.enabled("takes another user to plant a file") { ProcessIdentity.user == 0 })
+  func `leaves out what another owner planted`() throws {
+    try store("planted")
+    try Shell.run("chown 12345 \(name("planted"))", in: source)
+    #expect(try fixture().pack(from: source).refusals.map(\.reason) == [.otherOwner])
+  }
+
+  @Test func `keeps the line of an entry that was edited or read in place`() throws {
+    let long = String(repeating: "k", count: 3000)
+    for key in ["edited", "read", long] { try record(key, "value") }
+    let before = try fixture().manifest().lines
+    try Shell.run(
+      "printf new > \(name("edited")); touch -a -d 2100-01-01 \(name("read")) \(name(long))",
+      in: path)
+    #expect(try fixture().pack(from: path).refusals.isEmpty)
+    let after = try fixture().manifest().lines
+    var edited = try #require(before[name("edited")])
+    edited.contentHash = XXH64.digest(of: Array("new".utf8).span)
+    #expect(after[name("edited")] == edited)
+    #expect(after[name("read")] == before[name("read")])
+    #expect(after[name(long)] == before[name(long)])
+    #expect(try fixture().check().findings.isEmpty)
+  }
+
+  @Test func `keeps the text of a key that a file tells only the digest of`() throws {
+    let long = String(repeating: "k", count: 3000)
+    try record(long, "old")
+    try store(long)
+    try fixture().pack(from: source)
+    let line = try #require(try fixture().manifest().lines[name(long)])
+    #expect(line.key == CacheKey(long))
+    #expect(line.contentHash == XXH64.digest(of: Array("value of \(long)".utf8).span))
+  }
+
+  @Test func `begins no clock at a use in the future`() throws {
+    try store("k1", "k2")
+    try Shell.run("touch -a -d 2100-01-01 \(name("k1"))", in: source)
+    let now = Timestamp(seconds: 1_790_000_000)
+    try fixture().pack(from: source, at: now)
+    #expect(try fixture().manifest().latestAccess == now)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `waits for no cache that works on the directory`() throws {
+    try store("k")
+    let cache = try DiskCache(directory: source)
+    #expect(try FixtureDirectory(source).pack(from: source).names == [name("k")])
+    try FixtureDirectory(source).record(
+      .init([1], expiration: .never), forKey: "new", at: FixtureDirectory.start)
+    #expect(try cache.value(forKey: "new") == [1])
+    try cache.close()
+  }
+
+  @Test func `is refused where a cache has the directory for itself`() throws {
+    var configuration = DiskCache.Configuration()
+    configuration.mode = .exclusive
+    let cache = try DiskCache(directory: source, configuration: configuration)
+    try record("k", "v")
+    let attempts: [() throws -> Void] = [
+      { _ = try FixtureDirectory(source).pack(from: source) },
+      { _ = try FixtureDirectory(path).unpack(into: source) },
+      {
+        try FixtureDirectory(source).record(
+          .init([1], expiration: .never), forKey: "k", at: FixtureDirectory.start)
+      },
+    ]
+    for attempt in attempts {
+      let error = #expect(throws: CacheError.self) { try attempt() }
+      #expect(error?.code == .locked && error?.path == source)
+    }
+    try cache.close()
+  }
+
+  @Test func `gives up when the manifest stays locked, and says who holds it`() throws {
+    try record("k", "v")
+    let holder = try DirectoryHandle.open(path: path, faults: nil)
+      .openForReading(FixtureManifest.fileName)
+    #expect(try holder.tryLock(.exclusive))
+    var directory = try fixture()
+    directory.patience = .zero
+    let error = #expect(throws: CacheError.self) { try directory.pack(from: path) }
+    #expect(error?.code == .locked && error?.description.contains("/manifest") == true)
+    #expect(error?.description.contains("held by process \(ProcessIdentity.pid)") == true)
+    try holder.unlock()
+    #expect(try directory.pack(from: path).names == [name("k")])
+  }
+
+  @Test func `locks its temporaries, so that no cleaning takes them away`() throws {
+    let directory = try fixture()
+    let file = try directory.stage(permissions: 0o600)
+    let names = try Shell.run("ls -A", in: path).split(separator: "\n")
+    let temporary = try #require(names.first { $0.hasPrefix(".larder-") })
+    var fileName = FileName()
+    fileName.append(String(temporary))
+    let other = try directory.handle.openForReading(fileName)
+    #expect(try !other.tryLock(.exclusive))
+    #expect(try file.descriptor.status().linkCount == 1)
+  }
+
+  @Test func `takes an entry that goes after its name was read for none`() throws {
+    try store("k")
+    let handle = try DirectoryHandle.open(path: source, faults: nil)
+    let source = FixtureSource(handle, FixtureManifest(), at: FixtureDirectory.start)
+    guard case .gone = try source.open(name("gone")) else {
+      Issue.record("an entry that is not there")
+      return
+    }
+    guard case .file = try source.open(name("k")) else {
+      Issue.record("an entry that is there")
+      return
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `keeps the line of two that tells of the content`(isFirst: Bool) throws {
+    try record("k", "ours")
+    let ours = try fixture().manifest().text
+    try record("k", "theirs")
+    let theirs = try fixture().manifest().text
+    let merged = isFirst ? theirs + ours : ours + theirs
+    try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
+    #expect(try fixture().check().findings.map(\.kind).contains(.doubled))
+    #expect(try Larder.Fixture(path, isRecording: false).copy().names == [name("k")])
+    try fixture().pack(from: path)
+    #expect(try fixture().manifest().text == theirs)
+    #expect(try fixture().check().findings.isEmpty)
+    try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
+    try record("k", "ours")
+    #expect(try fixture().manifest().text == ours)
+  }
+
+  @Test(arguments: ["ln -s /etc/passwd manifest", "mkfifo manifest", "mkdir manifest"])
+  func `takes nothing but a file for a manifest`(command: String) throws {
+    try Shell.run("mkdir -p fixture; cd fixture; \(command)", in: scene.path)
+    let attempts: [() throws -> Void] = [
+      { _ = try fixture().check() }, { _ = try fixture().pack(from: path) },
+    ]
+    for attempt in attempts {
+      let error = #expect(throws: CacheError.self) { try attempt() }
+      #expect(error?.code == .invalidArgument && error?.path == path + "/manifest")
+    }
+    #expect(try Shell.run("ls -A", in: path) == "manifest\n")
+  }
+}
