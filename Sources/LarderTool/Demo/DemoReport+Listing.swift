@@ -16,17 +16,22 @@ extension DemoReport {
 
   /// Commands that show the reader that all this is true.
   var looking: [String] {
-    let directory = figures.directory.shellWord
+    let directory = Self.word(figures.directory)
     let key = example?.key?.text ?? ""
     let commands = [
       ("when each value was last used", "ls -lu \(directory)"),
       ("when each value expires", "ls -l --time-style=long-iso \(directory)"),
       ("what has not expired", "find \(directory) -type f -newermt now | wc -l"),
       ("the name of a key's file", "printf %s \(key.shellWord) | md5sum"),
-      ("all that is known", "\(program.shellWord) list --sort size \(directory)"),
+      ("all that is known", "\(Self.word(program)) list --sort size \(directory)"),
     ]
     return [style.bold("5. Look for yourself"), ""]
       + commands.flatMap { [style.dim("   # \($0.0)"), "   \($0.1)"] }
+  }
+
+  /// A word of a shell that no terminal obeys, whatever the environment has put into the text.
+  private static func word(_ text: String) -> String {
+    text.isSafeForDisplay ? text.shellWord : text.pasteableWord
   }
 
   /// The entry that the md5sum is shown of: the first in the list whose key can be typed.

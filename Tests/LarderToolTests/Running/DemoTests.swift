@@ -31,6 +31,16 @@ struct `The demo` {
     #expect(try scene.run("verify", "larder-demo").status == 0)
   }
 
+  @Test func `nothing of the environment commands the terminal`() throws {
+    let place = scene.root.path + "/\u{1b}[31m\u{202e}it's"
+    let outcome = try scene.run(["demo"], environment: ["XDG_CACHE_HOME": place])
+    #expect(outcome.status == 0)
+    let isSafe = outcome.text.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 }
+    #expect(isSafe && !outcome.text.contains("\u{202e}"))
+    let command = try #require(outcome.text.split(separator: "\n").first { $0.contains("wc -l") })
+    #expect(try scene.shell(String(command)).status == 0)
+  }
+
   @Test func `a second demo starts anew, and its commands can be pasted`() throws {
     #expect(try run().status == 0)
     let text = try run().text
