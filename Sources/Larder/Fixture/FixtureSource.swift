@@ -73,9 +73,8 @@ struct FixtureSource: Sendable {
       // A key of another name: the file was renamed by hand, and no read would serve it.
       return line.isNamedByItsKey ? .success(.stored(line)) : .failure(Refusal(reason: .otherKey))
     case nil:
-      // A cache takes an empty file without an attribute for one that a power cut left; in a
-      // fixture it was made by hand.
-      if status.byteCount == 0 && manifest.lines.isEmpty {
+      // In a fixture an empty file without an attribute was made by hand.
+      if manifest.lines.isEmpty, try reader.isRemnant(file, status) {
         return .failure(Refusal(reason: .damaged))
       }
       return .success(
