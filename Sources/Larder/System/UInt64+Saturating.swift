@@ -1,10 +1,4 @@
 extension UInt64 {
-  /// Adds a number, and stays at the most there is where the sum would overflow.
-  package mutating func addSaturating(_ other: UInt64) {
-    let (sum, overflow) = addingReportingOverflow(other)
-    self = overflow ? .max : sum
-  }
-
   /// The product with another number, or the most there is where it would overflow.
   func multipliedSaturating(by factor: UInt64) -> UInt64 {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
@@ -12,7 +6,7 @@ extension UInt64 {
   }
 
   /// Adds a number, and stays at the most there is where the sum would overflow.
-  mutating func addSaturating(_ other: UInt64) {
+  package mutating func addSaturating(_ other: UInt64) {
     let (sum, overflow) = addingReportingOverflow(other)
     self = overflow ? .max : sum
   }
