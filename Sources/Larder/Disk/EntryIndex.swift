@@ -11,8 +11,8 @@
 /// ```
 ///
 /// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot;
-/// 12 more for one that a scan has met out of order, until it is used.
-/// What belongs together in an operation lies together, and what is walked alone is dense.
+/// 12 more for as many as were out of the order of use at once, as a scan meets them. What belongs
+/// together in an operation lies together, and what is walked alone is dense.
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB; what is beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
