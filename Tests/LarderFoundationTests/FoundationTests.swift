@@ -55,6 +55,22 @@ final class `Larder with Foundation` {
     #expect(String(decoding: bytes, as: UTF8.self) == #"{"a":4,"b":2,"c":5,"d":3,"e":1}"#)
   }
 
+  @Test(arguments: ["https://example.org/tmp/x", "tmp/x", "data:,x"])
+  func `a URL of another scheme names no directory`(text: String) throws {
+    let url = try #require(URL(string: text))
+    let error = #expect(throws: CacheError.self) { try DiskCache(directory: url) }
+    #expect(error?.code == .invalidArgument)
+    #expect(throws: CacheError.self) { try Cache(directory: url, coder: .bytes) }
+  }
+
+  @Test func `a date that is no number is past`() throws {
+    let date = Date(timeIntervalSince1970: .nan)
+    #expect(Timestamp(date) == Timestamp(seconds: .min))
+    #expect(try disk.store([1], forKey: "key", expiration: .date(date)) == .rejected(.expired))
+    #expect(Timestamp(.distantFuture) > Timestamp(.now))
+    #expect(Timestamp(Date(timeIntervalSince1970: .infinity)) == Timestamp(seconds: .max))
+  }
+
   @Test func `codable values go through JSON`() throws {
     let cache = try Cache(directory: directory, coder: .json(Point.self))
     try cache.store(Point(x: 1, y: -2), forKey: "point")

@@ -8,22 +8,34 @@ extension Cache {
   /// after that waits for the next load. A value that cannot be stored is returned all the same.
   ///
   /// A load may ask this cache and others for other keys. One that would wait for itself, directly
-  /// or through other loads, fails at once with `.loadCycle`.
+  /// or through other loads, fails at once with `.loadCycle`. A task that the load begins with
+  /// `Task { }` counts as a part of it, also if the load does not wait for it: begin it with
+  /// `Task.detached`, or ask within `LoadContext.leaving`.
   ///
   /// - Parameters:
   ///   - key: What the value is found by.
   ///   - expiration: How long the loaded value is valid; the configured time when nil.
   ///   - options: Whether an expired value is served meanwhile, and an error kept.
   ///   - load: Brings the value; runs in a task of its own.
-  /// - Throws: What the closure throws; `CancellationError`; `CacheError` when reading fails.
+  /// - Throws: What the closure throws; `CancellationError` when the calling task is cancelled before
+  ///   there is a value; `CacheError` when reading fails.
   public func value(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     options: LoadOptions = LoadOptions(), orStore load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let request = LoadRequest(
       key: key.cacheKey, expiration: expiration, options: options, load: load)
-    // The order matters: a fresh value, then an expired one that may be served, then a failure that
-    // still stands, and only then a load.
+    do {
+      return try await value(for: request)
+    } catch let error as CacheError where error.code == .cancelled && Task.isCancelled {
+      // From the executor of the reads: which step met the cancellation is no concern of the caller.
+      throw CancellationError()
+    }
+  }
+
+  /// The order matters: a fresh value, then an expired one that may be served, then a failure that
+  /// still stands, and only then a load.
+  private func value(for request: LoadRequest) async throws -> Value {
     if let value = try await value(forKey: request.key) { return value }
     if let value = try await staleValue(request) { return value }
     if let error = flights.failure(for: request.key, at: disk.engine.now) { throw error }
@@ -83,13 +95,17 @@ extension Cache {
   private func keep(
     _ value: Value, _ request: LoadRequest, _ flight: FlightID
   ) async {
+    guard !disk.engine.isReadOnly else { return }
     do throws(CacheError) {
       try await disk.executor.run("store") { () throws(CacheError) in
         _ = try self.store(value, request.key, request.expiration, [], loadedBy: flight)
       }
+    } catch  where error.code == .cancelled {
+      // The load was given up, and its value is not wanted.
     } catch {
       // The caller asked for the value and has it; the failure to keep it is counted.
-      disk.engine.noteUpkeepFailure(error.errno ?? .ioError)
+      flights.noteUnstored()
+      if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
     }
   }
 }

@@ -22,7 +22,7 @@ public struct CacheError: Error, Sendable, Hashable {
   /// The error thrown by the caller's own closure or coder, as text, if that is the cause.
   public let underlying: String?
 
-  init(
+  package init(
     _ code: Code, operation: String, path: String? = nil, errno: Errno? = nil,
     oldValueRemains: Bool = false, underlying: String? = nil
   ) {
@@ -114,7 +114,8 @@ extension CacheError.Code {
     case .nameOccupied: "a directory stands where the entry belongs; move it away"
     case .callerFailed: "the closure or coder given by the caller threw"
     case .cancelled: "the task was cancelled before the operation began"
-    case .loadCycle: "a load asks for a key whose load waits for it; load that key elsewhere"
+    case .loadCycle:
+      "a load asks for a key whose load waits for it; load that key elsewhere, or from Task.detached"
     case .closed: "the cache was closed; open another"
     case .forked: "the process was forked after opening; open the cache again in the child"
     case .io: "the system reported a failure"

@@ -64,7 +64,7 @@ final class FlightControl<Value: Sendable>: Sendable {
   /// Starts a load that nobody waits for, unless one of the key is going on or failed a short time
   /// ago.
   func refresh(
-    _ key: CacheKey, at now: Timestamp,
+    _ key: CacheKey, at now: Timestamp, within time: Duration,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
     let flight = state.withLock { state in
@@ -176,6 +176,11 @@ final class FlightControl<Value: Sendable>: Sendable {
   /// The number of callers that wait.
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
 
+  /// Counts a loaded value that could not be stored.
+  func noteUnstored() {
+    state.withLock { $0.statistics.unstored += 1 }
+  }
+
   /// Whether what a load brings is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {
     state.withLock { $0.table.isWanted(flight) }
@@ -199,10 +204,15 @@ extension Result {
 }
 
 /// Which load the present task is inside of, and what loads wait for.
-private enum FlightContext {
+enum FlightContext {
   // The innermost of any cache: what is around it waits for it.
   @TaskLocal private static var flight: FlightID?
   private static let graph = PerProcess { ForkSafeMutex(FlightGraph()) }
+
+  /// Runs a body as a part of no load.
+  static func leaving<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    try await $flight.withValue(nil) { try await body() }
+  }
 
   static func entering(_ flight: FlightID, _ body: () async -> Void) async {
     await $flight.withValue(flight) { await body() }

@@ -1,3 +1,27 @@
+/// Lets a task out of the load that it was begun in.
+///
+/// A load that would wait for itself fails with `.loadCycle`. What counts as a part of a load is what
+/// it calls and every task that it begins, unless by `Task.detached`: Swift does not tell whether it
+/// waits for a task. One that it does not wait for may ask for the very key that is being loaded, and
+/// says so:
+///
+/// ```swift
+/// let page = try await pages.value(forKey: url) {
+///   Task { try await LoadContext.leaving { try await thumbnail(of: url) } }
+///   return try await fetch(url)
+/// }
+/// ```
+public enum LoadContext {
+  /// Runs an operation as a part of no load, as `Task.detached` does, in the task of the caller.
+  ///
+  /// A load that waits for such an operation, which in turn waits for the load, waits for ever.
+  public static func leaving<Result>(
+    _ operation: () async throws -> Result
+  ) async rethrows -> Result {
+    try await FlightContext.leaving(operation)
+  }
+}
+
 /// What a load through the cache may do beside loading.
 public struct LoadOptions: Sendable, Hashable {
   /// How long past its expiry a value is served at once while one task loads a fresh one. The

@@ -4,6 +4,7 @@
 /// |---|---|
 /// | `started` | a load began, for a caller or to refresh what was served expired |
 /// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
+/// | `unstored` | a loaded value could not be stored, for a full disk or a coder that threw; not one that was rejected, or came too late |
 /// | `joined` | a caller waited for a load that another had started |
 /// | `servedStale` | a caller got a value past its expiry |
 /// | `servedFailures` | a caller got the error of an earlier load |
@@ -15,6 +16,9 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var succeeded = 0
   /// Loads that threw, cancelled ones included.
   public internal(set) var failed = 0
+  /// Loaded values that could not be stored, and that their callers got all the same. A cache that
+  /// only reads does not try.
+  public internal(set) var unstored = 0
   /// Requests that waited for a load started by another.
   public internal(set) var joined = 0
   /// Requests that were answered with a value past its expiry.

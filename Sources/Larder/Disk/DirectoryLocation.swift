@@ -61,15 +61,16 @@ final class DirectoryLocation: Sendable {
       // make path and descriptor disagree.
       let resolved = try handle.resolvedPath(openedAs: path)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
-      let isUnsafe = try isUnsafe(handle, configuration)
-      if isUnsafe && !isReadOnly && !configuration.allowsUnsafeDirectory {
-        throw .notPermitted
+      let trust = try trust(in: handle, configuration)
+      if !isReadOnly && !configuration.allowsUnsafeDirectory {
+        if trust == .unsafe { throw .notPermitted }
+        if trust == .roots { throw .permissionDenied }
       }
       // Only after the directory was found safe: nothing is written into somebody else's.
       if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
-        configuration: configuration, isUnsafe: isUnsafe)
+        configuration: configuration, isUnsafe: trust == .unsafe)
     } catch {
       throw Self.openingError(error, path)
     }
@@ -100,19 +101,50 @@ final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Whether somebody other than the caller and root could plant entries: by owning the directory,
-  /// or by its mode. Access lists are not looked at; their mask shows in the group's bits. See: man
-  /// 5 acl.
-  private static func isUnsafe(
-    _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
-  ) throws(Errno) -> Bool {
+  private static func trust(
+    in handle: DirectoryHandle, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> DirectoryTrust {
     let status = try handle.descriptor.status()
-    if status.isWritableByOthers { return true }
-    // Those who share with a group trust its members, one of whom made the directory.
-    if configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group) { return false }
-    if status.owner != ProcessIdentity.user && status.owner != 0 { return true }
-    return status.isWritableByGroup && !configuration.sharesWithGroup
-      && status.group != ProcessIdentity.group
+    let isMember = configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group)
+    return DirectoryTrust(
+      status, user: ProcessIdentity.user, group: ProcessIdentity.group,
+      sharesWithGroup: configuration.sharesWithGroup, isMember: isMember)
+  }
+}
+
+/// What the owner and the mode of a directory say of those who can plant entries in it.
+///
+/// Access lists are not looked at; their mask shows in the group's bits. See: man 5 acl.
+enum DirectoryTrust: Sendable, Hashable {
+  /// The caller, root, and the group that it is shared with.
+  case safe
+  /// Others, who own it or can write to it.
+  case unsafe
+  /// Root alone: a directory of the system's, in which the caller can store nothing.
+  case roots
+
+  /// - Parameters:
+  ///   - user: The caller.
+  ///   - group: The caller's own group.
+  ///   - sharesWithGroup: Whether the cache is shared with the directory's group.
+  ///   - isMember: Whether the caller is a member of that group.
+  init(
+    _ status: FileStatus, user: UInt32, group: UInt32, sharesWithGroup: Bool, isMember: Bool
+  ) {
+    let isOwn = status.owner == user
+    if status.isWritableByOthers {
+      self = .unsafe
+    } else if status.owner == 0 && !isOwn && !status.isWritableByGroup {
+      self = .roots
+    } else if sharesWithGroup && isMember {
+      // Those who share with a group trust its members, one of whom made the directory.
+      self = .safe
+    } else if status.owner != 0 && !isOwn {
+      self = .unsafe
+    } else {
+      let isOthersGroup = status.isWritableByGroup && !sharesWithGroup && status.group != group
+      self = isOthersGroup ? .unsafe : .safe
+    }
   }
 }
 
@@ -145,9 +177,8 @@ extension DirectoryLocation {
     // Without following a link this time: what was resolved at opening was no link, and one that
     // appears now was put there by somebody.
     let fresh = try parent.openDirectory(name)
-    if try Self.isUnsafe(fresh, configuration) && !configuration.allowsUnsafeDirectory {
-      throw .notPermitted
-    }
+    let trust = try Self.trust(in: fresh, configuration)
+    if trust == .unsafe && !configuration.allowsUnsafeDirectory { throw .notPermitted }
     let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
     if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in

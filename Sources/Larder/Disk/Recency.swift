@@ -10,7 +10,7 @@ struct Recency: Sendable {
   init(granularity: Duration, extending: ExpirationExtending) {
     self.granularity = granularity
     self.extending = extending
-    let (seconds, attoseconds) = granularity.components
+    let (seconds, attoseconds) = granularity.boundedComponents
     let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     // Rounded up: the shortest lag there is does not mean none.
     let (sum, isBeyond) = scaled.addingReportingOverflow(

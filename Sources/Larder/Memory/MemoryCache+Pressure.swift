@@ -7,10 +7,14 @@ extension MemoryCache: MemoryPressureResponding {
   /// and take what is set, lowered or not. While the limit is lowered, a value that costs more than
   /// it is rejected as too large. With several stripes each gives up its share.
   ///
+  /// A share that is not above 0 and below 1 traps.
+  ///
   /// - Complexity: O(*m*) for *m* evicted, which are released outside of the lock.
   public func respond(to step: MemoryPressureStep) {
     switch step {
-    case .reduce(let share): reduce(by: share)
+    case .reduce(let share):
+      precondition(share > 0 && share < 1, "share must be above 0 and below 1")
+      reduce(by: share)
     case .empty: removeAll(.evicted)
     case .restore: restoreLimits()
     }

@@ -11,7 +11,7 @@ struct PackedSpan: Hashable, Sendable {
   /// Splits a duration that is not negative; what is longer than 500 years counts as that.
   @usableFromInline
   init(_ duration: Duration) {
-    let (whole, attoseconds) = duration.components
+    let (whole, attoseconds) = duration.boundedComponents
     seconds = min(whole, 1 << 34)
     nanoseconds = attoseconds / 1_000_000_000
   }

@@ -51,7 +51,7 @@ package struct MonotonicTime: Sendable, Comparable {
     // 3.2 × 10¹⁸ ns, which leaves the sum within Int64 for a system that has run for less than 190
     // years.
     let century: Int64 = 100 * 365 * 86_400
-    let (seconds, attoseconds) = duration.components
+    let (seconds, attoseconds) = duration.boundedComponents
     let capped = min(max(seconds, 0), century) * 1_000_000_000
     return MonotonicTime(nanoseconds: nanoseconds + capped + max(0, attoseconds / 1_000_000_000))
   }

@@ -36,6 +36,18 @@ public struct Timestamp: Sendable, Hashable {
   public static let never = Timestamp(seconds: 1 << 33)
 }
 
+extension Duration {
+  /// Whole seconds and the attoseconds beyond them, stopping at the ends of `Int64` where
+  /// `components` traps.
+  package var boundedComponents: (seconds: Int64, attoseconds: Int64) {
+    // 2⁶³ s are 5 × 10¹⁷ times 2⁶⁴ attoseconds, so that the upper half tells.
+    let upper = Int64(truncatingIfNeeded: attoseconds >> 64)
+    let end: Int64 = 500_000_000_000_000_000
+    if upper >= end { return (.max, 0) }
+    return upper < -end ? (.min, 0) : components
+  }
+}
+
 extension Timestamp: Comparable {
   /// Orders by time.
   @inlinable
@@ -54,7 +66,7 @@ extension Timestamp {
 
   /// The point a duration later, stopping at the ends of `Int64` instead of trapping.
   public func adding(_ duration: Duration) -> Timestamp {
-    let (whole, attoseconds) = duration.components
+    let (whole, attoseconds) = duration.boundedComponents
     let fraction = Int64(nanoseconds) + attoseconds / 1_000_000_000
     return adding(seconds: whole).settingNanoseconds(fraction)
   }

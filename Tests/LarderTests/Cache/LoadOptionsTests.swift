@@ -21,6 +21,16 @@ struct `Loading with options` {
       directory: directory.path + "/cache", coder: .string, configuration: configuration)
   }
 
+  @Test func `a load in a cache that only reads is not stored, and no failure`() async throws {
+    var configuration = cache.configuration
+    configuration.disk.mode = .readOnly
+    let reader = try Cache(
+      directory: directory.path + "/cache", coder: .string, configuration: configuration)
+    #expect(try await reader.value(forKey: "key") { "loaded" } == "loaded")
+    #expect(reader.statistics.disk.upkeepFailures == [:])
+    #expect(reader.statistics.loads.unstored == 0)
+  }
+
   @Test func `an expired value is served while one task loads a fresh one`() async throws {
     let options = LoadOptions(staleWhileRevalidating: .seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))

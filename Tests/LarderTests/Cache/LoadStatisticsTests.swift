@@ -38,6 +38,16 @@ struct LoadStatisticsTests {
       counter: "failed", event: { _ = try await $0.value(forKey: "key") { throw Failure() } },
       value: { $0.failed }),
     Row(
+      counter: "unstored",
+      event: { cache in
+        let value = try await cache.value(forKey: "key") {
+          try await cache.close()
+          return "value"
+        }
+        #expect(value == "value")
+        #expect(cache.statistics.disk.upkeepFailures == [:])
+      }, value: { $0.unstored }),
+    Row(
       counter: "joined",
       event: { cache in
         let gate = AsyncGate()

@@ -63,6 +63,48 @@ struct `Single flight` {
     #expect(error?.code == .loadCycle)
   }
 
+  @Test func `a task that a load does not wait for asks for its key out of the load`() async throws
+  {
+    let (cache, gate) = (cache, AsyncGate())
+    let (tasks, began) = AsyncStream<Task<String, any Error>>.makeStream()
+    let load = Task {
+      try await cache.value(forKey: "key") {
+        began.yield(
+          Task {
+            try await LoadContext.leaving { try await cache.value(forKey: "key") { "unused" } }
+          })
+        began.yield(Task.detached { try await cache.value(forKey: "key") { "unused" } })
+        began.yield(Task { try await cache.value(forKey: "key") { "unused" } })
+        await gate.wait()
+        return "value"
+      }
+    }
+    var begun = tasks.makeAsyncIterator()
+    let left = try #require(await begun.next())
+    let detached = try #require(await begun.next())
+    let inside = try #require(await begun.next())
+    let error = await #expect(throws: CacheError.self) { try await inside.value }
+    #expect(error?.code == .loadCycle)
+    while cache.flights.waiterCount < 3 { await Task.yield() }
+    gate.open()
+    #expect(try await left.value == "value")
+    #expect(try await detached.value == "value")
+    #expect(try await load.value == "value")
+  }
+
+  @Test func `a cancelled caller of a load gets the same error at every step`() async throws {
+    let cache = cache
+    for staleness in [Duration.zero, .seconds(1)] {
+      let options = LoadOptions(staleWhileRevalidating: staleness)
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        return try await cache.value(forKey: "key", options: options) { "value" }
+      }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+  }
+
   @Test func `a load may ask for another key, and a ring of loads fails at once`() async throws {
     let cache = cache
     let value = try await cache.value(forKey: "outer") {

@@ -3,6 +3,49 @@ import Testing
 
 @testable import Larder
 
+struct `Trust in directories` {
+  private func trust(
+    _ mode: UInt32, owner: UInt32, group: UInt32 = 50, of user: UInt32 = 1000,
+    sharesWithGroup: Bool = false
+  ) -> DirectoryTrust {
+    var raw = stat()
+    raw.st_uid = owner
+    raw.st_gid = group
+    raw.st_mode = S_IFDIR | mode
+    return DirectoryTrust(
+      FileStatus(raw), user: user, group: 1000, sharesWithGroup: sharesWithGroup,
+      isMember: sharesWithGroup && group == 50)
+  }
+
+  @Test func `others own or can write to an unsafe directory`() {
+    #expect(trust(0o700, owner: 1000) == .safe && trust(0o755, owner: 1000) == .safe)
+    #expect(trust(0o700, owner: 1001) == .unsafe && trust(0o755, owner: 1001) == .unsafe)
+    #expect(trust(0o1777, owner: 0) == .unsafe && trust(0o702, owner: 1000) == .unsafe)
+    #expect(trust(0o770, owner: 1000, group: 51) == .unsafe)
+    #expect(trust(0o770, owner: 1000, group: 1000) == .safe)
+    #expect(trust(0o2770, owner: 1001, sharesWithGroup: true) == .safe)
+    #expect(trust(0o2770, owner: 1001, group: 51, sharesWithGroup: true) == .unsafe)
+    #expect(trust(0o700, owner: 1001, of: 0) == .unsafe)
+  }
+
+  @Test func `a directory in which root alone can store is root's`() {
+    #expect(trust(0o755, owner: 0) == .roots && trust(0o700, owner: 0) == .roots)
+    #expect(trust(0o2750, owner: 0, sharesWithGroup: true) == .roots)
+    #expect(trust(0o755, owner: 0, of: 0) == .safe)
+    #expect(trust(0o2770, owner: 0, sharesWithGroup: true) == .safe)
+    #expect(trust(0o770, owner: 0, group: 1000) == .safe)
+  }
+
+  @Test(.enabled(if: ProcessIdentity.user != 0))
+  func `an ordinary user opens a directory of root's only to read it`() throws {
+    let error = #expect(throws: CacheError.self) { try DiskCache(directory: "/") }
+    #expect(error?.code == .permissionDenied)
+    var configuration = DiskCache.Configuration()
+    configuration.mode = .readOnly
+    try DiskCache(directory: "/", configuration: configuration).close()
+  }
+}
+
 struct `Trust in files` {
   private static let now = Timestamp(seconds: 1_800_000_000)
 

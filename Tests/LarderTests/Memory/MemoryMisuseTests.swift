@@ -31,6 +31,19 @@ struct MemoryMisuseTests {
     await #expect(processExitsWith: .failure) { Cache().store(1, forKey: 1, cost: -1) }
   }
 
+  @Test(arguments: [Double.nan, 0, 1, -1, .infinity])
+  func `a share that is none traps with a sentence`(share: Double) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [share = share as Double] in
+      let cache = Cache()
+      cache.store(1, forKey: 1)
+      cache.respond(to: .reduce(share: share))
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("share must be above 0 and below 1"))
+  }
+
   @Test
   func `a negative trim traps`() async {
     await #expect(processExitsWith: .failure) { Cache().trim(toCount: -1) }

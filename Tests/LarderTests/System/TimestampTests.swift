@@ -32,6 +32,26 @@ struct `Timestamps` {
     #expect(x.asExpiry <= .never)
   }
 
+  @Test func `a duration longer than any time ends at the first or the last`() {
+    let start = Timestamp(seconds: 1_800_000_000)
+    let bounds = [
+      (Duration.seconds(1e19), Int64.max), (.seconds(-1e19), .min),
+      (.seconds(Int64.max) + .seconds(1), .max), (.seconds(Int64.min) - .seconds(1), .min),
+      (.seconds(Int64.max) + .milliseconds(999), .max), (.seconds(Int64.min), .min),
+      (.seconds(-1) - .milliseconds(1), -1), (.milliseconds(1_001), 1),
+    ]
+    for (duration, seconds) in bounds { #expect(duration.boundedComponents.seconds == seconds) }
+    #expect(start.adding(.seconds(1e19)).seconds == .max)
+    #expect(start.adding(.seconds(-1e19)) < Timestamp(seconds: 0))
+    let clock = ManualClock(start)
+    clock.advance(by: .seconds(1e19))
+    #expect(clock.now.seconds == .max)
+    #expect(MonotonicTime.now.advanced(by: .seconds(1e19)) > .now)
+    #expect(PackedSpan(.seconds(1e19)).seconds == 1 << 34)
+    let recency = Recency(granularity: .seconds(1e19), extending: .lifetime)
+    #expect(recency.lag(for: .never) == .seconds(1e19))
+  }
+
   @Test(arguments: [0, 1, 1 << 31, 1 << 33, (1 << 34) - 1] as [Int64])
   func `a packed stamp is exact from 1970 to 2514`(seconds: Int64) {
     for nanoseconds in [Int64(0), 1, 999_999_999] {
