@@ -39,7 +39,9 @@ extension Cache {
     if let value = try await value(forKey: request.key) { return value }
     if let value = try await staleValue(request) { return value }
     if let error = flights.failure(for: request.key, at: disk.engine.now) { throw error }
-    return try await flights.value(of: request.key) { try await self.load(request, $0) }
+    return try await flights.value(of: request.key, clock: disk.engine.configuration.clock) {
+      try await self.load(request, $0)
+    }
   }
 
   /// What a caller asked to be loaded.
@@ -61,7 +63,9 @@ extension Cache {
     }
     guard let value else { return nil }
     // After the value was found: who has nothing to be served waits for the load instead.
-    flights.refresh(request.key, at: disk.engine.now) { try await self.load(request, $0) }
+    flights.refresh(
+      request.key, at: disk.engine.now, within: request.options.refreshTime
+    ) { try await self.load(request, $0) }
     return value
   }
 

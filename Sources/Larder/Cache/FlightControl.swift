@@ -22,11 +22,23 @@ final class FlightControl<Value: Sendable>: Sendable {
   /// when nobody is left. One that came after the key was changed waits for a load that began after
   /// that.
   func value(
-    of key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
+    of key: CacheKey, clock: WallClock,
+    _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value {
     while true {
+      giveUpRefresh(of: key, at: clock.now())
       if let value = try await wait(for: key, load) { return value }
     }
+  }
+
+  /// Ends a refresh that has taken too long. Those who wait for it ask again.
+  private func giveUpRefresh(of key: CacheKey, at now: Timestamp) {
+    let (waiters, task) = state.withLock { state -> ([Waiter], Task<Void, Never>?) in
+      guard let overdue = state.table.giveUpRefresh(of: key, at: now) else { return ([], nil) }
+      return (overdue.waiters, state.tasks.removeValue(forKey: overdue.flight))
+    }
+    for waiter in waiters { waiter.resume(returning: nil) }
+    task?.cancel()
   }
 
   private func wait(
@@ -63,13 +75,17 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Starts a load that nobody waits for, unless one of the key is going on or failed a short time
   /// ago.
+  ///
+  /// - Parameter time: How long the load may take before the next caller gives it up.
   func refresh(
     _ key: CacheKey, at now: Timestamp, within time: Duration,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
-    let flight = state.withLock { state in
+    giveUpRefresh(of: key, at: now)
+    let flight = state.withLock { state -> FlightID? in
       state.statistics.servedStale += 1
-      return state.failures.error(for: key, at: now) == nil ? state.table.refresh(key) : nil
+      guard state.failures.error(for: key, at: now) == nil else { return nil }
+      return state.table.refresh(key, until: now.adding(time))
     }
     if let flight { start(flight, load) }
   }

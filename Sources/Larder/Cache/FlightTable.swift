@@ -12,8 +12,12 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     let key: CacheKey
     var waiters: [WaiterID: Waiting] = [:]
     var isSuperseded = false
-    /// Whether the load goes on although nobody waits: it refreshes what was served expired.
+    /// Whether the load goes on although nobody waits: it refreshes what was served expired. Once a
+    /// caller has waited for it, it is a load like any other.
     var isRefresh = false
+    /// When the next caller gives up what began as a refresh, which may hang without anybody to
+    /// cancel it.
+    var refreshEnd: Timestamp?
   }
 
   private var flights: [FlightID: Flight] = [:]
@@ -63,18 +67,35 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     guard mayWait(flight) else { return .cycle }
     if known == nil { add(flight, key) }
     let isLate = flights[flight]?.isSuperseded == true
+    flights[flight]?.isRefresh = false
     flights[flight]?.waiters[id] = Waiting(waiter: waiter, isLate: isLate)
     flightOfWaiter[id] = flight
     return known == nil ? .start(flight) : .wait
   }
 
   /// Starts a load that nobody waits for, unless one of the key is going on.
-  mutating func refresh(_ key: CacheKey) -> FlightID? {
+  ///
+  /// - Parameter end: When a caller that finds it still going on gives it up.
+  mutating func refresh(_ key: CacheKey, until end: Timestamp) -> FlightID? {
     guard byKey[key] == nil else { return nil }
     let flight = FlightID()
     add(flight, key)
     flights[flight]?.isRefresh = true
+    flights[flight]?.refreshEnd = end
     return flight
+  }
+
+  /// Gives up the load of a key if it began as a refresh that should have ended by now.
+  ///
+  /// - Returns: The load, to be cancelled, and those who wait for it, who must ask again.
+  mutating func giveUpRefresh(
+    of key: CacheKey, at now: Timestamp
+  ) -> (flight: FlightID, waiters: [Waiter])? {
+    guard let flight = byKey[key], let end = flights[flight]?.refreshEnd, end <= now else {
+      return nil
+    }
+    let audience = finish(flight)
+    return (flight, audience.answered + audience.late)
   }
 
   private mutating func add(_ flight: FlightID, _ key: CacheKey) {
@@ -89,7 +110,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       return Cancellation()
     }
     let waiter = flights[flight]?.waiters.removeValue(forKey: id)?.waiter
-    // A refresh goes on: it was started for those who ask later.
+    // A refresh that nobody has waited for goes on: it was started for those who ask later.
     guard let rest = flights[flight], rest.waiters.isEmpty, !rest.isRefresh else {
       return Cancellation(waiter: waiter)
     }

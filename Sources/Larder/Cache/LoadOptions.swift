@@ -27,11 +27,17 @@ public struct LoadOptions: Sendable, Hashable {
   /// How long past its expiry a value is served at once while one task loads a fresh one. The
   /// default is zero: it is not.
   ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too.
+  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. A load that
+  /// has taken longer than this, and than 60 s, is given up by the next who asks, whom it would keep
+  /// waiting; one that a caller has waited for ends, as every load does, with its last caller.
   public var staleWhileRevalidating = Duration.zero
   /// How long the error of a load that failed is handed to those who ask, without another load. The
   /// default is zero: the next who asks loads again. At most 1,000 errors are kept.
   public var failureLifetime = Duration.zero
+
+  /// How long a load behind a value that was served expired may take: by then it is of no more use,
+  /// and longer than most requests wait for a server.
+  var refreshTime: Duration { max(staleWhileRevalidating, .seconds(60)) }
 
   /// Creates the default options.
   public init() {}

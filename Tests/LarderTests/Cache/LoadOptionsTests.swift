@@ -52,6 +52,58 @@ struct `Loading with options` {
     #expect(cache.statistics.loads.servedStale == 3)
   }
 
+  /// Serves an expired value, behind which a load hangs until the gate opens.
+  private func beginRefresh(heldBy gate: AsyncGate) async throws {
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(20))
+    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    let value = try await cache.value(forKey: "key", options: options) {
+      await gate.wait()
+      return "late"
+    }
+    #expect(value == "old")
+  }
+
+  private func waitForCallers(_ count: Int) async {
+    while cache.flights.waiterCount != count { await Task.yield() }
+  }
+
+  @Test func `a refresh that hangs ends with the last caller who waits for it`() async throws {
+    let (gate, cache) = (AsyncGate(), cache)
+    try await beginRefresh(heldBy: gate)
+    let impatient = Task { try await cache.value(forKey: "key") { "unused" } }
+    await waitForCallers(1)
+    impatient.cancel()
+    await #expect(throws: CancellationError.self) { try await impatient.value }
+    let next = Task { try await cache.value(forKey: "key") { "quick" } }
+    while cache.statistics.loads.started < 2 && cache.statistics.loads.joined < 2 {
+      await Task.yield()
+    }
+    gate.open()
+    #expect(try await next.value == "quick")
+    #expect(try await cache.value(forKey: "key") == "quick")
+  }
+
+  @Test func `a refresh that takes too long is given up by the next who asks`() async throws {
+    let (gate, cache) = (AsyncGate(), cache)
+    try await beginRefresh(heldBy: gate)
+    let patient = Task { try await cache.value(forKey: "key") { "patient's own" } }
+    await waitForCallers(1)
+    clock.advance(by: .seconds(59))
+    let second = Task { try await cache.value(forKey: "key") { "second's own" } }
+    await waitForCallers(2)
+    #expect(cache.statistics.loads.started == 1)
+    clock.advance(by: .seconds(1))
+    let third = Task { try await cache.value(forKey: "key") { "third's own" } }
+    while cache.statistics.loads.started == 1 && cache.flights.waiterCount < 3 {
+      await Task.yield()
+    }
+    gate.open()
+    let values = Set([try await patient.value, try await second.value, try await third.value])
+    #expect(values.count == 1 && !values.contains("late"))
+    #expect(try await cache.value(forKey: "key").map { values.contains($0) } == true)
+  }
+
   @Test func `a value that expired too long ago is not served`() async throws {
     let options = LoadOptions(staleWhileRevalidating: .seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
