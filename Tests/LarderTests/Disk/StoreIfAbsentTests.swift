@@ -17,7 +17,7 @@ struct `Storing where there is no value` {
       configuration.faults = nil
       engine = DiskEngine(
         try DirectoryLocation.open(cache.directory, configuration), configuration)
-      var request = try cache.request("k", nil, [])
+      var request = cache.request("k", nil, [])
       request.isExclusive = true
       self.request = request
     }

@@ -35,10 +35,10 @@ struct MemoryMisuseTests {
   func `a share that is none traps with a sentence`(share: Double) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [share = share as Double] in
+    ) { [bits = share.bitPattern as UInt64] in
       let cache = Cache()
       cache.store(1, forKey: 1)
-      cache.respond(to: .reduce(share: share))
+      cache.respond(to: .reduce(share: Double(bitPattern: bits)))
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(text.contains("share must be above 0 and below 1"))
