@@ -17,7 +17,7 @@ let usage = """
     shell    a cache that does what its input says, for scripts that change things around it
     calls    system calls of misses and of modes that only read, for a tracer to count
     stress   many processes and threads on one directory, with an oracle in each value
-    power    writes up to a power cut, and judges what it left
+    crash    writes up to a power cut, and judges what a state of the disk serves
     drive    does what a script tells it, line by line
     front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
     pressure a cache under real memory pressure, as it gives memory up and grows again
@@ -46,7 +46,7 @@ do {
   case "calls": try CallsBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "shell": try ShellBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stress": try StressBenchmark.run(arguments: Array(arguments.dropFirst()))
-  case "power": try PowerBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "crash": try CrashBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
@@ -62,7 +62,7 @@ do {
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "holds": fail(HoldsBenchmark.usage, 2)
   case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
-  case "power": fail(PowerBenchmark.usage, 2)
+  case "crash": fail(CrashBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)
   }

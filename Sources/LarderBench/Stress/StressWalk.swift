@@ -12,13 +12,18 @@ struct StressWalk {
 
   private(set) var files: [File] = []
   private(set) var temporaryCount = 0
+  /// Whether there is no such directory.
+  private(set) var isMissing = false
   let directory: String
 
   var byteCount: Int { files.reduce(0) { $0 + $1.byteCount } }
 
   init(_ directory: String) {
     self.directory = directory
-    guard let stream = unsafe opendir(directory) else { return }
+    guard let stream = unsafe opendir(directory) else {
+      isMissing = true
+      return
+    }
     defer { unsafe closedir(stream) }
     let raw = unsafe dirfd(stream)
     while let entry = unsafe readdir(stream) {

@@ -23,6 +23,6 @@ struct SurvivalPageTests {
 
   @Test func `every script of faults and crashes has a row`() throws {
     let checkers = try Set(Self.rows().compactMap { $0.last?.split(separator: " ").first })
-    #expect(checkers.isSuperset(of: ["kill-writers", "power-cut", "limits", "clocks", "tests"]))
+    #expect(checkers.isSuperset(of: ["kill-writers", "crash-states", "limits", "clocks", "tests"]))
   }
 }

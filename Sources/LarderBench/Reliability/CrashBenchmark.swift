@@ -1,0 +1,75 @@
+import Glibc
+import Larder
+
+/// What a power cut leaves of a cache: one process writes and marks what it begins and what has
+/// returned, another judges the directory of a state that the disk may have had.
+///
+/// The disk and the states are the script's: `Tests/Reliability/crash-states`.
+enum CrashBenchmark {
+  static let usage = """
+    usage: LarderBench crash write|judge|value DIR … [--durable] [--behind] [--plain] [--proof]
+                             [--blind] [--shared] [--seed N] [--process N] [--steps N] [--threads N]
+
+      write   stores, replaces and removes in an order that the seed gives, and writes to the file
+              --marks FILE a line when it begins and a line when it has returned
+      judge   reads lines of a key and its versions, and prints which version is served of each and
+              what is wrong with the directory
+      value   prints the value of DIR, a key, in the version --seed
+    """
+
+  /// Runs with the arguments that follow its name.
+  static func run(arguments: [String]) throws {
+    let options = try CrashOptions(arguments)
+    switch options.role {
+    case .write: try CrashWriter(options).run()
+    case .judge:
+      var judge = CrashJudge(options)
+      try judge.run()
+    case .value:
+      let value = CrashValue(key: options.directory, version: Int(options.seed), isPlain: true)
+      let isWritten = CrashMarks.write(value.bytes, to: STDOUT_FILENO)
+      exit(isWritten ? 0 : 1)
+    }
+  }
+
+  /// Opens the cache as the options say, with a change of its own.
+  static func open(
+    _ options: CrashOptions, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> DiskCache {
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.durability = options.isDurable ? .durable : .relaxed
+    configuration.requireProof = options.requiresProof
+    // No value has this length.
+    configuration.shouldStore = { $1 != CrashValue.declinedByteCount }
+    if options.isBehind { configuration.writeBehindLimit = 1 << 20 }
+    change(&configuration)
+    return try DiskCache(directory: options.directory, configuration: configuration)
+  }
+}
+
+/// The value that belongs to a key and a version, made anew by the judge.
+struct CrashValue {
+  let bytes: [UInt8]
+  /// An eighth of the values has some, unless they are plain.
+  let extendedData: [UInt8]
+
+  /// A length that is longer than any value's.
+  static let declinedByteCount = 300_001
+
+  /// Makes the value: up to 16 KiB; one in sixteen is empty, and one in sixteen of up to 128 KiB.
+  init(key: String, version: Int, isPlain: Bool) {
+    let seed = XXH64.digest(of: Array("\(key) \(version)".utf8).span)
+    var random = StressRandom(seed: seed)
+    let longest: UInt64 = seed % 16 == 2 ? 131_072 : 16_384
+    let byteCount = seed % 16 == 0 ? 0 : Int(random.next() % longest)
+    bytes = [UInt8](capacity: byteCount) { output in
+      while output.count < byteCount {
+        let word = random.next()
+        for shift in 0..<min(8, byteCount - output.count) {
+          output.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(shift))))
+        }
+      }
+    }
+    extendedData = seed % 8 == 1 && !isPlain ? Array("\(key) \(version)".utf8) : []
+  }
+}
