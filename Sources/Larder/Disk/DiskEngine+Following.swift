@@ -54,7 +54,8 @@ extension DiskEngine {
     let generation: EntryGenerations.Snapshot?
   }
 
-  /// Looks at what has a name now; nil where the system would not tell.
+  /// Looks at what has a name now; nil where the system would not tell: then memory and readers
+  /// forget what they have of it.
   private func look(at name: EntryName, isGone: Bool) -> Look? {
     let generation = generations.snapshot(of: name)
     var met: IndexedEntry?
@@ -65,6 +66,8 @@ extension DiskEngine {
       } catch .noSuchFile, .staleHandle {
       } catch {
         noteUpkeepFailure(error)
+        outdateReaders(of: name)
+        tellObservers(ofFiles: [name])
         return nil
       }
     }
@@ -83,7 +86,12 @@ extension DiskEngine {
       for look in looks {
         // Known to be free, and yet a scan may have met the file before and tell of it later.
         if look.met == nil { state.changedSinceScan?.insert(look.name) }
-        guard state.isNews(look.met, of: look.name, at: now) else { continue }
+        guard state.isNews(look.met, of: look.name, at: now) else {
+          // That a name is free is no news where the index has not met its file. A read that is
+          // under way may have, and must not keep the value.
+          if look.met == nil { outdateReaders(of: look.name) }
+          continue
+        }
         guard mayTakeOver(look, state, since: start) else {
           unclear.append(look.name)
           continue

@@ -62,7 +62,12 @@ extension DiskEngine {
     let isCurrent = use.generation.map(generations.isCurrent) ?? false
     let known = state.index.entry(named: name)
     guard isCurrent || known?.inode == status.inode else { return nil }
-    if !isCurrent, let known, known.changeTime > status.change { return .outdated }
+    // Where events tell of what others do, the index may have learned of a newer file from another
+    // read that was quicker, before the event of it came.
+    if !isCurrent || hasEvents, let known, known.changeTime > status.change {
+      if isCurrent { outdateReaders(of: name) }
+      return .outdated
+    }
     guard hasEvents, known?.changeTime != status.change else { return .known }
     if known != nil { outdateReaders(of: name) }
     return .news

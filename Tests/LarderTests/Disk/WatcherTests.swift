@@ -62,6 +62,64 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  /// Does something as another process would while the next read is under way, and follows it.
+  private func duringRead(
+    of cache: Cache<String>, _ script: String, then body: @escaping @Sendable () throws -> Void
+  ) {
+    faults.plan(
+      .before {
+        do {
+          try outside(script)
+          try body()
+          _ = cache.disk.engine.catchUp()
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .read)
+  }
+
+  @Test(arguments: [DiskCache.Mode.shared, .readOnly])
+  func `keeps nothing in memory that was removed while it was read for the first time`(
+    mode: DiskCache.Mode
+  ) throws {
+    try open(.none).store("old", forKey: "k")
+    let cache = try open(.strict) { $0.mode = mode }
+    // The first read that can be kept starts to listen, and the index knows nothing of the name.
+    #expect(try cache.value(forKey: "other") == nil)
+    duringRead(of: cache, "rm $FILE") {}
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.tier(forKey: "k") == nil)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `knows the newer of two files although the older was read to its end later`() throws {
+    try open(.none).store("old", forKey: "k")
+    let cache = try open(.strict)
+    #expect(try cache.value(forKey: "other") == nil)
+    let second = Shared<[UInt8]?>(nil)
+    duringRead(of: cache, Self.store) { second.value = try cache.disk.value(forKey: "k") }
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(second.value == Array("new".utf8))
+    let engine = cache.disk.engine
+    let name = DiskScene.name(of: Array("k".utf8))
+    let inode = try engine.location.handle.status(of: name.fileName).inode
+    #expect(engine.withState { $0.index.entry(named: name)?.inode } == inode)
+    #expect(try cache.value(forKey: "k") == "new")
+    try cache.close()
+  }
+
+  @Test func `forgets what it cannot look at after something happened to it`() throws {
+    let cache = try open(.strict)
+    try cache.store("old", forKey: "k")
+    #expect(try cache.value(forKey: "k") == "old")
+    try outside(Self.store)
+    faults.plan(.errno(.ioError), for: .fstatat)
+    #expect(try cache.value(forKey: "k") == "new")
+    #expect(cache.statistics.disk.upkeepFailures == [.ioError: 1])
+    try cache.close()
+  }
+
   @Test func `keeps in memory what it stored, used and stamped itself`() throws {
     let cache = try open(.strict) { $0.recencyGranularity = .seconds(60) }
     for number in 0..<50 { try cache.store("\(number)", forKey: "\(number)") }
