@@ -34,7 +34,7 @@ extension DiskEngine {
     if isNews { tellObservers(ofFiles: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
-      return stamp(descriptor, name, status, access: access, expiry: extended, now: use.now)
+      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, use)
         ?? promised
     }
     planDrain(within: lag)
@@ -117,6 +117,26 @@ extension DiskEngine {
       return true
     }
     if isNews { tellObservers(ofFiles: [name]) }
+  }
+
+  /// Writes a use through the file that was read. An expiry that was set while it was read stands,
+  /// as one does that was set before a pending use is written.
+  ///
+  /// - Returns: The expiry that the file has now; nil when that could not be told.
+  private func stampAtOnce(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, _ use: Use
+  ) -> Timestamp? {
+    do throws(Errno) {
+      let present = try descriptor.status()
+      let isUnchanged = present.modification == status.modification
+      return stamp(
+        descriptor, name, present, access: access, expiry: isUnchanged ? expiry : nil,
+        now: use.now)
+    } catch {
+      noteUpkeepFailure(error)
+      return nil
+    }
   }
 
   /// Writes a use through an open file.

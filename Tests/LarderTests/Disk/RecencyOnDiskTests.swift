@@ -81,6 +81,26 @@ struct `Recency on disk` {
     #expect(try access("a") == scene.clock.now)
   }
 
+  @Test func `a stamp at the read itself leaves an expiry that was set during the read`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    try cache.store([1], forKey: "a", expiration: .days(1))
+    scene.clock.advance(by: .seconds(1))
+    let expiry = scene.clock.now
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try scene.touch(scene.name("a"), access: nil, modification: expiry)
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .read)
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try scene.status(scene.name("a")).modification == expiry)
+    #expect(try access("a") == scene.clock.now)
+    #expect(try cache.value(forKey: "a") == nil)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `looking without use changes nothing`() throws {
     let cache = try scene.open { $0.recencyGranularity = .zero }
     try cache.store([1], forKey: "a")
