@@ -4,6 +4,7 @@ import Synchronization
 public final class RemovalProgress: Sendable {
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
+  private let forkCount = ProcessIdentity.forkCount
 
   private struct State {
     var result = BulkRemoval()
@@ -24,6 +25,8 @@ public final class RemovalProgress: Sendable {
   /// Waits for the end.
   ///
   /// - Throws: `CacheError` if the directory could not be read; what was removed stays removed.
+  ///   `.forked` in a forked child, unless the end came before the fork: the removal is the parent's
+  ///   and goes on there.
   /// - Returns: What was removed in all.
   @discardableResult
   public func wait() throws(CacheError) -> BulkRemoval {
@@ -33,6 +36,9 @@ public final class RemovalProgress: Sendable {
       if now.isFinished {
         if let failure = now.failure { throw failure }
         return now.result
+      }
+      guard forkCount == ProcessIdentity.forkCount else {
+        throw CacheError(.forked, operation: "removeAll")
       }
       changed.wait(ticket)
     }

@@ -23,6 +23,34 @@ struct `A fork` {
     }
   }
 
+  @Test func `a child does not wait for a removal that its parent's thread goes on with`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      try cache.store([1], forKey: "k")
+      let over = try cache.removeAllInBackground()
+      #expect(try over.wait().removed == 1)
+      try cache.store([1], forKey: "k")
+      let gate = Gate()
+      scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
+      let progress = try cache.removeAllInBackground()
+      gate.waitUntilReached()
+      let status = Fork.status {
+        guard try over.wait().removed == 1 else { return false }
+        do throws(CacheError) {
+          try progress.wait()
+          return false
+        } catch {
+          return error.code == .forked
+        }
+      }
+      gate.open()
+      #expect(status == 0)
+      #expect(try progress.wait().removed == 1)
+      try cache.close()
+    }
+  }
+
   @Test func `a child opens the directory again for itself, beside its parent`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()
