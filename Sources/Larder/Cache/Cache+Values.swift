@@ -96,7 +96,7 @@ extension Cache {
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
-      ) { true }
+      ) { !disk.engine.hasLateNews(of: subject.name) }
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in

@@ -71,7 +71,9 @@ extension EngineState {
   }
 
   /// Notes what became of a victim, and gives its name back.
-  fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) {
+  ///
+  /// - Returns: False when the name is still taken, since there is late news of it to follow.
+  fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
     let name = outcome.victim.name
     if outcome.isRemoved {
       cancelRemoval(of: name)
@@ -79,7 +81,7 @@ extension EngineState {
       // It is still on the disk, and totals must say so.
       readopt(outcome.victim, as: outcome.entry)
     }
-    if givingBack { unclaim(name) }
+    return !givingBack || unclaim(name)
   }
 }
 
@@ -206,10 +208,11 @@ extension DiskEngine {
   private func settle<Result: Sendable>(
     _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
   ) -> Result {
-    let result = withState { state in
-      if let outcome { state.settle(outcome) }
-      return next(&state)
+    let (late, result) = withState { state in
+      let late = outcome.flatMap { state.settle($0) ? nil : $0.victim.name }
+      return (late, next(&state))
     }
+    if let late { followLateNews(of: late) }
     if outcome != nil { changed.signal() }
     return result
   }
@@ -218,7 +221,7 @@ extension DiskEngine {
     changing(victim.name) {
       guard let mark = withState({ $0.doomed[victim.name] }) else { return BulkRemoval() }
       let outcome = removeFile(of: victim, mark)
-      withState { $0.settle(outcome, givingBack: false) }
+      withState { _ = $0.settle(outcome, givingBack: false) }
       return outcome.result
     }
   }

@@ -103,7 +103,7 @@ extension DiskEngine {
       return (news, unclear)
     }
     tellObservers(ofFiles: news)
-    for name in unclear { followInTurn(name) }
+    for name in unclear { followOrLeave(name) }
   }
 
   /// Whether a look still holds.
@@ -115,14 +115,60 @@ extension DiskEngine {
     return known.changeTime < start
   }
 
-  /// Takes over what a name stands for now, in its turn among the changes of the name: what this
-  /// process has just done to it is known then, and what it does next comes after.
-  private func followInTurn(_ name: EntryName) {
-    changing(name) {
-      guard let look = look(at: name, isGone: false) else { return }
-      let isNews = withState { [now] in $0.follow(look.met, of: name, at: now) }
-      if isNews { tellObservers(ofFiles: [name]) }
+  /// Takes over what a name stands for now, between two changes of the name: what this process has
+  /// just done to it is known then, and what it does next comes after.
+  ///
+  /// Never waits: what holds the name may wait for the disk, and what others do to all other names
+  /// is to be known meanwhile. News of a held name is left to the thread that holds it.
+  ///
+  /// 1. The name is marked, and no tier keeps a value of it from here on.
+  /// 2. The tiers forget the value that they have.
+  /// 3. The thread that holds the name looks at it once it has told the index what it did, and
+  ///    before it gives the name back, and takes the mark away.
+  private func followOrLeave(_ name: EntryName) {
+    let isFree = withState { state in
+      if state.claim(name) { return true }
+      state.lateNews.insert(name)
+      return false
     }
+    guard isFree else { return tellObservers(ofFiles: [name]) }
+    generations.begin(name)
+    followHeld(name)
+    release(name)
+  }
+
+  /// Takes over what a name stands for that the caller holds and has told the index all about.
+  ///
+  /// - Returns: Whether that may be something else than the index knew.
+  @discardableResult
+  private func followHeld(_ name: EntryName) -> Bool {
+    guard let look = look(at: name, isGone: false) else { return true }
+    let isNews = withState { [now] in $0.follow(look.met, of: name, at: now) }
+    if isNews { tellObservers(ofFiles: [name]) }
+    return isNews
+  }
+
+  /// Follows the news that came of a name while it was held, and gives the name back.
+  func followLateNews(of name: EntryName) {
+    repeat {
+      generations.begin(name)
+      followHeld(name)
+      generations.end(name)
+    } while !withState { $0.unclaim(name) }
+  }
+
+  /// Follows the news that has come of a name so far, and goes on holding it.
+  ///
+  /// Before a value that was just stored is kept in memory: most news is of that store itself. The
+  /// mark stays, and the value is not kept, where it is of something else.
+  func followNews(ofHeld name: EntryName) {
+    guard mayBe(.hasLateNews), withState({ $0.lateNews.remove(name) }) != nil else { return }
+    if followHeld(name) { withState { _ = $0.lateNews.insert(name) } }
+  }
+
+  /// Whether something has happened to a name which the thread that holds it has not looked into.
+  func hasLateNews(of name: EntryName) -> Bool {
+    mayBe(.hasLateNews) && withState { $0.lateNews.contains(name) }
   }
 }
 

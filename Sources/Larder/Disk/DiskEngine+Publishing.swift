@@ -63,6 +63,7 @@ extension DiskEngine {
       return (false, cause, state.clearCount)
     }
     if isCleared { return withdrawCleared(request.subject) }
+    followNews(ofHeld: name)
     if let cause { tellOfRemoval(name, key: key, cause) }
     request.onPublish?(
       Published(

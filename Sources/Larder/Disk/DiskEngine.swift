@@ -82,7 +82,7 @@ final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    withState { $0.unclaim(name) }
+    if !withState({ $0.unclaim(name) }) { followLateNews(of: name) }
     changed.signal()
   }
 

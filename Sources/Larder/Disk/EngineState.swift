@@ -12,6 +12,9 @@ struct EngineState: Sendable {
   /// Names that an operation is changing right now.
   // As many as there are threads that change something, and looked through faster than hashed.
   var busy: [EntryName] = []
+  /// Names in `busy` that something has happened to which the thread that changes them has to look
+  /// into, since the watcher must not wait for it.
+  var lateNews: Set<EntryName> = []
   /// Uses that have not reached the disk.
   var pending: NameMap<PendingStamp> = [:]
   /// What was published here where files cannot say what they hold.
@@ -113,6 +116,8 @@ extension EngineState {
     static let mustLock = Rarities(rawValue: 2)
     /// Values wait to be written.
     static let hasBacklog = Rarities(rawValue: 4)
+    /// Something has happened to a name that is being changed.
+    static let hasLateNews = Rarities(rawValue: 8)
   }
 
   /// Takes a name for a change; false when somebody else has it.
@@ -122,16 +127,20 @@ extension EngineState {
     return true
   }
 
-  /// Gives a name back.
-  mutating func unclaim(_ name: EntryName) {
-    guard let index = busy.firstIndex(of: name) else { return }
+  /// Gives a name back; false, with the name still taken, when there is late news of it to follow.
+  mutating func unclaim(_ name: EntryName) -> Bool {
+    if !lateNews.isEmpty, lateNews.remove(name) != nil { return false }
+    guard let index = busy.firstIndex(of: name) else { return true }
     busy.swapAt(index, busy.count - 1)
     busy.removeLast()
+    return true
   }
 
   /// Which of them are true.
   var rarities: Rarities {
-    Rarities(rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4))
+    Rarities(
+      rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
+        | (lateNews.isEmpty ? 0 : 8))
   }
 
   /// Whether any file is hidden.

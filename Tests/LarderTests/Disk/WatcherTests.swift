@@ -130,6 +130,72 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  /// A cache in which a store of the key `held` stands still between its rename and its end.
+  private func held(_ gate: Gate, _ stored: Counter) throws -> Cache<String> {
+    let cache = try open(.strict) { $0.durability = .durable }
+    try cache.store("old", forKey: "k")
+    try cache.store("old", forKey: "held")
+    faults.plan(.before { gate.pass() }, for: .fsync)
+    try startThread {
+      do {
+        #expect(try cache.store("own", forKey: "held") == .stored)
+      } catch {
+        Issue.record(error)
+      }
+      stored.add()
+      happening.tell()
+    }
+    gate.waitUntilReached()
+    return cache
+  }
+
+  /// Follows what others did in a thread of its own, and says whether that came to an end.
+  private func catchesUp(_ cache: Cache<String>) throws -> Bool {
+    let followed = Counter()
+    try startThread {
+      _ = cache.disk.engine.catchUp()
+      followed.add()
+      happening.tell()
+    }
+    return happening.wait(.seconds(10)) { followed.value == 1 }
+  }
+
+  @Test func `hears of other names while a store that waits for the disk holds one`() throws {
+    let (gate, stored) = (Gate(), Counter())
+    let cache = try held(gate, stored)
+    // The event of its own rename is in the queue.
+    let isFree = try catchesUp(cache)
+    #expect(isFree)
+    try outside(Self.store)
+    if isFree { #expect(try cache.value(forKey: "k") == "new") }
+    gate.open()
+    #expect(happening.wait { stored.value == 1 })
+    // What was heard of the name itself was the store's own.
+    #expect(try cache.tier(forKey: "held") == .memory)
+    #expect(try cache.value(forKey: "held") == "own")
+    try cache.close()
+  }
+
+  @Test(arguments: ["printf new > t; touch -m -d '+1 day' t; mv t $HELD", "rm $HELD"])
+  func `takes what others did to a name that is held for news when its store ends`(
+    script: String
+  ) throws {
+    let (gate, stored) = (Gate(), Counter())
+    let cache = try held(gate, stored)
+    let file = DiskScene.name(of: Array("held".utf8))
+    try Shell.run(script, in: path, ["HELD": file.description])
+    let isFree = try catchesUp(cache)
+    #expect(isFree)
+    let value = script.hasPrefix("rm") ? nil : "new"
+    if isFree { #expect(try cache.value(forKey: "held") == value) }
+    gate.open()
+    #expect(happening.wait { stored.value == 1 })
+    #expect(try cache.value(forKey: "held") == value)
+    let isKnown = cache.disk.engine.withState { $0.index.contains(file) }
+    #expect(isKnown == (value != nil))
+    try cache.close()
+  }
+
   @Test func `counts what others store and remove`() throws {
     let cache = try open(.events) { $0.sizeLimit = 1 << 20 }
     try cache.store("1", forKey: "k")
