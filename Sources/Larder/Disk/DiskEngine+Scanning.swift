@@ -63,7 +63,8 @@ extension DiskEngine {
     }
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }
-    if withState({ $0.hasMissedNews }) { startRescan() }
+    // While everything is being removed another would miss the same; the end of that starts it.
+    if withState({ $0.hasMissedNews && $0.storedSinceClear == nil }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {

@@ -29,7 +29,12 @@ extension EngineState {
       index.mark(entry.name, in: &scan.met)
       // What happens meanwhile wins: the scan saw what was before.
       if changedSinceScan?.contains(entry.name) ?? false { continue }
-      if hidesFile(named: entry.name) { continue }
+      if hidesFile(named: entry.name) {
+        // The evictor judges a victim once more. What a removal of everything hides may have come
+        // after its walk, and stay: another scan tells when nothing is hidden.
+        if storedSinceClear != nil { hasMissedNews = true }
+        continue
+      }
       let isKnown = index.contains(entry.name)
       if takeOver(entry, of: entry.name, at: now) && isKnown { news.append(entry.name) }
     }

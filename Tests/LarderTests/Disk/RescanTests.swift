@@ -111,6 +111,26 @@ struct `A scan after the first` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `meets at last what was hidden while everything was being removed`() throws {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    // The removal has read all names, and may be told of nothing that comes now.
+    try scene.plant([1, 2, 3], named: scene.name("neighbour's").text)
+    cache.rescan()
+    let number = cache.engine.withState(\.scanNumber)
+    gate.open()
+    #expect(try progress.wait().removed == 5)
+    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    #expect(try cache.totalSize() == 3)
+    #expect(cache.engine.withState(\.scanNumber) == number + 1)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `that fails leaves the index as it was`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
