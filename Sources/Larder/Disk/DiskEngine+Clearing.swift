@@ -23,25 +23,27 @@ extension DiskEngine {
       throw CacheError(.closed, operation: "removeAll", path: location.path)
     }
     let progress = RemovalProgress()
-    IOExecutor.upkeep.submit { self.clear(progress) }
+    // After everything was hidden, and not when the walk begins: where another directory has been
+    // held since, nothing is hidden any more, and the walk finds nothing to remove.
+    let handle = location.handle
+    IOExecutor.upkeep.submit { self.clear(progress, in: handle) }
     return progress
   }
 
-  private func clear(_ progress: RemovalProgress) {
+  private func clear(_ progress: RemovalProgress, in handle: DirectoryHandle) {
     do throws(Errno) {
-      let handle = location.handle
       var scan = try DirectoryScan(handle, trust: reader.trust)
       while true {
         let piece = try scan.next()
         for entry in piece.entries { progress.add(clear(entry, in: handle)) }
         progress.add(passOver(piece.unreadable))
-        if piece.isLast { break }
+        if piece.isLast || withState({ $0.storedSinceClear == nil }) { break }
       }
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
-      withState { $0.mustScanAgain() }
+      withState { if $0.storedSinceClear != nil { $0.mustScanAgain() } }
     }
     _ = withState { state in
       // Given back outside of the lock.
@@ -90,7 +92,7 @@ extension DiskEngine {
       } catch {
         // It stays and is an entry again.
         noteUpkeepFailure(error)
-        withState { _ = $0.index.upsert(entry, order: .byLastAccess) }
+        withState { $0.keepUncleared(entry) }
         result.failed = 1
       }
       return result
@@ -141,6 +143,11 @@ extension EngineState {
   ///
   /// - Returns: What the removal counts as.
   fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
+    // Where another directory is held by now, the name is one of it.
+    guard storedSinceClear != nil else {
+      statistics.removals[.explicit, default: 0] += 1
+      return .explicit
+    }
     // A victim was counted when it was chosen, and its file among the victims' since.
     let victim = doomed[entry.name]
     noteRemoved(entry.name)
@@ -154,8 +161,15 @@ extension EngineState {
 
   /// Keeps what somebody used or stored since the walk met its name.
   fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
+    guard storedSinceClear != nil else { return }
     storedSinceClear?.insert(name)
     if let entry { index.upsert(entry, order: .byLastAccess) }
+  }
+
+  /// Makes an entry again of one whose file could not be removed.
+  fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
+    guard storedSinceClear != nil else { return }
+    index.upsert(entry, order: .byLastAccess)
   }
 
   fileprivate func mayClear(_ name: EntryName) -> Bool {

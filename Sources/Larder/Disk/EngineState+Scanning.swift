@@ -96,6 +96,9 @@ extension EngineState {
     pending = [:]
     doomed = DoomedFiles()
     toBeCleared = IndexTotals()
+    // What is moved away is left alone, and what has taken its place is not what was to be removed.
+    storedSinceClear = nil
+    restampedSinceClear = [:]
     mustScanAgain()
   }
 

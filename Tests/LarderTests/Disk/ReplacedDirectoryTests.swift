@@ -74,6 +74,66 @@ struct `A replaced directory` {
     #expect(try Self.looks[number](cache))
   }
 
+  @Test(arguments: [DiskCache.Mode.shared, .exclusive])
+  func `is not what a removal that began before it empties`(mode: DiskCache.Mode) throws {
+    let cache = try scene.open {
+      $0.mode = mode
+      $0.sizeLimit = 1000
+    }
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    try Self.replace(scene, under: cache)
+    for number in 0..<3 { try scene.plant([2, 2], named: scene.name("\(number)").text) }
+    #expect(try cache.count() == 3)
+    #expect(try cache.value(forKey: "0") == [2, 2])
+    gate.open()
+    // The one that was at its unlink is gone; what was moved away is left alone.
+    #expect(try progress.wait().removed <= 1)
+    #expect(try cache.totalSize() == 6)
+    for number in 0..<3 { #expect(try cache.value(forKey: "\(number)") == [2, 2]) }
+    #expect(try manager.contentsOfDirectory(atPath: Self.aside(scene)).count >= 4)
+    try scene.expectConsistent(cache)
+    #expect(try cache.removeAll().removed == 3)
+  }
+
+  /// Has the directory replaced and followed when a removal of everything has hidden what is there.
+  private final class Replacer: EngineObserver {
+    let replace: @Sendable () -> Void
+    private let clearings = Counter()
+
+    init(_ replace: @escaping @Sendable () -> Void) { self.replace = replace }
+
+    func entryChanged(_ subject: DiskEngine.Subject) {}
+    func fileChanged(_ name: EntryName?) {}
+    func entriesCleared() {
+      clearings.add()
+      // Told before the files are hidden and after.
+      if clearings.value == 2 { replace() }
+    }
+  }
+
+  @Test func `is left alone by a removal whose walk begins after it`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    let replacer = Replacer { [scene] in
+      do {
+        try Self.replace(scene, under: cache)
+        try scene.plant([2, 2], named: scene.name("k").text)
+      } catch {
+        Issue.record(error)
+      }
+      cache.engine.followReplacement(isUrgent: true)
+    }
+    cache.engine.observers.add(replacer)
+    #expect(try cache.removeAll() == BulkRemoval())
+    #expect(try cache.value(forKey: "k") == [2, 2])
+    #expect(isAside("k", scene))
+  }
+
   private func cache() throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.sizeLimit = nil
