@@ -188,9 +188,10 @@ extension DiskEngine {
     followDirectory()
     // Who has read in the other must keep nothing of it, neither in memory nor in the index.
     generations.beginAll()
-    // What was known is given back outside of the lock, which takes its time.
+    // What was known is given back outside of the lock, which takes its time, and so is the lock of
+    // the term in the directory before.
     _ = withState { state in
-      let old = (state.index, state.pending, state.doomed, state.changedSinceScan)
+      let old = (state.index, state.pending, state.doomed, state.changedSinceScan, state.term)
       state.forgetDirectory()
       return old
     }

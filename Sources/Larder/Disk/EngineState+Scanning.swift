@@ -90,7 +90,9 @@ extension EngineState {
     return true
   }
 
+  /// Forgets everything that was known of the directory, since another is held now.
   mutating func forgetDirectory() {
+    term = nil
     mustLock = true
     index.removeAll()
     pending = [:]
