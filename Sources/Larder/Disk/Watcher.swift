@@ -43,8 +43,17 @@ final class Watcher: Sendable {
 
   /// Watches the directory that is held now, in the place of the one before.
   func follow(_ location: DirectoryLocation) throws(Errno) {
-    let fresh = try queue.watch(
-      location.handle, path: location.path, for: DirectoryNews.kinds)
+    var handle: DirectoryHandle
+    repeat {
+      handle = location.handle
+      try watch(handle, path: location.path)
+      // Another thread may have followed another replacement meanwhile, and this watch taken the
+      // place of that one's.
+    } while handle !== location.handle
+  }
+
+  private func watch(_ handle: DirectoryHandle, path: String) throws(Errno) {
+    let fresh = try queue.watch(handle, path: path, for: DirectoryNews.kinds)
     let old = state.withLock { state in
       let old = state.watch
       state.watch = fresh

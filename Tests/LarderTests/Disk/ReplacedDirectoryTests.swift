@@ -152,6 +152,39 @@ struct `A replaced directory` {
     try cache.flush()
   }
 
+  @Test func `is watched although another thread was slower to watch the one before it`() throws {
+    let cache = try scene.open { $0.coherence = .strict }
+    let engine = cache.engine
+    let followed = Counter()
+    engine.startWatching()
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          // The directory is replaced once more before the first replacement is watched.
+          try FileManager.default.removeItem(atPath: scene.path)
+          try scene.makeDirectory()
+        } catch {
+          Issue.record(error)
+        }
+        engine.followReplacement(isUrgent: true)
+        followed.add()
+      }, for: .inotify)
+    try Self.replace(scene, under: cache)
+    engine.followReplacement()
+    // The thread that hears of the move may have been the first to follow it; then this waits for
+    // it, and for all that it does.
+    #expect(Happening().wait { followed.value == 1 })
+    #expect(engine.catchUp())
+    scene.faults.reset()
+    try cache.store([1], forKey: "k")
+    _ = try cache.count()
+    #expect(engine.catchUp())
+    try FileManager.default.removeItem(atPath: scene.file("k"))
+    #expect(engine.catchUp())
+    #expect(try cache.count() == 0)
+    try cache.close()
+  }
+
   private func cache() throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.sizeLimit = nil
