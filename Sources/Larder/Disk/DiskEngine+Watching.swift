@@ -70,6 +70,7 @@ extension DiskEngine {
   /// Goes on without events, after the system has refused them.
   func eventsEnded(because errno: Errno) {
     noteUpkeepFailure(errno)
+    watching.hasFailed.store(true, ordering: .releasing)
     watching.isComplete.store(false, ordering: .releasing)
     tellObserversOfReplacement()
     startRescan()
@@ -81,6 +82,9 @@ extension DiskEngine {
     guard let watcher else { return }
     do throws(Errno) {
       try watcher.follow(location)
+      // The directory may be on another file system than the one before.
+      let isComplete = !isOnNetwork && !watching.hasFailed.load(ordering: .acquiring)
+      watching.isComplete.store(isComplete, ordering: .releasing)
     } catch {
       eventsEnded(because: error)
     }

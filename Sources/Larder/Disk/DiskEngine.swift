@@ -55,9 +55,16 @@ final class DiskEngine: Sendable {
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
   /// Asks anew what the directory is on, after another one has taken its place.
-  func noteFileSystem() {
+  func noteFileSystem() { note(fileSystem) }
+
+  /// Goes by another file system from now on: reads, stores, and what events can tell.
+  ///
+  /// Where they begin to tell all, they do once the directory is watched.
+  func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     pathMark.store(fileSystem.isPathBound, ordering: .relaxed)
+    writer.note(fileSystem)
+    if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
   }
 
   /// Runs a change of one name, after every other change of it and before the next.

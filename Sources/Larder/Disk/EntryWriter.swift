@@ -13,16 +13,28 @@ final class EntryWriter: Sendable {
   /// Whether another machine keeps the files: what was written is handed over before it is
   /// published, and what a stamp was set to is asked for again, because the file system may hold
   /// less and not say so.
-  private let isOnNetwork: Bool
+  private let networkMark: Atomic<Bool>
+  private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
 
   init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordsKeys = configuration.recordKeys == .always
+    lacksUnnamedFiles = Atomic(Self.lacksUnnamedFiles(on: fileSystem))
+    networkMark = Atomic(fileSystem.isNetwork)
+  }
+
+  /// Whether a file system is known without asking to have no unnamed files.
+  private static func lacksUnnamedFiles(on fileSystem: FileSystemKind) -> Bool {
     // Without a privilege, a file gets its name through /proc alone.
     // No network file system has unnamed files; asking would cost each engine a round trip.
-    lacksUnnamedFiles = Atomic(!SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork)
-    isOnNetwork = fileSystem.isNetwork
+    !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
+  }
+
+  /// Goes by another file system from now on, which the directory is on that was opened last.
+  func note(_ fileSystem: FileSystemKind) {
+    networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
+    lacksUnnamedFiles.store(Self.lacksUnnamedFiles(on: fileSystem), ordering: .relaxed)
   }
 
   /// Starts a file. Without a name where the name to be is free and the file system can; otherwise

@@ -20,6 +20,8 @@ final class Watching: Sendable {
   let isSettled = Atomic<Bool>(false)
   /// Whether the directory was moved away, and its path has not led to one again since.
   let isAstray = Atomic<Bool>(false)
+  /// Whether the system has refused events, after which they may have missed something.
+  let hasFailed = Atomic<Bool>(false)
   /// Whether events tell all that others do.
   let isComplete = Atomic<Bool>(false)
 }

@@ -46,6 +46,27 @@ struct NetworkTests {
     #expect(try scene.names.count == 1)
   }
 
+  @Test func `what holds there holds from when one is mounted over the path`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.coherence = .events }
+    let engine = cache.engine
+    engine.startWatching()
+    #expect(engine.hasEvents && !engine.isOnNetwork)
+    let local = engine.location.handle.fileSystem
+    let before = scene.faults.count(of: .fcntl)
+    try cache.store([1], forKey: "a")
+    #expect(scene.faults.count(of: .fcntl) == before)
+    engine.note(Self.network)
+    engine.followDirectory()
+    #expect(!engine.hasEvents && engine.isOnNetwork)
+    try cache.store([2], forKey: "a")
+    #expect(scene.faults.count(of: .fcntl) > before)
+    engine.note(local)
+    engine.followDirectory()
+    #expect(engine.hasEvents && !engine.isOnNetwork)
+    try cache.close()
+  }
+
   @Test func `near its end an entry is judged by the server's clock`() throws {
     // The system's clock is the server here, and this machine's is 5 s behind.
     let scene = try DiskScene()
