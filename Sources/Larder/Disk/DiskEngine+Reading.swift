@@ -239,6 +239,8 @@ extension DiskEngine {
       state.countMiss(.absent)
       guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
       else { return false }
+      // A scan may have met the file before it went, and tell of it later.
+      state.changedSinceScan?.insert(name)
       outdateReaders(of: name)
       return true
     }

@@ -131,6 +131,19 @@ struct `A scan after the first` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `forgets what a read found missing after the scan had met it`() throws {
+    let gate = Gate()
+    let cache = try held(gate)
+    for number in 0..<9 {
+      try FileManager.default.removeItem(atPath: scene.file("\(number)"))
+      #expect(try cache.value(forKey: "\(number)") == nil)
+    }
+    gate.open()
+    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `that fails leaves the index as it was`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
