@@ -94,6 +94,7 @@ extension DiskCache {
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
   /// One that cannot be read is not damaged, and stays.
+  /// So does a sparse file of more bytes than the process could hold, which is not read to its end.
   ///
   /// - Parameters:
   ///   - repairs: Whether damaged entries are removed. The default is false.

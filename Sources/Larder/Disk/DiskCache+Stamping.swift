@@ -22,7 +22,8 @@ extension DiskCache {
   ///   - name: The file's name in the directory.
   ///   - expiration: How long the entry is valid from now; see above when nil.
   /// - Throws: `CacheError`: `.invalidArgument` for a name that no entry has, `.readOnly`,
-  ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  ///   `.permissionDenied`, `.closed`, `.forked`, `.io`; `.resourcesExhausted` for a sparse file of
+  ///   more bytes than the process could hold.
   /// - Complexity: O(bytes), in constant memory.
   public func stamp(
     _ name: String, expiration: Expiration? = nil

@@ -175,10 +175,23 @@ struct EntryReader: Sendable {
     return hash == contentHash
   }
 
+  /// Whether a file is no value of ours but a hole: one that nobody could hold in memory, with few
+  /// blocks behind it. `truncate` makes one of 2⁶³ bytes in no time, and reading it takes years.
+  ///
+  /// A file system that compresses keeps a value in a thirtieth of its length at the least, unless
+  /// it is all zeros.
+  private static func isHollow(_ status: FileStatus) -> Bool {
+    status.byteCount / 64 > status.allocatedByteCount
+      && !SystemEnvironment.mayHold(status.byteCount)
+  }
+
   /// The hash of a file's content from the present offset on, and of extended data after it.
+  ///
+  /// - Throws: `.noMemory` for a file that is hollow, as reading its value does.
   static func hash(
     of file: borrowing FileDescriptor, _ extendedData: [UInt8]
   ) throws(Errno) -> UInt64 {
+    guard !isHollow(try file.status()) else { throw .noMemory }
     var hash = XXH64()
     // Large enough that the calls do not count, small enough to stay in a second-level cache.
     var piece = [UInt8](repeating: 0, count: 256 << 10)

@@ -111,6 +111,9 @@ extension DiskEngine {
       guard status.isRegular else { return (.gone, nil) }
       do throws(Errno) {
         return (try verify(descriptor, status, name), status)
+      } catch .noMemory {
+        // A sparse file of more bytes than anybody would read.
+        return (.unreadable, nil)
       } catch {
         guard EntryReader.missReason(for: error) != nil else {
           throw CacheError(readFailure: error, name: name.description)

@@ -43,6 +43,33 @@ struct HostileSizesTests {
     #expect(try cache.survey().byteCount >= 0)
   }
 
+  @Test(arguments: [false, true])
+  func `a planted sparse file is not hashed for ever`(hasAttribute: Bool) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "other")
+    let name = scene.name("key")
+    if hasAttribute {
+      try cache.store([1], forKey: "key")
+    } else {
+      try scene.plant([1], named: name.text)
+    }
+    // As short as too long can be, so that an older library comes to an end here as well.
+    let byteCount = SystemEnvironment.memoryLimit / 2 + (1 << 30)
+    guard unsafe truncate("\(scene.path)/\(name.text)", byteCount) == 0 else { return }
+    try scene.touch(
+      name, access: scene.clock.now, modification: scene.clock.now.adding(seconds: 60))
+    let verification = try cache.verify(repairs: true)
+    #expect(verification.unreadable == (hasAttribute ? [name.text] : []))
+    #expect(verification.damaged.isEmpty && verification.checkedCount == 1)
+    let error = #expect(throws: CacheError.self) { try cache.stamp(name.text) }
+    #expect(error?.code == .resourcesExhausted)
+    if hasAttribute {
+      #expect(throws: CacheError.self) { try cache.withFile(forKey: "key") { $0.byteCount } }
+    }
+    #expect(try cache.storeIfAbsent([2], forKey: "other") == .rejected(.alreadyPresent))
+  }
+
   private func truncateHuge(_ scene: DiskScene, _ name: String) -> Bool {
     // ext4 takes up to 16 TiB in one file.
     unsafe truncate("\(scene.path)/\(name)", 1 << 43) == 0
