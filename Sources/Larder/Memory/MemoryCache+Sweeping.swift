@@ -4,14 +4,23 @@ extension MemoryCache {
   /// Sees to it that a sweep is planned. Called without the lock, after what can expire was stored.
   @inlinable @inline(__always)
   func planSweep() {
-    if !isSweepPlanned.load(ordering: .relaxed) { startSweeping() }
+    if sweepPlan.load(ordering: .relaxed) != ownSweepPlan { startSweeping() }
   }
+
+  /// What stands for a sweep that a thread of this process will make: a forked child inherits the
+  /// cache and none of its parent's threads.
+  @usableFromInline
+  var ownSweepPlan: UInt32 { ProcessIdentity.forkCount &+ 1 }
+
+  /// Whether a sweep is planned in this process.
+  var isSweepPlanned: Bool { sweepPlan.load(ordering: .sequentiallyConsistent) == ownSweepPlan }
 
   /// Plans a sweep unless another thread has, or none is wanted.
   @usableFromInline
   func startSweeping() {
     guard let interval = configuration.sweepInterval else { return }
-    guard !isSweepPlanned.exchange(true, ordering: .relaxed) else { return }
+    let plan = ownSweepPlan
+    guard sweepPlan.exchange(plan, ordering: .relaxed) != plan else { return }
     IOExecutor.upkeep.submit(after: interval) { [weak self] in self?.sweep() }
   }
 
@@ -20,7 +29,7 @@ extension MemoryCache {
     // First the plan is taken back, then the entries are looked at. A store adds its entry first
     // and looks at the plan then. Whichever of the two comes first under the lock, the other sees
     // it.
-    isSweepPlanned.store(false, ordering: .relaxed)
+    sweepPlan.store(0, ordering: .relaxed)
     for index in 0...stripeMask { sweep(stripe: index) }
     planSweepIfNeeded()
   }

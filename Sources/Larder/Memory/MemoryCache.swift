@@ -36,9 +36,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The sequences of removals.
   @usableFromInline
   let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
-  /// Whether a sweep of expired values is planned.
+  /// The process in which a sweep of expired values is planned, as ``ownSweepPlan``; 0 for none.
   @usableFromInline
-  let isSweepPlanned = Atomic<Bool>(false)
+  let sweepPlan = Atomic<UInt32>(0)
 
   /// Creates an empty cache. Traps on a negative limit, on stripes other than 1, 2, 4, 8, 16, and
   /// on an interval between sweeps that is not positive.

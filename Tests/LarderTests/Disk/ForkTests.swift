@@ -51,6 +51,23 @@ struct `A fork` {
     }
   }
 
+  @Test func `a child sweeps the memory that it inherited`() async {
+    await #expect(processExitsWith: .success) {
+      let clock = ManualClock(Timestamp(seconds: 1_000))
+      var configuration = MemoryCache<Int, Int>.Configuration()
+      configuration.clock = clock.wallClock
+      configuration.sweepInterval = .milliseconds(200)
+      let cache = MemoryCache<Int, Int>(configuration)
+      cache.store(1, forKey: 1, expiration: .seconds(1))
+      let status = Fork.status {
+        cache.store(2, forKey: 2, expiration: .seconds(1))
+        clock.advance(by: .seconds(2))
+        return Happening().wait(.seconds(8)) { cache.count == 0 }
+      }
+      #expect(status == 0)
+    }
+  }
+
   @Test func `a child opens the directory again for itself, beside its parent`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()

@@ -25,7 +25,7 @@ struct MemorySweepTests {
   }
 
   private func isPlanned(_ cache: Cache) -> Bool {
-    cache.isSweepPlanned.load(ordering: .sequentiallyConsistent)
+    cache.isSweepPlanned
   }
 
   @Test
