@@ -61,10 +61,26 @@ extension LRU {
     guard settings.keepsTimes, let cutoff = now.subtracting(age) else { return }
     while slab.leastRecent != .none {
       let victim = slab.leastRecent
-      // A clock that was set back leaves uses in the future: they count as made now.
-      slab.times[victim.index].lastUse = min(slab.times[victim.index].lastUse, now)
+      if slab.times[victim.index].lastUse > now { dateFutureUses(at: now) }
       if slab.times[victim.index].lastUse > cutoff { return }
       remove(victim, isExpired(victim, at: now) ? .expired : .explicit, into: &removals)
+    }
+  }
+
+  /// Dates the uses at the old end of the order that a clock which was set back has left in the
+  /// future: they were made before the next one in the order, and before now.
+  ///
+  /// - Complexity: O(*k*) for *k* such uses, each of which is dated once.
+  private mutating func dateFutureUses(at now: PackedTime) {
+    var next = slab.leastRecent
+    while next != .none, slab.times[next.index].lastUse > now {
+      next = slab.previous(before: next)
+    }
+    let time = next == .none ? now : slab.times[next.index].lastUse
+    var slot = slab.leastRecent
+    while slot != next {
+      slab.times[slot.index].lastUse = time
+      slot = slab.previous(before: slot)
     }
   }
 }

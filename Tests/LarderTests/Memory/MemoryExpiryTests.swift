@@ -243,4 +243,23 @@ struct MemoryExpiryTests {
     _ = cache.value(forKey: "a")
     #expect(reads.total > atStart)
   }
+
+  @Test func `trimming by age passes over uses that a clock set back has left in the future`() {
+    let cache = cache { $0.recordsUseTimes = true }
+    for key in ["a", "b"] { cache.store(1, forKey: key) }
+    clock.advance(by: .seconds(-500))
+    for key in ["c", "d"] { cache.store(1, forKey: key) }
+    clock.advance(by: .seconds(100))
+    cache.store(1, forKey: "e")
+    // They were used before what follows them in the order, and are no younger than that.
+    #expect(cache.trim(toAge: .seconds(101)) == 0)
+    #expect(cache.trim(toAge: .seconds(50)) == 4)
+    #expect(cache.keys == ["e"])
+    clock.advance(by: .seconds(-500))
+    // With nothing behind it, it counts as used now, and ages from here on.
+    #expect(cache.trim(toAge: .seconds(1)) == 0)
+    clock.advance(by: .seconds(2))
+    #expect(cache.trim(toAge: .seconds(1)) == 1)
+    cache.checkInvariants()
+  }
 }
