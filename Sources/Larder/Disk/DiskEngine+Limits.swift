@@ -51,10 +51,16 @@ extension DiskEngine {
 
   /// Takes a plan's victims out of the index, a slice at a time.
   ///
-  /// - Returns: Their eviction, which the evictor has to be started for.
+  /// - Returns: Their eviction, which the evictor has to be started for; nil, with none chosen, when
+  ///   the engine is ending.
   @discardableResult
-  private func carryOut(_ plan: TrimPlan) -> Eviction {
-    let eviction = withState { $0.beginEviction() }
+  private func carryOut(_ plan: TrimPlan) -> Eviction? {
+    let begun = withState { state in
+      // In the same look as the beginning: the end of the engine waits for what has begun before
+      // it, and what begins later would go behind the back of who has the directory then.
+      state.isShutDown ? nil : state.beginEviction()
+    }
+    guard let eviction = begun else { return nil }
     carryOut(plan, eviction)
     return eviction
   }
@@ -186,8 +192,8 @@ extension DiskEngine {
       state.statistics.purges += 1
       return plan
     }
-    guard let plan else { return false }
-    return wait(for: carryOut(plan)).removed > 0
+    guard let plan, let eviction = carryOut(plan) else { return false }
+    return wait(for: eviction).removed > 0
   }
 
   /// Evicts by a plan of the caller's and waits until the files are gone.
@@ -202,7 +208,9 @@ extension DiskEngine {
       enforceLimits(after: nil)
     }
     try waitForScan()
-    let eviction = carryOut(makePlan(now))
+    guard let eviction = carryOut(makePlan(now)) else {
+      throw CacheError(.closed, operation: operation, path: location.path)
+    }
     tellObservers(ofTrimming: eviction)
     return wait(for: eviction)
   }

@@ -124,4 +124,19 @@ struct `The life of a cache` {
     #expect(cache.statistics.isDirectoryUnsafe == !isTaken)
     #expect(try cache.store([1], forKey: "k") == .stored)
   }
+
+  @Test func `nothing is evicted after the end, whoever had decided to before it`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    try cache.store([1], forKey: "k", expiration: .seconds(1))
+    #expect(try cache.count() == 1)
+    try cache.close()
+    scene.clock.advance(by: .seconds(2))
+    #expect(throws: CacheError.self) {
+      try cache.engine.trim("trim") { TrimPlan(now: $0, protected: nil) }
+    }
+    cache.engine.sweep()
+    #expect(!cache.engine.makeRoom(for: 1))
+    #expect(try scene.names.count == 1)
+  }
 }
