@@ -15,8 +15,14 @@
       if let line = value(of: "--replay", in: arguments) { return replay(line) }
       var explorer = Explorer(seed: seed, seconds: seconds)
       explorer.shrinks = !arguments.contains("--no-shrinking")
+      explorer.stopsAtFirst = arguments.contains("--first")
+      if explorer.stopsAtFirst { explorer.shrinks = false }
+      explorer.isFine = arguments.contains("--fine")
+      explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")
-      if let text = value(of: "--scene", in: arguments) {
+      if let path = value(of: "--lines", in: arguments) {
+        explore(linesOf: path, &explorer)
+      } else if let text = value(of: "--scene", in: arguments) {
         guard let scene = Scene(text) else { return complain("no scene: \(text)") }
         if let bound = value(of: "--exhaustive", in: arguments).flatMap({ Int($0) }) {
           return exhaust(scene, bound: bound, explorer)
@@ -49,6 +55,20 @@
       guard let scene = Scene("fine early=0 with=a | p0 memory shared events | c0 Sa100 Oa100 X G")
       else { return }
       for _ in 0..<2 { _ = Trial(.random(period: 4), seed: 1, scene).run() }
+    }
+
+    /// Runs the trials of a file, and their scenes in some more orders.
+    private static func explore(linesOf path: String, _ explorer: inout Explorer) {
+      let text = String(decoding: RawFiles.bytes(path) ?? [], as: UTF8.self)
+      for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+        guard let trial = Trial(String(line)) else {
+          Progress.tell("FAILURE no trial: \(line)")
+          explorer.failureCount += 1
+          continue
+        }
+        explorer.run(trial)
+        _ = explorer.explore(trial.scene, atMost: 50)
+      }
     }
 
     /// Runs every schedule of a scene with few interruptions.

@@ -14,6 +14,12 @@
     private var kinds: [String: Int] = [:]
     /// Whether each schedule is run a second time, which must pass the same points.
     var isTwice = false
+    /// Whether every change of a file has a time of its own.
+    var isFine = false
+    /// Whether the first failure ends it.
+    var stopsAtFirst = false
+    /// A file that, when it has something in it, ends it.
+    var stopFile: String?
     /// Whether a failure is made small before it is printed.
     var shrinks = true
 
@@ -26,7 +32,11 @@
       return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    var isOver: Bool { Self.milliseconds >= deadline || isFull }
+    var isOver: Bool {
+      if Self.milliseconds >= deadline || isFull || stopsAtFirst && failureCount > 0 { return true }
+      guard let path = stopFile else { return false }
+      return RawFiles.byteCount(path) ?? 0 > 0
+    }
 
     init(seed: UInt64, seconds: Int) {
       self.seed = seed
@@ -76,7 +86,8 @@
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
-        let scene = grammar.make()
+        var scene = grammar.make()
+        if isFine { scene.isCoarse = false }
         for _ in 0..<10 where !isOver {
           let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
           if run(trial).kind != nil { break }

@@ -35,6 +35,7 @@
         var next = first
         if generator.once(in: 3) {
           // A second object of the same process, on the same engine.
+          if generator.once(in: 4) { next.options[.ext] = 1 }
           next.isDisk = generator.once(in: 2)
         } else {
           next.process = (scene.caches.last?.process ?? 0) + 1
@@ -70,18 +71,20 @@
     private mutating func operation(for cache: Scene.CacheSpec) -> Scene.Operation {
       let common: [Scene.Verb] = [.store, .store, .store, .read, .read, .read, .remove]
       let rare: [Scene.Verb] = [
-        .absent, .absent, .stream, .whole, .file, .load, .load, .removeAll, .background, .trimCount,
+        .absent, .absent, .stream, .whole, .file, .load, .load, .failingLoad,
+        .removeAll, .background, .trimCount,
         .trimSize, .expire, .flush, .flush, .count, .total, .entries, .reopen, .pause, .forget,
         .shortStore, .contains, .rescan,
       ]
       var verb = generator.once(in: 2) ? generator.pick(common) : generator.pick(rare)
-      if cache.isDisk && (verb == .load || verb == .forget) { verb = .read }
+      if cache.isDisk, [.load, .failingLoad, .forget].contains(verb) { verb = .read }
       var operation = Scene.Operation(verb: verb)
       switch verb {
       case .store, .absent, .stream, .shortStore, .load:
         operation.name = generator.pick(names)
         operation.number = generator.pick([100, 100, 100, 240, 600])
-      case .read, .whole, .file, .contains, .remove: operation.name = generator.pick(names)
+      case .read, .whole, .file, .contains, .remove, .failingLoad:
+        operation.name = generator.pick(names)
       case .background: operation.number = generator.below(2)
       case .trimCount: operation.number = generator.below(2)
       case .trimSize: operation.number = generator.pick([0, 100])

@@ -6,7 +6,7 @@
   /// One call and what came of it.
   struct Call: Sendable {
     /// What a call came to.
-    enum Result: Sendable, Equatable {
+    enum Result: Sendable, Hashable {
       /// It has not returned.
       case none
       case stored
@@ -83,14 +83,15 @@
 
     /// Adds what a look showed that was made at the end of a call.
     func look(
-      since number: Int, _ operation: Scene.Operation, process: Int, _ result: Call.Result
+      since number: Int, _ operation: Scene.Operation, _ result: Call.Result
     ) {
       state.withLock { state in
         let call = state.calls[number]
         state.clock += 1
         state.calls.append(
           Call(
-            operation: operation, thread: "\(call.thread)'s file", process: process, cache: nil,
+            operation: operation, thread: "\(call.thread)'s file", process: call.process,
+            cache: call.cache,
             value: 0, start: call.start, startTime: call.startTime, end: state.clock,
             result: result))
       }

@@ -12,11 +12,25 @@
 
     func problems() -> [String] {
       var problems: [String] = []
+      // Until a process looks, it goes on in the directory that was moved away.
+      if scene.replacesDirectory { return restProblems() + unexpectedFailures() }
       let extensions = Set(scene.caches.map { $0.options[.ext] })
       for name in scene.names {
         for ext in extensions { problems += self.problems(with: name, ext) }
       }
       return problems + unexpectedFailures()
+    }
+
+    /// What caches find at rest and is not in the directory at the path.
+    private func restProblems() -> [String] {
+      scene.names.flatMap { name -> [String] in
+        let calls = history.calls.filter { $0.operation.name == name }
+        let last = Set(calls.filter { $0.thread == "afterwards" }.map(\.result))
+        return calls.filter { call in
+          guard call.thread == "at rest", case .found = call.result else { return false }
+          return lag(of: call) != nil && !last.contains(call.result)
+        }.map { "in the directory that was moved away: \($0.text)" }
+      }
     }
 
     private func problems(with name: Character, _ ext: Int?) -> [String] {
@@ -26,7 +40,11 @@
       var problems: [String] = []
       if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
         let own = calls.filter { call in
-          call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
+          // Files that a removal of everything hides go in the background.
+          if call.isLook, calls.contains(where: { $0.operation.verb == .background }) {
+            return false
+          }
+          return call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
         }
         let steps = own.flatMap { allSteps(of: $0, name, sees: 0, isAlone: true) }
         check(steps, name, "of process \(mutators.first ?? 0) on", &problems)
@@ -70,7 +88,9 @@
     }
 
     private func concerns(_ call: Call, _ name: Character, _ ext: Int?) -> Bool {
-      let own = call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : ext)
+      let first = scene.caches.first?.options[.ext]
+      let own =
+        call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : first)
       guard own == ext else { return call.operation.verb.clearsAll }
       return call.operation.name == name || call.operation.verb.clearsAll
     }
@@ -78,10 +98,14 @@
     /// How far a read may trail; nil for any time.
     private func lag(of call: Call) -> Int64? {
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
-      if cache.isDisk || cache.mode == .exclusive { return 0 }
+      if cache.isDisk { return 0 }
       switch call.operation.verb {
-      case .read, .load: break
+      case .read, .load, .failingLoad: break
       default: return 0
+      }
+      // One that has the directory for itself does not look what others do all the same.
+      if cache.mode == .exclusive {
+        return scene.threads.contains { $0.cache == nil } ? nil : 0
       }
       // A process that stands still hears of nothing.
       let isStopped = scene.threads.contains { thread in
@@ -118,14 +142,12 @@
       case .store, .stream, .shortStore:
         return storeSteps(call, isAlone: isAlone, step)
       case .absent: return absentSteps(call, step)
-      case .load: return loadSteps(call, step, sees: lag, name)
+      case .load, .failingLoad:
+        let isLate = !isAlone && isBehind(call.process)
+        return loadSteps(call, step, sees: lag, isLate: isLate, name)
       case .read, .file, .whole:
         guard lag != nil else { return [] }
-        switch call.result {
-        case .found(let value): return [step(.read(value))]
-        case .missed: return mayLose(name) ? [] : [step(.read(0))]
-        default: return []
-        }
+        return readSteps(call, name, step)
       case .contains:
         if call.result == .missed { return mayLose(name) ? [] : [step(.sawNone)] }
         return call.result == .number(1) ? [step(.sawSome)] : []
@@ -166,9 +188,14 @@
     /// A load's own value is stored unless the key was changed meanwhile; the caller gets it in any
     /// case, as do those who wait for the same load.
     private func loadSteps(
-      _ call: Call, _ step: MakeStep, sees lag: Int64?, _ name: Character
+      _ call: Call, _ step: MakeStep, sees lag: Int64?, isLate: Bool, _ name: Character
     ) -> [Linearization.Step] {
-      var steps = [step(.write(call.value), true, nil)]
+      if case .failed("LoadFailure", _) = call.result {
+        return mayLose(name) || lag == nil ? [] : [step(.sawNone, false, nil)]
+      }
+      let isOptional = isLate || !mustStay(call, name)
+      var steps =
+        call.value == 0 ? [] : [step(.write(call.value), isOptional, isLate ? .max : nil)]
       guard case .found(let value) = call.result, value != call.value, lag != nil else {
         return steps
       }
@@ -180,12 +207,42 @@
       return steps
     }
 
+    private func readSteps(
+      _ call: Call, _ name: Character, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      switch call.result {
+      case .found(let value): [step(.read(value), false, nil)]
+      case .missed: mayLose(name) ? [] : [step(.read(0), false, nil)]
+      default: []
+      }
+    }
+
+    /// Whether nothing kept the value of a load from being stored.
+    private func mustStay(_ call: Call, _ name: Character) -> Bool {
+      guard call.result == .found(call.value), scene.failures.isEmpty,
+        let cache = call.cache.map({ scene.caches[$0] })
+      else { return false }
+      let count = call.operation.number ?? 100
+      if let limit = cache.options[.size], count > limit { return false }
+      if let limit = cache.options[.admit], count > limit { return false }
+      if cache.mode.isReadOnly || cache.options[.count] == 0 { return false }
+      if scene.threads.contains(where: { $0.operations.contains { $0.verb == .reopen } }) {
+        return false
+      }
+      return !history.calls.contains { other in
+        other.start != call.start && other.mayChange && other.start < call.end
+          && call.start < other.end && concerns(other, name, cache.options[.ext])
+      }
+    }
+
     private func removalSteps(
       _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
     ) -> [Linearization.Step] {
       switch (call.operation.verb, call.result) {
       case (.remove, .removed(let wasThere)):
-        return [step(isAlone && processes.count == 1 ? .remove(wasThere) : .delete, false, nil)]
+        if isAlone && processes.count == 1 { return [step(.remove(wasThere), false, nil)] }
+        // What had gone already leaves nothing to tell of.
+        return [step(.delete, !wasThere && mayLose(name), nil)]
       case (.remove, .failed("readOnly", _)), (.remove, .failed("closed", _)): return []
       case (.remove, _): return [step(.delete, true, nil)]
       case (.removeAll, .done), (.background, .done):
@@ -209,7 +266,7 @@
       let closes = scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }
       return history.calls.compactMap { call in
         guard case .failed(let code, _) = call.result else { return nil }
-        if mayFail || code == "readOnly" { return nil }
+        if mayFail || code == "readOnly" || code == "LoadFailure" { return nil }
         if closes && code == "closed" { return nil }
         if code == "directoryMissing", call.operation.verb != .store { return nil }
         return "failed without a reason: \(call.text)"

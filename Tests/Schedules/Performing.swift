@@ -33,7 +33,7 @@
       switch operation.verb {
       case .store, .shortStore, .absent, .stream:
         return try store(operation, slot, value)
-      case .read, .file, .whole, .contains, .load:
+      case .read, .file, .whole, .contains, .load, .failingLoad:
         return try read(operation, slot, value)
       case .remove: return .removed(try slot.disk.remove(forKey: key(operation)))
       default: return try keep(operation, slot, cache)
@@ -85,7 +85,8 @@
           return Array(bytes[..<count])
         }
         return found(bytes, operation)
-      case (.load, .memory(let cache)): return try load(operation, cache, value)
+      case (.load, .memory(let cache)), (.failingLoad, .memory(let cache)):
+        return try load(operation, cache, value)
       case (_, .memory(let cache)): return found(try cache.value(forKey: key), operation)
       case (_, .disk(let disk)): return found(try disk.value(forKey: key), operation)
       }
@@ -104,11 +105,15 @@
     ) throws -> Call.Result {
       let key = key(operation)
       let count = operation.number ?? 100
+      let fails = operation.verb == .failingLoad
       let promise = Promise<[UInt8]>()
       Task {
         do {
-          let bytes = try await cache.value(forKey: key) {
+          var options = LoadOptions()
+          options.failureLifetime = .seconds(1)
+          let bytes = try await cache.value(forKey: key, options: options) {
             Scheduler.point(.look)
+            if fails { throw LoadFailure() }
             return SceneValue.bytes(value, count: count)
           }
           promise.fulfil(.success(bytes))
@@ -160,7 +165,7 @@
         let value = bytes.flatMap(SceneValue.value)
         history.look(
           since: flush, Scene.Operation(verb: .read, name: name),
-          process: scene.caches[cache].process, value.map { .found($0) } ?? .missed)
+          value.map { .found($0) } ?? .missed)
       }
     }
 
@@ -192,6 +197,11 @@
     }
   }
 
+  /// What a load throws that is to fail.
+  private struct LoadFailure: Error, CustomStringConvertible {
+    var description: String { "LoadFailure" }
+  }
+
   extension Scene.Verb {
     /// Whether it brings a value of its own.
     var bringsValue: Bool {
@@ -203,6 +213,11 @@
   }
 
   extension Scene {
+    /// Whether somebody puts another directory in the place of the cache's.
+    var replacesDirectory: Bool {
+      threads.contains { $0.operations.contains { $0.verb == .replace } }
+    }
+
     /// The names that occur.
     var names: [Character] {
       Set(threads.flatMap(\.operations).compactMap(\.name)).union(initial).sorted()

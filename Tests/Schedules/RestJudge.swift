@@ -93,7 +93,8 @@
             "cache \(cache) counts \(count) entries of \(size) bytes; there are \(files.count) of \(total)"
           )
         }
-        if let limit = spec.options[.size], total > limit {
+        // What was stored last is spared, also what a neighbour with a larger limit has stored.
+        if let limit = spec.options[.size], total > limit, files.count > 1 {
           history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
         }
         if let limit = spec.options[.count], files.count > limit {

@@ -48,6 +48,7 @@
       case store = "S", absent = "A", read = "R", file = "F", whole = "V", stream = "W"
       case remove = "D", removeAll = "X", background = "B", trimCount = "T", trimSize = "U"
       case expire = "E", flush = "G", count = "N", total = "Z", entries = "L", load = "O"
+      case failingLoad = "J"
       case reopen = "C", pause = "P", forget = "M", shortStore = "Q", contains = "H"
       case unlink = "r", touch = "t", use = "u", replace = "m", overflow = "o", kill = "k"
       case stop = "s", rescan = "n"

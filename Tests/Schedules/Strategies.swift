@@ -5,11 +5,16 @@
   struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+    // Mixed, for the numbers of a seed must not be those of another one step later.
+    init(_ seed: UInt64) { state = Self.mixed(seed &+ 0x9E37_79B9_7F4A_7C15) }
 
     mutating func next() -> UInt64 {
       state &+= 0x9E37_79B9_7F4A_7C15
-      var word = state
+      return Self.mixed(state)
+    }
+
+    private static func mixed(_ number: UInt64) -> UInt64 {
+      var word = number
       word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
       word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
       return word ^ (word >> 31)
