@@ -44,8 +44,10 @@ final class EntryWriter: Sendable {
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
     // Without a name a crash leaves nothing behind; but only linkat can give one later, and it
     // replaces nothing. Where the name is taken a temporary saves the second name.
+    // A durable file has one from the beginning: on ext4 without a journal the sync would leave it on
+    // the disk as a file with no link, which `e2fsck` removes whatever name leads to it.
     let file =
-      try isNew
+      try isNew && !isDurable
       ? stageUnnamed(in: handle) : StagedFile.named(in: handle, permissions: permissions)
     if user == 0 && handle.owner != 0 {
       // Root works for the directory's owner, who must be able to use and remove the file.

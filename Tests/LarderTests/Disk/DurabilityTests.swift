@@ -160,6 +160,26 @@ struct `Before a power cut` {
     #expect(syncs.withLock { $0 } == 1)
   }
 
+  @Test func `a durable file has a name when it is synced`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    let path = scene.path
+    let names = Mutex<[String]>([])
+    let note: @Sendable () -> Void = {
+      do {
+        let found = try FileManager.default.contentsOfDirectory(atPath: path)
+        names.withLock { $0 = found.filter { $0.hasPrefix(".larder-") } }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(note), for: .fdatasync)
+    #expect(try cache.store([1], forKey: "k") == .stored)
+    #expect(names.withLock { $0.count } == 1)
+    #expect(try cache.storeIfAbsent([2], forKey: "l") == .stored)
+    #expect(scene.faults.count(of: .linkat) == 0)
+    #expect(try scene.names == [scene.name("k").text, scene.name("l").text].sorted())
+  }
+
   @Test func `with attributes a relaxed store syncs nothing`() throws {
     let cache = try scene.open()
     let syncs = try count(of: .fdatasync) { () throws in try cache.store([1], forKey: "k") }
