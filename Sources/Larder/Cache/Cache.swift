@@ -141,6 +141,13 @@ public enum CacheTier: String, Sendable, Hashable {
 }
 
 extension Cache: EngineObserver {
+  /// No load is superseded yet: a store that fails before its value shows may be tried again, and
+  /// if a load's own first attempt superseded it, the second would be declined.
+  func entryChanges(_ subject: DiskEngine.Subject) {
+    guard subject.name.fileExtension == disk.fileExtension else { return }
+    memory.remove(forKey: subject.key, cause: .replaced)
+  }
+
   /// Called while the name is held, so that a load which was begun before cannot be stored after.
   func entryChanged(_ subject: DiskEngine.Subject) {
     // With another extension the key has another file, of a cache that only shares the directory.

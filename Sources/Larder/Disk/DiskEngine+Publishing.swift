@@ -20,7 +20,7 @@ extension DiskEngine {
     // may find the new one on the disk at once, and must not meet the old one in memory after that.
     // While the name is held nothing is promoted. Of a value that waited to be written they were
     // told when it was accepted, and until now no read has met another.
-    if request.write == nil { tellObservers(request.subject, except: nil) }
+    if request.write == nil { tellObservers(before: request.subject) }
     guard let status = try publish(&file, request, claim) else {
       return rejected(.alreadyPresent)
     }

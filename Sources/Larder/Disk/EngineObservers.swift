@@ -2,6 +2,11 @@ import Synchronization
 
 /// Somebody who holds values in memory and must hear when they are no longer those on disk.
 protocol EngineObserver: AnyObject, Sendable {
+  /// The value of a key is about to be replaced. What memory holds of it must go before the new
+  /// value shows; the store may still fail, so that nothing else follows from this.
+  ///
+  /// Called as `entryChanged(_:)` is.
+  func entryChanges(_ subject: DiskEngine.Subject)
   /// The value of a key was replaced or removed, under the name that it has with one extension.
   ///
   /// Called by any thread, with the name held and so before any other change of it: an observer must
@@ -53,6 +58,11 @@ extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
   func tellObservers(_ subject: Subject, except origin: ObjectIdentifier?) {
     for observer in observers.all(except: origin) { observer.entryChanged(subject) }
+  }
+
+  /// Tells the memory tiers of a change that is about to become visible.
+  func tellObservers(before subject: Subject) {
+    for observer in observers.all() { observer.entryChanges(subject) }
   }
 
   /// Tells the memory tiers which files are not those that they may hold values of.

@@ -39,6 +39,9 @@ struct `Removals` {
   private final class Tier: EngineObserver {
     let heard = Mutex<[String]>([])
 
+    func entryChanges(_ subject: DiskEngine.Subject) {
+      heard.withLock { $0.append("changes") }
+    }
     func entryChanged(_ subject: DiskEngine.Subject) { heard.withLock { $0.append("changed") } }
     func entriesCleared() { heard.withLock { $0.append("cleared") } }
     func fileChanged(_ name: EntryName?) {}

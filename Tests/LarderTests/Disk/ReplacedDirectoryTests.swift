@@ -229,6 +229,7 @@ struct `A replaced directory` {
 
     init(_ cache: DiskCache) { self.cache = Shared(cache) }
 
+    func entryChanges(_ subject: DiskEngine.Subject) {}
     func entryChanged(_ subject: DiskEngine.Subject) {}
     func entriesCleared() {}
     func fileChanged(_ name: EntryName?) { cache.value = nil }
