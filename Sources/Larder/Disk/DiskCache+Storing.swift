@@ -10,7 +10,7 @@ extension DiskCache {
   ///   - key: What they are found by.
   ///   - expiration: How long the value is valid; the configured time when nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
-  /// - Throws: `CacheError`: `.noSpace` after an eviction did not help, `.readOnly`,
+  /// - Throws: `CacheError`: `.noSpace` when an eviction did not help, `.readOnly`,
   ///   `.extendedDataUnsupported`, `.invalidArgument` for more extended data, `.nameOccupied`,
   ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
   /// - Complexity: O(bytes).

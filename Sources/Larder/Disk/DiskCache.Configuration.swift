@@ -105,6 +105,9 @@ extension DiskCache {
     /// How long an eviction leaves the directory to another process that is evicting.
     package var electionPatience = Duration.seconds(2)
 
+    /// How long after an eviction that did not help no other is made because the disk is full.
+    package var fullDiskPause = Duration.seconds(30)
+
     /// How long after its last store a process without events looks for what others stored.
     package var rescanDelay = Duration.seconds(30)
 

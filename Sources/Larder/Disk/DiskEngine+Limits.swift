@@ -54,7 +54,7 @@ extension DiskEngine {
   /// - Returns: Their eviction, which the evictor has to be started for; nil, with none chosen, when
   ///   the engine is ending.
   @discardableResult
-  private func carryOut(_ plan: TrimPlan) -> Eviction? {
+  func carryOut(_ plan: TrimPlan) -> Eviction? {
     let begun = withState { state in
       // In the same look as the beginning: the end of the engine waits for what has begun before
       // it, and what begins later would go behind the back of who has the directory then.
@@ -176,24 +176,6 @@ extension DiskEngine {
       return state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
         && MonotonicTime.now.duration(since: news) < .seconds(10)
     }
-  }
-
-  /// After a store found the disk full: evicts down to the trim target, once.
-  ///
-  /// - Returns: Whether anything was freed, so that another try makes sense.
-  func makeRoom(for byteCount: Int) -> Bool {
-    let plan: TrimPlan? = withState { [now] state in
-      guard state.isScanned else { return nil }
-      var plan = TrimPlan(now: now, protected: nil)
-      let total = state.index.allocatedByteCount
-      plan.maximumAllocatedByteCount = TrimPlan.target(
-        Int(min(total, UInt64(Int.max))), configuration.trimTarget)
-      plan.byteCountToFree = UInt64(byteCount)
-      state.statistics.purges += 1
-      return plan
-    }
-    guard let plan, let eviction = carryOut(plan) else { return false }
-    return wait(for: eviction).removed > 0
   }
 
   /// Evicts by a plan of the caller's and waits until the files are gone.

@@ -59,16 +59,31 @@ extension DiskEngine {
         return try storeBehind(content, request, limit: limit)
       }
     }
+    let evictions = fullDiskCount
     return try keepingPromise(request) { () throws(CacheError) in
       do throws(CacheError) {
         return try storeOnce(content, request)
-      } catch  where error.code == .noSpace && makeRoom(for: content.count) {
-        return try storeOnce(content, request)
+      } catch  where error.code == .noSpace && makeRoom(for: content.count, since: evictions) {
+        return try storeAgain(content, request)
       } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
         // tmpfs makes unnamed files in a removed directory and only then refuses to link them; and
         // without /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
         return try storeOnce(content, request, mayBeUnnamed: false)
       }
+    }
+  }
+
+  /// Stores a value for which room was made.
+  private func storeAgain(
+    _ content: Span<UInt8>, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
+      let outcome = try storeOnce(content, request)
+      noteRoom(hasHelped: true)
+      return outcome
+    } catch {
+      if error.code == .noSpace { noteRoom(hasHelped: false) }
+      throw error
     }
   }
 
@@ -106,24 +121,39 @@ extension DiskEngine {
     if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
       _ = waitForRoom(0)
+      let evictions = fullDiskCount
       var stream = EntryStream(
         try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
-      ) { self.makeRoom(for: $0) }
-      do {
-        try body(&stream)
-      } catch let error as CacheError {
-        throw error
+      ) { self.makeRoom(for: $0, since: evictions) }
+      do throws(CacheError) {
+        let outcome = try store(&stream, request, body)
+        if stream.hasMadeRoom { noteRoom(hasHelped: true) }
+        return outcome
       } catch {
-        throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+        if stream.hasMadeRoom && error.code == .noSpace { noteRoom(hasHelped: false) }
+        throw error
       }
-      // A closure that goes on past a failed write has not written what it wanted stored.
-      if let failure = stream.failure { throw failure }
-      if stream.isTooLarge { return try reject(request, .tooLarge) }
-      if isDeclined(request, byteCount: stream.byteCount) {
-        return try reject(request, .declined)
-      }
-      return try finish(&stream, request)
     }
+  }
+
+  private func store(
+    _ stream: inout EntryStream, _ request: StoreRequest,
+    _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    do {
+      try body(&stream)
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+    }
+    // A closure that goes on past a failed write has not written what it wanted stored.
+    if let failure = stream.failure { throw failure }
+    if stream.isTooLarge { return try reject(request, .tooLarge) }
+    if isDeclined(request, byteCount: stream.byteCount) {
+      return try reject(request, .declined)
+    }
+    return try finish(&stream, request)
   }
 
   /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still

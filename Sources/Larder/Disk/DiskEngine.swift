@@ -26,6 +26,8 @@ final class DiskEngine: Sendable {
   // Asked by every read: what the directory is on is known by its handle, behind a lock.
   private let networkMark: Atomic<Bool>
   private let pathMark: Atomic<Bool>
+  /// Mirrors `FullDisk.count`: every store asks it before it writes.
+  let fullDiskMark = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {

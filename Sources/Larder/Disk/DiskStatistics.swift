@@ -8,7 +8,8 @@
 /// | `stores` | a value became visible |
 /// | `rejections` | a value was not stored, by reason |
 /// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
-/// | `purges` | a limit was passed and victims were chosen |
+/// | `purges` | a limit was passed or the disk was full, and victims were chosen |
+/// | `vainEvictions` | a store found the disk full again after an eviction for it |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |
 /// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
@@ -27,8 +28,11 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
   /// Entries removed, by cause.
   public internal(set) var removals: [RemovalCause: Int] = [:]
-  /// Times that a limit was passed and victims were chosen.
+  /// Times that a limit was passed or the disk was full, and victims were chosen.
   public internal(set) var purges = 0
+  /// Evictions for a full disk after which it was as full as before, so that something else fills
+  /// it. For 30 seconds after one, stores that find the disk full fail without another.
+  public internal(set) var vainEvictions = 0
   /// Bytes of values found.
   public internal(set) var bytesRead = 0
   /// Bytes of values stored.

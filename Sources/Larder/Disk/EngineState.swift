@@ -80,6 +80,8 @@ struct EngineState: Sendable {
   var temporaryCount = 0
   /// Whether another directory was found at the path whose lock has not been taken.
   var mustLock = false
+  /// What is known of evictions for a full disk.
+  var fullDisk = FullDisk()
   /// Whether the last object was closed; scans stop at their next piece then.
   var isShutDown = false
   /// Whether nothing more is written and the directory's lock is given up.

@@ -8,7 +8,7 @@ public struct EntryStream: ~Copyable {
   private let makeRoom: (Int) -> Bool
   /// Once per value: a disk that is full for another reason must not empty the cache piece by
   /// piece.
-  private var hasMadeRoom = false
+  private(set) var hasMadeRoom = false
   /// The first failure to write.
   private(set) var failure: CacheError?
   /// Whether more came than the cache may hold; the rest is not kept.

@@ -96,6 +96,13 @@ struct DiskStatisticsTests {
         #expect(throws: CacheError.self) { try cache.flush() }
       }, value: { $0.lostStores }),
     Row(
+      counter: "vainEvictions",
+      event: { scene, cache in
+        _ = try cache.count()
+        scene.faults.plan(.errno(.noSpace), for: .write, onwards: true)
+        #expect(throws: CacheError.self) { try cache.store([1], forKey: "other") }
+      }, value: { $0.vainEvictions }),
+    Row(
       counter: "evictionTime", event: { try $1.trim(toCount: 0) },
       value: { $0.evictionTime > .zero ? 1 : 0 }),
     Row(

@@ -13,12 +13,14 @@ struct `The evictor` {
   }
 
   private func filled(
-    _ count: Int, patience: Duration = .seconds(60), measure: DiskCache.SizeMeasure = .bytes
+    _ count: Int, patience: Duration = .seconds(60), measure: DiskCache.SizeMeasure = .bytes,
+    fullDiskPause: Duration = .seconds(30)
   ) throws -> DiskCache {
     let cache = try scene.open {
       $0.sizeLimit = measure == .bytes ? 1000 : 40_960
       $0.sizeMeasure = measure
       $0.electionPatience = patience
+      $0.fullDiskPause = fullDiskPause
     }
     _ = try cache.count()
     for number in 0..<count {
@@ -194,6 +196,50 @@ struct `The evictor` {
     let error = #expect(throws: CacheError.self) { try cache.store([7], forKey: "new") }
     #expect(error?.code == .noSpace && error?.oldValueRemains == false)
     #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a disk that stays full costs the cache one eviction and not one a store`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    for number in 0..<10 {
+      #expect(throws: CacheError.self) { try cache.store([7], forKey: "new \(number)") }
+    }
+    #expect(throws: CacheError.self) {
+      try cache.store(forKey: "in pieces") { try $0.write([1]) }
+    }
+    #expect(cache.statistics.purges == 1)
+    #expect(cache.statistics.vainEvictions == 1)
+    #expect(try cache.count() == 5)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `after a while a full disk is worth another eviction`() throws {
+    let cache = try filled(10, fullDiskPause: .zero)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    for number in 0..<2 {
+      #expect(throws: CacheError.self) { try cache.store([7], forKey: "new \(number)") }
+    }
+    #expect(cache.statistics.purges == 2)
+    #expect(cache.statistics.vainEvictions == 2)
+  }
+
+  @Test func `stores that find the disk full at once make one eviction`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    for n in 1...2 { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      #expect(throws: Never.self) { try cache.store([7], forKey: "first") }
+      done.signal()
+    }
+    gate.waitUntilReached()
+    gate.expectToHold { try cache.store([8], forKey: "second") }
+    done.wait(for: "the first store")
+    #expect(cache.statistics.purges == 1 && cache.statistics.vainEvictions == 0)
+    #expect(try cache.value(forKey: "first") == [7])
+    #expect(try cache.value(forKey: "second") == [8])
     try scene.expectConsistent(cache)
   }
 
