@@ -14,14 +14,15 @@ extension DiskEngine {
       return rejected(.alreadyPresent)
     }
     let claim = try claim(request)
-    defer { withExtendedLifetime(claim) {} }
-    if case .taken = claim { return rejected(.alreadyPresent) }
+    if claim == .taken { return rejected(.alreadyPresent) }
     // Memory forgets the old value before the new one shows: a reader that memory had nothing for
     // may find the new one on the disk at once, and must not meet the old one in memory after that.
     // While the name is held nothing is promoted. Of a value that waited to be written they were
     // told when it was accepted, and until now no read has met another.
     if request.write == nil { tellObservers(before: request.subject) }
     guard let status = try publish(&file, request, claim) else {
+      // What held no value was removed to make way, and another process has stored since.
+      withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
     }
     take(status, request, seal, since: clearCount)
@@ -62,7 +63,7 @@ extension DiskEngine {
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       return (false, cause, state.clearCount)
     }
-    if isCleared { return withdrawCleared(request.subject) }
+    if isCleared { return withdrawCleared(request.subject, status) }
     followNews(ofHeld: name)
     if let cause { tellOfRemoval(name, key: key, cause) }
     request.onPublish?(
@@ -79,12 +80,10 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest, _ claim: Claim
   ) throws(CacheError) -> FileStatus? {
     let name = request.subject.name.fileName
-    var isExclusive = false
-    if case .vacant = claim { isExclusive = true }
     do throws(Errno) {
-      return try writer.publish(&file, as: name, isExclusive: isExclusive)
+      return try writer.publish(&file, as: name, isExclusive: claim == .vacant)
     } catch {
-      if file.isPublished { withdraw(name, of: request) }
+      if file.isPublished { withdraw(file, request) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
   }
@@ -93,23 +92,23 @@ extension DiskEngine {
   ///
   /// A reader may have seen it before the removal began, and must not see it after: the clearing,
   /// which takes what is stored later to stay, leaves it to the store itself.
-  private func withdrawCleared(_ subject: Subject) {
+  private func withdrawCleared(_ subject: Subject, _ status: FileStatus) {
     do throws(Errno) {
-      try location.handle.unlink(subject.name.fileName)
-      tellOfRemoval(subject.name, key: subject.key, .explicit)
-    } catch .noSuchFile {
-      // Somebody else was quicker.
+      let unlinking = try unlink(
+        subject.name, inode: status.inode, changeTime: status.change, in: location.handle)
+      if case .removed = unlinking { tellOfRemoval(subject.name, key: subject.key, .explicit) }
     } catch {
       noteUpkeepFailure(error)
     }
     tellObservers(subject, except: nil)
   }
 
-  /// Takes a value back that became visible before its store failed; the caller is told that it is
-  /// not there.
-  private func withdraw(_ name: FileName, of request: StoreRequest) {
+  /// Takes a file back that became visible before its store failed; the caller is told that the
+  /// value is not there. What another process has stored since stays.
+  private func withdraw(_ file: borrowing StagedFile, _ request: StoreRequest) {
     do throws(Errno) {
-      try location.handle.unlink(name)
+      let status = try file.descriptor.status()
+      _ = try withdraw(request.subject.name.fileName, status, in: file.handle)
       withState { $0.noteRemoved(request.subject.name) }
     } catch {
       noteUpkeepFailure(error)
@@ -122,44 +121,65 @@ extension DiskEngine {
     case replacing
     /// Nothing has the name, and the store must find it so.
     case vacant
-    /// What has the name holds no value and is replaced. It is locked, where that can be, so that
-    /// of all who store only where there is no value, one replaces it.
-    case valueless(LockedFile?)
     /// There is a value, or another process is just replacing what held none.
     case taken
   }
 
+  /// Looks at what has the name of a store that must find no value, and removes what holds none.
+  ///
+  /// Only where nothing has the name can a file be published without replacing what another process
+  /// stores at that moment.
   private func claim(_ request: StoreRequest) throws(CacheError) -> Claim {
     guard request.isExclusive else { return .replacing }
-    let name = request.subject.name.fileName
     while true {
+      // Before it is judged: what takes its place afterwards is another file, and judged anew.
+      guard let occupant = try occupant(of: request.subject.name) else { return .vacant }
       if try holdsValue(request.subject) { return .taken }
       do throws(Errno) {
-        let occupant = try location.handle.openForReading(name)
-        let identity = try occupant.status().identity
-        guard try occupant.tryLock(.exclusive) else { return .taken }
-        // Who had the lock before may have replaced it: then this looks at what there is now.
-        if try location.handle.status(of: name).identity == identity {
-          return .valueless(LockedFile(occupant))
+        switch try makeWay(request.subject.name.fileName, occupant) {
+        case true?: return .vacant
+        case false?: continue
+        case nil: return .taken
         }
-      } catch .noSuchFile {
-        return .vacant
       } catch {
-        // It cannot be opened, or cannot be locked as on some network file systems.
-        return try isOccupied(name) ? .valueless(nil) : .vacant
+        throw CacheError(
+          errno: error, operation: "store", path: "\(location.path)/\(request.subject.name)")
       }
     }
   }
 
-  /// - Throws: What the system says where it does not tell: what is there may be a value.
-  private func isOccupied(_ name: FileName) throws(CacheError) -> Bool {
+  /// Removes a file that holds no value.
+  ///
+  /// - Returns: Whether it is gone; false when the name has another by now, nil when another process
+  ///   is removing it.
+  private func makeWay(_ name: FileName, _ occupant: FileStatus) throws(Errno) -> Bool? {
     do throws(Errno) {
-      _ = try location.handle.status(of: name)
+      let file = try location.handle.openForReading(name)
+      // Locked, so that of all who store only where there is no value, one removes it.
+      guard try file.tryLock(.exclusive) else { return nil }
+      guard try file.status().identity == occupant.identity else { return false }
+      let isGone = try withdraw(name, occupant, in: location.handle)
+      // Open and locked until here.
+      _ = file.rawValue
+      return isGone
+    } catch .noSuchFile {
       return true
-    } catch .noSuchFile, .staleHandle {
-      return false
     } catch {
-      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
+      // It cannot be opened, or cannot be locked as on some network file systems.
+      return try withdraw(name, occupant, in: location.handle)
+    }
+  }
+
+  /// The status of what has a name.
+  ///
+  /// - Throws: What the system says where it does not tell: what is there may be a value.
+  private func occupant(of name: EntryName) throws(CacheError) -> FileStatus? {
+    do throws(Errno) {
+      return try location.handle.status(of: name.fileName)
+    } catch .noSuchFile, .staleHandle {
+      return nil
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name)")
     }
   }
 

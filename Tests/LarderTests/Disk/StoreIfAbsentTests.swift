@@ -12,13 +12,13 @@ struct `Storing where there is no value` {
     let request: DiskEngine.StoreRequest
     private let outcomes = Mutex<[StoreOutcome]>([])
 
-    init(of cache: DiskCache) throws {
+    init(of cache: DiskCache, isExclusive: Bool = true) throws {
       var configuration = cache.configuration
       configuration.faults = nil
       engine = DiskEngine(
         try DirectoryLocation.open(cache.directory, configuration), configuration)
       var request = cache.request("k", nil, [])
-      request.isExclusive = true
+      request.isExclusive = isExclusive
       self.request = request
     }
 
@@ -79,6 +79,46 @@ struct `Storing where there is no value` {
     #expect(stored == 1)
     scene.faults.reset()
     #expect(try cache.value(forKey: "k") == (outcome == .stored ? [1] : [2]))
+  }
+
+  @Test(
+    arguments: [Occupant.nothing, .expired, .damaged],
+    [SystemCall.renameat, .linkat, .flock, .fstatat, .openat, .unlinkat])
+  func `replaces nothing that another process stores meanwhile`(
+    occupant: Occupant, call: SystemCall
+  ) throws {
+    for n in 1...6 {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      try prepare(occupant, scene, cache)
+      let neighbour = try Neighbour(of: cache, isExclusive: false)
+      scene.faults.plan(.before { neighbour.store() }, for: call, at: n)
+      let outcome = try cache.storeIfAbsent([1], forKey: "k")
+      scene.faults.reset()
+      // Theirs came before ours was published, which finds it there, or after it.
+      #expect(try cache.value(forKey: "k") == (neighbour.all.isEmpty ? [1] : [2]), "\(n)")
+      if neighbour.all.isEmpty { #expect(outcome == .stored) }
+      #expect(try cache.survey().temporaryCount == 0)
+    }
+  }
+
+  @Test(arguments: [SystemCall.renameat, .fstatat, .unlinkat])
+  func `a failed sync takes back its own file and no newer one`(call: SystemCall) throws {
+    for n in 1...4 {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.durability = .durable }
+      let neighbour = try Neighbour(of: cache, isExclusive: false)
+      let store: @Sendable () -> Void = {
+        scene.faults.plan(.before { neighbour.store() }, for: call, at: n)
+      }
+      scene.faults.plan(.errno(.ioError), for: .fsync, at: 1)
+      // The file has its name when the directory is synced.
+      scene.faults.plan(.before(store), for: .linkat, at: 1)
+      #expect(throws: CacheError.self) { try cache.storeIfAbsent([1], forKey: "k") }
+      scene.faults.reset()
+      #expect(try cache.value(forKey: "k") == (neighbour.all.isEmpty ? nil : [2]), "\(n)")
+      #expect(try cache.survey().temporaryCount == 0)
+    }
   }
 
   @Test(arguments: Occupant.allCases)
