@@ -136,7 +136,7 @@ public struct CacheStatistics: Sendable, Hashable {
 public enum CacheTier: String, Sendable, Hashable {
   /// The value is in memory.
   case memory
-  /// The value is on disk only.
+  /// The value is on disk only, or waits to be written there.
   case disk
 }
 

@@ -49,12 +49,17 @@ extension DiskCache {
   /// What is known of a key's entry without its value; nil where a read would find none. Does not
   /// count as a use.
   ///
+  /// Of a value that waits to be written it tells what its file will say; nothing is set aside for
+  /// it yet, and `allocatedByteCount` is 0.
+  ///
   /// - Complexity: O(1): reads status and attributes, not the content.
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     let subject = subject(key)
-    engine.writePending(subject.name)
+    if let value = engine.pending(subject.name) {
+      return value.isServed(to: subject.key, at: engine.now) ? DiskEntry(value) : nil
+    }
     engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
       try engine.inspect(subject).map(DiskEntry.init)

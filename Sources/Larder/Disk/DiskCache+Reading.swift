@@ -32,7 +32,7 @@ extension DiskCache {
     else { return nil }
     return DiskValue(
       bytes: found.bytes, extendedData: found.extendedData,
-      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.status.lastAccess)
+      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess)
   }
 
   /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
@@ -53,8 +53,9 @@ extension DiskCache {
     guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
       return nil
     }
-    let byteCount = Int(found.status.byteCount)
-    return try body(EntryFile(found.takeDescriptor(), byteCount: byteCount))
+    let byteCount = found.byteCount
+    guard let file = found.takeDescriptor() else { return nil }
+    return try body(EntryFile(file, byteCount: byteCount))
   }
 
   /// Whether a read would find a value, as far as that shows without reading the content. Does not
@@ -64,7 +65,9 @@ extension DiskCache {
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
     let subject = subject(key)
-    engine.writePending(subject.name)
+    if let value = engine.pending(subject.name) {
+      return value.isServed(to: subject.key, at: engine.now)
+    }
     engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
       try engine.inspect(subject) != nil
@@ -74,7 +77,7 @@ extension DiskCache {
 
 extension DiskEngine.Found {
   /// Moves the descriptor out of what was found, which ends here.
-  consuming func takeDescriptor() -> FileDescriptor { descriptor }
+  consuming func takeDescriptor() -> FileDescriptor? { descriptor }
 }
 
 /// The open file of an entry's value.

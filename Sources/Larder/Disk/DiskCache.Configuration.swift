@@ -77,11 +77,14 @@ extension DiskCache {
     /// default is nil: a store returns when the value is visible to others.
     ///
     /// With it a store returns `.pending`, and this process sees the value at once; other processes
-    /// do when it is written, a few milliseconds later. Of several values of one key the last is
-    /// written. A store that finds the backlog full waits, and a value that is larger than all of
-    /// it is written at once. `flush()` and `close()` wait for all, and throw the first failure of
-    /// a later write; each is counted in `lostStores`. What an exit without `close()` loses is what
-    /// was pending: the older value stays whole.
+    /// do when it is written, a few milliseconds later. Until then reads answer from memory and write
+    /// nothing; what tells of the directory, such as `count()` and `entries()`, writes it first. Of
+    /// several values of one key the last is written, and those that were being written when the
+    /// next came. Stores that find the backlog full wait in the order in which they came, and a
+    /// value that is larger than all of it is written at once. `flush()` waits for what was accepted
+    /// before it, `close()` for everything, and both throw the first failure of a later write; each
+    /// is counted in `lostStores`. What an exit without `close()` loses is what was pending: the
+    /// older value stays whole.
     public var writeBehindLimit: Int?
     /// Says whether a value of a number of bytes may be stored under a key. The default is nil:
     /// yes.

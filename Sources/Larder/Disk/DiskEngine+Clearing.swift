@@ -5,7 +5,6 @@ extension DiskEngine {
     try checkWritable("removeAll")
     // What was moved away is left alone, as a person who did it would expect.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
-    writePending()
     // Memory forgets before and after the files are hidden, and nothing is promoted in between: who
     // misses a value on the disk must not meet it in memory then, nor may one stay that was stored
     // just before.
@@ -19,6 +18,8 @@ extension DiskEngine {
     }
     tellObserversOfClearing()
     generations.endAll()
+    // What waited to be written is gone, and there is room in the backlog.
+    changed.signal()
     guard hasBegun else {
       throw CacheError(.closed, operation: "removeAll", path: location.path)
     }
@@ -44,7 +45,11 @@ extension DiskEngine {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
       withState { if $0.storedSinceClear != nil { $0.mustScanAgain() } }
+      keepPending()
     }
+    progress.add(endClearingOfPending())
+    // With no name held: where no thread can be had, this one writes what is to wait again.
+    if withState({ $0.backlog.claimWriter() }) { startWriter() }
     _ = withState { state in
       // Given back outside of the lock.
       let old = (state.storedSinceClear, state.restampedSinceClear)
@@ -61,11 +66,35 @@ extension DiskEngine {
     changed.signal()
   }
 
+  /// Counts the values that had waited to be written when a clearing began, and had no file.
+  private func endClearingOfPending() -> BulkRemoval {
+    let cleared = withState { $0.takePendingCleared() }.writes
+    var result = BulkRemoval()
+    for write in cleared {
+      result.removed += 1
+      result.byteCount.addSaturating(UInt64(write.bytes.count))
+      tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
+    }
+    if result.removed > 0 {
+      withState { [result] in $0.statistics.removals[.explicit, default: 0] += result.removed }
+    }
+    return result
+  }
+
+  /// Lets what had waited to be written when a clearing began wait again, because older files of the
+  /// names may be there still.
+  private func keepPending() {
+    for write in withState({ $0.takePendingCleared() }).writes {
+      withState { $0.keepPending(write) }
+    }
+  }
+
   /// Counts entries that stay because they cannot be judged.
   private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
     var result = BulkRemoval()
     for (name, errno) in unreadable where withState({ $0.mayClear(name) }) {
       noteUpkeepFailure(errno)
+      withState { $0.keepPending(of: name) }
       result.failed += 1
     }
     // They are still there, and the index has forgotten them.
@@ -92,7 +121,10 @@ extension DiskEngine {
       } catch {
         // It stays and is an entry again.
         noteUpkeepFailure(error)
-        withState { $0.keepUncleared(entry) }
+        withState { state in
+          state.keepUncleared(entry)
+          state.keepPending(of: name)
+        }
         result.failed = 1
       }
       return result
@@ -112,6 +144,8 @@ extension EngineState {
     restampedSinceClear = [:]
     // Before the first scan nobody waits for room.
     toBeCleared = isScanned ? index.totals : IndexTotals()
+    // What waited to be written is as old as the files.
+    pendingCleared = backlog.dropAll()
     index.removeAll()
     // The slots are given anew; what is stored from now on a scan need not look for.
     ongoingScan?.met = SlotMarks(count: 0)
@@ -157,6 +191,23 @@ extension EngineState {
         byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
     }
     return victim?.cause ?? .explicit
+  }
+
+  /// Lets a value wait again that a clearing had dropped, because the older file of its name could
+  /// not be removed and would be found in its place.
+  fileprivate mutating func keepPending(_ write: Backlog.Write) {
+    let name = write.subject.name
+    if backlog[name] == nil && mayClear(name) { backlog.addAgain(write) }
+  }
+
+  fileprivate mutating func keepPending(of name: EntryName) {
+    if let write = pendingCleared.remove(name) { keepPending(write) }
+  }
+
+  /// What had waited to be written when a clearing began, but for what has been met since.
+  fileprivate mutating func takePendingCleared() -> Backlog.Dropped {
+    defer { pendingCleared = Backlog.Dropped() }
+    return pendingCleared
   }
 
   /// Keeps what somebody used or stored since the walk met its name.

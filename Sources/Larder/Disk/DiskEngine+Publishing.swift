@@ -4,15 +4,15 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
+    if request.isExclusive { writeUnserved(request.subject) }
     acquire(name)
     defer { release(name) }
-    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
+    // Before the look at the backlog: a clearing in between has dropped what waited there.
     let clearCount = withState { $0.clearCount }
+    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // What waits to be written is a value that is there; no more is accepted while the name is
     // held.
-    if request.isExclusive && withState({ $0.backlog[name] != nil }) {
-      return rejected(.alreadyPresent)
-    }
+    if request.isExclusive && pending(name) != nil { return rejected(.alreadyPresent) }
     let claim = try claim(request)
     if claim == .taken { return rejected(.alreadyPresent) }
     // Memory forgets the old value before the new one shows: a reader that memory had nothing for
@@ -34,8 +34,8 @@ extension DiskEngine {
     return .stored
   }
 
-  /// Whether the name of a store was changed since the store was decided on: a newer value waits in
-  /// the backlog, or the load's key was stored or removed. Asked while the name is held.
+  /// Whether the name of a store was changed since the store was decided on: what the backlog gave
+  /// to be written was removed or stored over, or the load's key was. Asked while the name is held.
   func isOutdated(_ request: StoreRequest) -> Bool {
     if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
     return request.isWanted.map { !$0() } ?? false
@@ -52,17 +52,18 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
       keyTag: key.tag)
-    let (isCleared, cause, taken) = withState {
-      [now, isOnNetwork] state -> (Bool, RemovalCause?, Int) in
+    let (isCleared, cause, taken, lag) = withState {
+      [now, isOnNetwork] state -> (Bool, RemovalCause?, Int, Duration?) in
       state.reservedByteCount -= request.reservedByteCount
-      // What waited under the name is this value, or an older one.
-      state.backlog.drop(name)
+      // In the step in which the index takes the file: a reader finds one or the other.
+      let value = state.settle(request)
       // In one step with what follows: whoever removes everything after this meets the value.
-      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil, 0) }
+      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil, 0, nil) }
       if isOnNetwork { state.serverClock.learn(status.change, at: now) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
-      return (false, cause, state.clearCount)
+      return (false, cause, state.clearCount, noteUses(of: value, since: seal, status, in: &state))
     }
+    if let lag { planDrain(within: lag) }
     if isCleared { return withdrawCleared(request.subject, status) }
     followNews(ofHeld: name)
     if let cause { tellOfRemoval(name, key: key, cause) }
@@ -74,6 +75,23 @@ extension DiskEngine {
     if withState({ $0.clearCount }) != taken { return tellObservers(request.subject, except: nil) }
     // They were told when the value was accepted.
     if !isPending { tellObservers(request.subject, except: request.origin) }
+  }
+
+  /// Takes note of uses of a value from the backlog since its file was sealed, which does not say
+  /// them yet.
+  ///
+  /// - Returns: When they have to be on the disk, if they do.
+  private func noteUses(
+    of value: Backlog.Value?, since seal: EntryWriter.Seal, _ status: FileStatus,
+    in state: inout EngineState
+  ) -> Duration? {
+    guard let value, value.lastAccess > seal.lastAccess else { return nil }
+    let (name, access) = (value.write.subject.name, value.lastAccess)
+    state.index.touch(name, at: access)
+    guard isDue(status, seal.lifetime, access) else { return nil }
+    state.notePending(
+      name, status, access: access, expiry: value.expiry > seal.expiry ? value.expiry : nil)
+    return recency.lag(for: seal.lifetime)
   }
 
   private func publish(
@@ -113,6 +131,13 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
     }
+  }
+
+  /// Has a waiting value that no read of a key would find written, so that what stands in the way
+  /// of a store is a file, which says that it holds no value.
+  private func writeUnserved(_ subject: Subject) {
+    guard let value = pending(subject.name) else { return }
+    if !value.isServed(to: subject.key, at: now) { writePending(subject.name) }
   }
 
   /// What stands in the way of a store.

@@ -17,8 +17,11 @@ extension DiskEngine {
 
   /// What a read found, with the file still open.
   struct Found: ~Copyable {
-    let descriptor: FileDescriptor
-    let status: FileStatus
+    /// Nil for the bytes of a value that waits to be written.
+    let descriptor: FileDescriptor?
+    let byteCount: Int
+    /// The last access before this one.
+    let lastAccess: Timestamp
     var bytes: [UInt8]
     var extendedData: [UInt8]
     /// The expiry, with the extension by this read.
@@ -42,8 +45,15 @@ extension DiskEngine {
     staleness: Duration
   ) throws(CacheError) -> Found? {
     // Before the look at what waits to be written: what is accepted after it must show.
-    var generation = generations.snapshot(of: subject.name)
-    if writePending(subject.name) { generation = generations.snapshot(of: subject.name) }
+    let generation = generations.snapshot(of: subject.name)
+    if mayBe(.hasBacklog) {
+      let use = Use(generation: generation, extending: extending, now: now, staleness: staleness)
+      switch withState({ [recency] in $0.answerPending(subject, use, recency) }) {
+      case .none: break
+      case .missed: return nil
+      case .found(let value, let expiry): return try found(value, expiry, for: purpose, generation)
+      }
+    }
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
     // Before the file is opened: between that and the look below, the evictor could remove both the
     // file and its mark, and what had been evicted would be found once more.
@@ -60,9 +70,7 @@ extension DiskEngine {
       do throws(Errno) {
         return try check(
           descriptor, status, subject, purpose,
-          Use(
-            generation: generation, extending: extending, now: now,
-            staleness: staleness))
+          Use(generation: generation, extending: extending, now: now, staleness: staleness))
       } catch {
         guard let reason = EntryReader.missReason(for: error) else {
           throw CacheError(readFailure: error, name: subject.name.description)
@@ -92,8 +100,9 @@ extension DiskEngine {
       bytes = try descriptor.read(upTo: Int(status.byteCount))
       if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
         return Found(
-          descriptor: descriptor, status: status, bytes: bytes ?? [], extendedData: [],
-          expiry: hit.expiry, lifetime: hit.lifetime, generation: use.generation)
+          descriptor: descriptor, byteCount: Int(status.byteCount),
+          lastAccess: status.lastAccess, bytes: bytes ?? [], extendedData: [], expiry: hit.expiry,
+          lifetime: hit.lifetime, generation: use.generation)
       }
     }
     return try checkInFull(descriptor, status, subject, purpose, use, bytes)
@@ -142,7 +151,8 @@ extension DiskEngine {
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
     let lent = try lend(descriptor, content, purpose)
     return Found(
-      descriptor: lent, status: status, bytes: content ?? [],
+      descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+      bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
       generation: use.generation)
   }

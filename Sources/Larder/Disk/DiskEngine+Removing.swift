@@ -34,20 +34,20 @@ extension DiskEngine {
     // Before the file goes too: who misses it on the disk must not meet it in memory after that.
     whileHeld()
     defer { whileHeld() }
-    let (wasHidden, wasPending) = withState { state in
-      (state.hidesFile(named: name), request?.write == nil && state.backlog.drop(name))
-    }
+    let wasHidden = withState { $0.hidesFile(named: name) }
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
-      let told = withState { state -> RemovalCause? in
+      let (told, wasPending) = withState { state -> (RemovalCause?, Bool) in
         // A victim was counted when it was chosen, which may be since the look above.
         let victim = state.doomed[name]
         state.noteRemoved(name)
+        // Not before the file is gone: if it stayed, it would be found again, and it is older.
+        let wasPending = request?.write == nil && state.backlog.drop(name)
         let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
         if isCounted { state.statistics.removals[cause, default: 0] += 1 }
-        if wasPending { return cause }
-        return isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil
+        if wasPending { return (cause, true) }
+        return (isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil, false)
       }
       if let told { tellOfRemoval(name, key: key, told) }
       // Also if the file was gone already: the evictor or another process may have unlinked it and

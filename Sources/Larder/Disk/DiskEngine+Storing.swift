@@ -233,7 +233,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
     let seal =
-      request.write?.seal
+      request.write.map(currentSeal)
       ?? EntryWriter.Seal(
         key: request.subject.key, lifetime: request.expiration.lifetime,
         lastAccess: withState { $0.issueAccess(at: now) },
@@ -244,6 +244,15 @@ extension DiskEngine {
     // The name is free again: without threads to be had, the evictor runs here and takes others.
     if outcome == .stored { enforceLimits(after: request.subject.name) }
     return outcome
+  }
+
+  /// The seal of a value from the backlog, with the uses since it was accepted.
+  private func currentSeal(of write: Backlog.Write) -> EntryWriter.Seal {
+    var seal = write.seal
+    if let value = withState({ $0.backlog[write] }) {
+      (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
+    }
+    return seal
   }
 
   /// Whether a sealed file takes more blocks than the limit has bytes, where blocks are counted.

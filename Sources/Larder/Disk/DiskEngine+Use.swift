@@ -96,7 +96,7 @@ extension DiskEngine {
     return hit
   }
 
-  private func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
+  func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
     // Where stamps go by path, a stamp could reach the file that has replaced this one, and make it
     // outlive its expiry.
     !isReadOnly && !isPathBound

@@ -5,46 +5,68 @@ extension DiskEngine {
 
   /// Accepts a value to be written by another thread.
   ///
-  /// From here on this process answers with it: every operation that needs the file of a name
-  /// writes what waits under it first. Waits while the backlog is full.
+  /// From here on this process answers with it, from memory, until its file is in place. Waits
+  /// while the backlog is full.
   func storeBehind(
     _ content: Span<UInt8>, _ request: StoreRequest, limit: Int
   ) throws(CacheError) -> StoreOutcome {
     let count = content.count
-    wait { $0.backlog.reserve(count, limit: limit) ? () : nil }
-    guard let mustStart = accept([UInt8](copying: content), request) else {
-      withState { $0.backlog.giveBack(count) }
+    var place: UInt64?
+    let isAwaited = wait { state in
+      state.backlog.reserve(count, limit: limit, place: &place) ? state.backlog.isAwaited : nil
+    }
+    // The next in the line may find room as well, and has looked while this one was before it.
+    if isAwaited { changed.signal() }
+    switch accept([UInt8](copying: content), request) {
+    case .accepted(let mustStart):
+      if mustStart { startWriter() }
+      return .pending
+    case .unwanted:
+      giveBack(count)
       return rejected(.declined)
     }
-    if mustStart { startWriter() }
-    return .pending
+  }
+
+  private func giveBack(_ count: Int) {
+    withState { $0.backlog.giveBack(count) }
+    changed.signal()
+  }
+
+  private enum Acceptance: Sendable {
+    /// The value waits; a thread has to be asked to write it, or one was before.
+    case accepted(mustStart: Bool)
+    /// The name was changed since the store was decided on.
+    case unwanted
   }
 
   /// Puts a value, whose place is reserved, into the backlog.
-  ///
-  /// - Returns: Whether a thread has to be asked to write it; nil when it is not wanted any more.
-  private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Bool? {
+  private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Acceptance {
     let (subject, now) = (request.subject, now)
     acquire(subject.name)
     defer { release(subject.name) }
-    if isOutdated(request) { return nil }
-    let (seal, mustStart) = withState { state -> (EntryWriter.Seal, Bool) in
+    if isOutdated(request) { return .unwanted }
+    // Memory forgets the old value before the new one shows, as with any store.
+    tellObservers(before: subject)
+    let (seal, mustStart, clearCount) = withState { state -> (EntryWriter.Seal, Bool, Int) in
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
         lastAccess: state.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
         extendedData: request.extendedData)
       state.backlog.add(bytes, subject, seal)
-      defer { state.backlog.hasWriter = true }
-      return (seal, !state.backlog.hasWriter)
+      return (seal, state.backlog.claimWriter(), state.clearCount)
     }
-    request.onPublish?(
-      Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
-    tellObservers(subject, except: request.origin)
-    return mustStart
+    var origin = request.origin
+    if let onPublish = request.onPublish {
+      onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
+      // A clearing that has dropped the value told memory to forget everything before memory had it.
+      if withState({ $0.clearCount }) != clearCount { origin = nil }
+    }
+    tellObservers(subject, except: origin)
+    return .accepted(mustStart: mustStart)
   }
 
   /// Has another thread write what waits; where none can be started, the caller's own does.
-  private func startWriter() {
+  func startWriter() {
     IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeBacklog() }
     if !IOExecutor.writing.hasThreads { writeBacklog() }
   }
@@ -52,6 +74,7 @@ extension DiskEngine {
   /// Writes what waits until nothing does.
   private func writeBacklog() {
     while let write = nextWrite() { writeOut(write) }
+    changed.signal()
   }
 
   private func nextWrite() -> Backlog.Write? {
@@ -62,8 +85,7 @@ extension DiskEngine {
     }
   }
 
-  /// Writes a value unless a newer one of its name was accepted or stored meanwhile. Two threads
-  /// may write the same one; the second finds it done.
+  /// Writes a value whose turn has come, unless its name is dropped meanwhile.
   ///
   /// A failure removes the older value, as that of any store does, and is told by the next
   /// `flush()` or `close()`.
@@ -73,52 +95,52 @@ extension DiskEngine {
     request.write = write
     let bytes = write.bytes
     do throws(CacheError) {
-      if case .rejected = try store(bytes.span, request) { drop(write) }
+      if case .rejected = try store(bytes.span, request) { noteLoss(of: write, nil) }
     } catch {
       noteLoss(of: write, error)
     }
+    // A newer value of the name may have been passed over because this one was being written.
+    if withState({ $0.backlog.claimWriter() }) { startWriter() }
     changed.signal()
   }
 
-  /// Forgets a value that turned out to be too large.
-  private func drop(_ write: Backlog.Write) {
-    withState { state in
-      if state.backlog.isCurrent(write) { state.backlog.drop(write.subject.name) }
-    }
-    tellObservers(write.subject, except: nil)
-  }
-
-  private func noteLoss(of write: Backlog.Write, _ error: CacheError) {
+  /// Forgets a value that could not be written, or turned out to be too large.
+  private func noteLoss(of write: Backlog.Write, _ error: CacheError?) {
     let name = write.subject.name
     acquire(name)
     defer { release(name) }
     let isLost = withState { state in
-      guard state.backlog.isCurrent(write) else { return false }
-      state.backlog.drop(name)
-      state.statistics.lostStores += 1
-      if state.backlog.failure == nil { state.backlog.failure = error }
+      // When a newer value waits, nothing that a reader could miss is lost.
+      guard state.backlog.settle(write, isWritten: false) != nil, state.backlog[name] == nil
+      else { return false }
+      if let error {
+        state.statistics.lostStores += 1
+        if state.backlog.failure == nil { state.backlog.failure = error }
+      }
       return true
     }
     // Memory tiers were told of a value that is not there.
     if isLost { tellObservers(write.subject, except: nil) }
   }
 
-  /// Sees that the file of a name is the latest value, whoever was to write it.
-  ///
-  /// - Returns: Whether there was one to be written.
-  @discardableResult
-  func writePending(_ name: EntryName) -> Bool {
-    guard mayBe(.hasBacklog), let write = withState({ $0.backlog[name] }) else { return false }
-    writeOut(write)
-    return true
+  /// Sees that the file of a name is no older than what was accepted before the call.
+  func writePending(_ name: EntryName) {
+    guard mayBe(.hasBacklog) else { return }
+    let latest = withState { $0.backlog.latest }
+    while case .write(let write) = wait(for: { $0.backlog.step(for: name, upTo: latest) }) {
+      writeOut(write)
+    }
   }
 
-  /// Writes everything that waits, and waits for what other threads are writing.
+  /// Writes everything that was accepted before the call, and waits for what other threads are
+  /// writing of it. What is accepted meanwhile is left to the writer: a thread that keeps storing
+  /// would hold up this one for ever.
   func writePending() {
     guard mayBe(.hasBacklog) else { return }
     let latest = withState { $0.backlog.latest }
-    while let write = nextWrite() { writeOut(write) }
-    wait { $0.backlog.holdsAny(upTo: latest) ? nil : () }
+    while case .write(let write) = wait(for: { $0.backlog.step(upTo: latest) }) {
+      writeOut(write)
+    }
   }
 
   /// Throws the first failure of a later write since this was asked last.

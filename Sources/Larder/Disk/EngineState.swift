@@ -50,6 +50,9 @@ struct EngineState: Sendable {
   var toBeCleared = IndexTotals()
   /// The room under the size limit that stores have taken whose files are not published yet.
   var reservedByteCount: UInt64 = 0
+  /// While everything is being removed: the values that had waited to be written when it began, but
+  /// for those whose files have been met.
+  var pendingCleared = Backlog.Dropped()
   /// The removals of everything that have begun.
   var clearCount = 0
   /// While everything is being removed: the files that we stamped since it began.
@@ -197,6 +200,7 @@ extension EngineState {
   mutating func noteRemoved(_ name: EntryName) {
     cancelRemoval(of: name)
     pending[name] = nil
+    pendingCleared.remove(name)
     changedSinceScan?.insert(name)
     index.remove(name)
   }

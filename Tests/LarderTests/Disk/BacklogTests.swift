@@ -14,7 +14,8 @@ struct BacklogTests {
   }
 
   private func add(_ byte: UInt8, _ key: String, to backlog: inout Backlog) {
-    let isReserved = backlog.reserve(1, limit: 100)
+    var place: UInt64?
+    let isReserved = backlog.reserve(1, limit: 100, place: &place)
     #expect(isReserved)
     backlog.add([byte], subject(key), seal)
   }
@@ -40,7 +41,10 @@ struct BacklogTests {
     add(1, "a", to: &backlog)
     let write = backlog.next()
     add(2, "a", to: &backlog)
-    #expect(write.map { backlog.isCurrent($0) } == false)
+    // Not before the first has ended, which may be published meanwhile.
+    expectNext(nil, in: &backlog)
+    #expect(write.map { backlog.isCurrent($0) } == true)
+    if let write { backlog.settle(write, isWritten: true) }
     expectNext([2], in: &backlog)
     expectNext(nil, in: &backlog)
   }
@@ -58,7 +62,7 @@ struct BacklogTests {
   @Test func `a value that was written or replaced is not kept while others wait`() {
     var backlog = Backlog()
     add(1, "replaced", to: &backlog)
-    weak let replaced = backlog[subject("replaced").name]
+    weak let replaced = backlog[subject("replaced").name]?.write
     add(2, "replaced", to: &backlog)
     #expect(replaced == nil)
     add(3, "waits", to: &backlog)
@@ -66,5 +70,67 @@ struct BacklogTests {
     backlog.drop(subject("replaced").name)
     #expect(written == nil)
     #expect(backlog.byteCount == 1)
+  }
+
+  @Test func `who waits for room is not passed by others`() {
+    var backlog = Backlog()
+    var (first, large, small): (UInt64?, UInt64?, UInt64?)
+    #expect(backlog.reserve(60, limit: 100, place: &first))
+    #expect(!backlog.reserve(100, limit: 100, place: &large))
+    // There is room for it, and it came later.
+    #expect(!backlog.reserve(10, limit: 100, place: &small))
+    #expect(backlog.isAwaited)
+    backlog.giveBack(60)
+    #expect(!backlog.reserve(10, limit: 100, place: &small))
+    #expect(backlog.reserve(100, limit: 100, place: &large))
+    backlog.giveBack(100)
+    #expect(backlog.reserve(10, limit: 100, place: &small))
+    #expect(!backlog.isAwaited)
+  }
+
+  @Test func `what was accepted up to a number is done when it is written, lost or dropped`() {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    add(2, "b", to: &backlog)
+    let latest = backlog.latest
+    add(3, "c", to: &backlog)
+    guard case .write(let a)? = backlog.step(upTo: latest),
+      case .write(let b)? = backlog.step(upTo: latest)
+    else {
+      Issue.record("two values are to be written")
+      return
+    }
+    #expect([a.bytes, b.bytes] == [[1], [2]])
+    // Both are being written.
+    #expect(backlog.step(upTo: latest) == nil)
+    add(4, "a", to: &backlog)
+    backlog.settle(a, isWritten: false)
+    backlog.drop(subject("b").name)
+    // The newer value stands for the one that failed.
+    guard case .write(let newer)? = backlog.step(upTo: latest) else {
+      Issue.record("the newer value is to be written")
+      return
+    }
+    #expect(newer.bytes == [4])
+    backlog.settle(newer, isWritten: true)
+    guard case .finished? = backlog.step(upTo: latest) else {
+      Issue.record("nothing is left to be written")
+      return
+    }
+    expectNext([3], in: &backlog)
+  }
+
+  @Test func `what is dropped must not be published, and a later value is another`() {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    let write = backlog.next()
+    backlog.drop(subject("a").name)
+    add(2, "a", to: &backlog)
+    #expect(write.map { backlog.isCurrent($0) } == false)
+    if let write { #expect(backlog.settle(write, isWritten: true) == nil) }
+    expectNext([2], in: &backlog)
+    #expect(backlog.byteCount == 1)
+    #expect(backlog.dropAll().writes.map(\.bytes) == [[2]])
+    #expect(backlog.isEmpty && backlog.byteCount == 0)
   }
 }

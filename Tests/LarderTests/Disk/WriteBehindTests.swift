@@ -153,6 +153,81 @@ struct `Writing behind` {
     try cache.close()
   }
 
+  @Test func `a flush waits for what was accepted before it, and not for what comes meanwhile`()
+    throws
+  {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    // Nobody else writes.
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    try cache.store([1], forKey: "before")
+    let counter = Counter()
+    let store: @Sendable () -> Void = {
+      // Each value that is written lets another one come; at some point the test must end.
+      counter.add()
+      guard counter.value <= 100 else { return }
+      do {
+        try cache.store([2], forKey: "meanwhile \(counter.value)")
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(store), for: .write, onwards: true)
+    try cache.flush()
+    #expect(counter.value == 1)
+    #expect(cache.statistics.stores == 1)
+    scene.faults.reset()
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `a value that is replaced while it is written reaches the disk all the same`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    try cache.store([1], forKey: "k")
+    let store: @Sendable () -> Void = {
+      do {
+        try cache.store([2], forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(store), for: .write, at: 1)
+    try cache.flush()
+    // Else a name that is stored faster than it is written would never reach the disk.
+    #expect(cache.statistics.stores == 1)
+    #expect(try scene.names.count == 1)
+    #expect(try cache.value(forKey: "k") == [2])
+    try cache.flush()
+    #expect(cache.statistics.stores == 2)
+    #expect(try cache.value(forKey: "k") == [2])
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `a newer value stands for one that could not be written`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene)
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    try cache.store([1], forKey: "k")
+    let store: @Sendable () -> Void = {
+      do {
+        try cache.store([2], forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(store), for: .write, at: 1)
+    scene.faults.plan(.errno(.ioError), for: .fsetxattr, at: 1)
+    try cache.flush()
+    #expect(cache.statistics.lostStores == 0)
+    #expect(cache.engine.withState { $0.backlog.isEmpty })
+    #expect(try cache.value(forKey: "k") == [2])
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
   @Test func `a value stays in memory when it has been written`() throws {
     let directory = try TemporaryDirectory()
     var configuration = CacheConfiguration()
