@@ -80,7 +80,9 @@ public final class DiskCache: Sendable {
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.
   ///
-  /// The last object on the directory also waits for the end of a removal of everything.
+  /// The last object on the directory also waits for the end of a removal of everything, and of
+  /// stores and removals that have begun to change their name; what has not by then throws
+  /// `.closed`, and an older value stays.
   ///
   /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
   /// - Complexity: O(k) for k uses, evictions and removals that are pending.

@@ -101,6 +101,8 @@ extension DiskEngine {
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }
+    // From here on no store is accepted, and none that has not taken its name yet may publish.
+    withState { $0.isEnding = true }
     // While limits are still kept for what it brings.
     writePending()
     if mustFinishScan() {
@@ -115,6 +117,8 @@ extension DiskEngine {
     endWatching()
     // What still removes files would remove those of who has the directory next.
     wait { $0.ongoingScan == nil && !$0.isClearing ? () : nil }
+    // A store or removal that has its name goes on, and ends before the lock is given up.
+    wait { $0.busy.isEmpty ? () : nil }
     try flush()
   }
 

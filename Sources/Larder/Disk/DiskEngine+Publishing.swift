@@ -8,8 +8,12 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     // Before the look at the backlog: a clearing in between has dropped what waited there.
-    let clearCount = withState { $0.clearCount }
+    let (clearCount, isEnding) = withState { ($0.clearCount, $0.isEnding) }
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
+    // What the backlog had accepted before the end is written all the same.
+    if isEnding && request.write == nil {
+      throw CacheError(.closed, operation: "store", path: location.path)
+    }
     // What waits to be written is a value that is there; no more is accepted while the name is
     // held.
     if request.isExclusive && pending(name) != nil { return rejected(.alreadyPresent) }

@@ -31,6 +31,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     if let request, isOutdated(request) { return false }
+    try checkMayChange(request, "remove")
     // Before the file goes too: who misses it on the disk must not meet it in memory after that.
     whileHeld()
     defer { whileHeld() }
@@ -57,6 +58,14 @@ extension DiskEngine {
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
+  }
+
+  /// Throws where the last object is being closed and nothing may begin to change any more. Asked
+  /// while the name is held: the end waits for who holds one. What the backlog had accepted before
+  /// is written all the same.
+  func checkMayChange(_ request: StoreRequest?, _ operation: String) throws(CacheError) {
+    guard request?.write == nil, withState({ $0.isEnding }) else { return }
+    throw CacheError(.closed, operation: operation, path: location.path)
   }
 
   /// Sees that the directory that is held is the one at the path, before the name is held: what

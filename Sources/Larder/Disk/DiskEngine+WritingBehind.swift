@@ -22,12 +22,16 @@ extension DiskEngine {
       if mustStart { startWriter() }
       return .pending
     case .unwanted:
-      giveBack(count)
+      giveBackPlace(of: count)
       return rejected(.declined)
+    case .closed:
+      giveBackPlace(of: count)
+      throw CacheError(
+        .closed, operation: "store", path: location.path, oldValueRemains: true)
     }
   }
 
-  private func giveBack(_ count: Int) {
+  private func giveBackPlace(of count: Int) {
     withState { $0.backlog.giveBack(count) }
     changed.signal()
   }
@@ -37,6 +41,8 @@ extension DiskEngine {
     case accepted(mustStart: Bool)
     /// The name was changed since the store was decided on.
     case unwanted
+    /// The engine is ending, and nobody would write the value.
+    case closed
   }
 
   /// Puts a value, whose place is reserved, into the backlog.
@@ -47,7 +53,8 @@ extension DiskEngine {
     if isOutdated(request) { return .unwanted }
     // Memory forgets the old value before the new one shows, as with any store.
     tellObservers(before: subject)
-    let (seal, mustStart, clearCount) = withState { state -> (EntryWriter.Seal, Bool, Int) in
+    let accepted = withState { state -> (EntryWriter.Seal, mustStart: Bool, clearCount: Int)? in
+      if state.isEnding { return nil }
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
         lastAccess: state.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
@@ -55,6 +62,7 @@ extension DiskEngine {
       state.backlog.add(bytes, subject, seal)
       return (seal, state.backlog.claimWriter(), state.clearCount)
     }
+    guard let (seal, mustStart, clearCount) = accepted else { return .closed }
     var origin = request.origin
     if let onPublish = request.onPublish {
       onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))

@@ -85,6 +85,8 @@ struct EngineState: Sendable {
   var mustLock = false
   /// What is known of evictions for a full disk.
   var fullDisk = FullDisk()
+  /// Whether the last object is being closed: what has not changed a name yet must not any more.
+  var isEnding = false
   /// Whether the last object was closed; scans stop at their next piece then.
   var isShutDown = false
   /// Whether nothing more is written and the directory's lock is given up.

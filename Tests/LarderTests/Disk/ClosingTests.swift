@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What becomes of operations that are going on while the directory's last object is closed.
+@Suite(.timeLimit(.minutes(5)))
+struct `Closing while something is going on` {
+  private let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// Runs a body in a thread of its own; what it came to is told when it is asked for.
+  private func inBackground<Outcome: Sendable>(
+    _ body: @escaping @Sendable () throws -> Outcome
+  ) -> () -> Result<Outcome, any Error> {
+    let outcome = Handover<Result<Outcome, any Error>>()
+    Thread.detachNewThread { outcome.give(Result(catching: body)) }
+    return outcome.take
+  }
+
+  private final class Handover<Value: Sendable>: Sendable {
+    private let values = ForkSafeMutex<[Value]>([])
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func give(_ value: Value) {
+      values.withLock { $0.append(value) }
+      isThere.signal()
+    }
+
+    func take() -> Value {
+      isThere.wait(for: "the end of an operation")
+      return values.withLock { $0[0] }
+    }
+  }
+
+  @Test(arguments: [SystemCall.renameat, .unlinkat])
+  func `waits for a store or removal that is about to change its name`(call: SystemCall) throws {
+    let cache = try scene.open { $0.mode = .exclusive }
+    try cache.store([0], forKey: "k")
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: call, at: 1)
+    let change = inBackground {
+      if call == .renameat { return try cache.store([1], forKey: "k") == .stored }
+      return try cache.remove(forKey: "k")
+    }
+    gate.waitUntilReached()
+    gate.expectToHold { try cache.close() }
+    #expect(try change().get())
+    let again = try scene.open { $0.mode = .exclusive }
+    #expect(try again.value(forKey: "k") == (call == .renameat ? [1] : nil))
+    try again.close()
+  }
+
+  @Test func `lets nothing appear of a store that is still being written`() throws {
+    let cache = try scene.open { $0.mode = .exclusive }
+    try cache.store([0], forKey: "k")
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .futimens, at: 1)
+    let store = inBackground { try cache.store([1], forKey: "k") }
+    gate.waitUntilReached()
+    try cache.close()
+    let again = try scene.open { $0.mode = .exclusive }
+    gate.open()
+    let error = #expect(throws: CacheError.self) { try store().get() }
+    #expect(error?.code == .closed && error?.oldValueRemains == true)
+    #expect(try again.value(forKey: "k") == [0])
+    try again.close()
+    #expect(try scene.names.count == 1)
+  }
+
+  @Test func `accepts nothing more to be written later`() throws {
+    let cache = try scene.open { $0.writeBehindLimit = 100 }
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    try cache.store([UInt8](repeating: 1, count: 100), forKey: "full")
+    // Accepted while the end already writes what waits.
+    let store = inBackground { try cache.store([2], forKey: "waits for room") }
+    try eventually("a store that waits for room") {
+      cache.engine.withState { $0.backlog.isAwaited }
+    }
+    try cache.close()
+    let error = #expect(throws: CacheError.self) { try store().get() }
+    #expect(error?.code == .closed)
+    #expect(try scene.names == [scene.name("full").text])
+  }
+
+  @Test func `may be done by the closure that writes a value in pieces`() throws {
+    let cache = try scene.open()
+    let error = #expect(throws: CacheError.self) {
+      try cache.store(forKey: "k") { stream in
+        try stream.write([1])
+        try cache.close()
+      }
+    }
+    #expect(error?.code == .closed)
+    #expect(try scene.names.isEmpty)
+  }
+}
