@@ -1,8 +1,9 @@
 import Foundation
+import LarderTestSupport
 import Testing
 
 /// Three processes of the proxy on one port and one directory, in front of a counting origin.
-@Suite(.enabled("curl is not in the PATH") { Program.has("curl") }, .timeLimit(.minutes(2)))
+@Suite(.enabled("curl is not in the PATH") { Program.has("curl") }, .watched)
 final class `The caching proxy` {
   private let scene: Scene
   private let origin: Origin
@@ -31,7 +32,8 @@ final class `The caching proxy` {
     worker.standardOutput = output
     try worker.run()
     workers.append(worker)
-    #expect(output.fileHandleForReading.availableData == Data("listening\n".utf8))
+    let line = worker.waitPatiently { output.fileHandleForReading.availableData }
+    #expect(line == Data("listening\n".utf8))
   }
 
   /// What `curl` gets: the header that tells the source, and the body.

@@ -1,4 +1,6 @@
 import Foundation
+import LarderTestSupport
+import Testing
 
 /// A program of the package, built beside the tests.
 struct Program {
@@ -30,7 +32,7 @@ struct Program {
   ) throws -> Outcome {
     let (process, files) = try prepare(arguments, in: scene, environment)
     try process.run()
-    process.waitUntilExit()
+    process.waitUntilExitPatiently()
     let texts = try files.map { file in
       try file.seek(toOffset: 0)
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
@@ -51,7 +53,8 @@ struct Program {
     process.executableURL = url
     process.arguments = arguments
     process.currentDirectoryURL = scene.root
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.environment = ProcessInfo.processInfo.environment
+      .merging(["TMPDIR": scene.root.path]) { $1 }.merging(environment) { $1 }
     process.standardOutput = files[0]
     process.standardError = files[1]
     return (process, files)

@@ -1,22 +1,14 @@
 import Foundation
+import LarderTestSupport
 
 /// A directory of a test's own, removed at the end.
 final class Scene: Sendable {
   let root: URL
+  private let directory: TemporaryDirectory
 
   init() throws {
-    root = FileManager.default.temporaryDirectory
-      .appending(path: "larder-example-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: root)
-    } catch {
-      print("left behind: \(root.path): \(error)")
-    }
+    directory = try TemporaryDirectory()
+    root = URL(filePath: directory.path)
   }
 
   func write(_ content: some Sequence<UInt8>, to name: String) throws {

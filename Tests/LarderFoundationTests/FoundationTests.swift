@@ -1,23 +1,17 @@
 import Foundation
 import LarderFoundation
+import LarderTestSupport
 import Testing
 
 final class `Larder with Foundation` {
+  let folder: TemporaryDirectory
   let directory: URL
   let disk: DiskCache
 
   init() throws {
-    directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("larder-foundation-\(UUID().uuidString)")
+    folder = try TemporaryDirectory()
+    directory = URL(filePath: folder.path).appending(path: "cache")
     disk = try DiskCache(directory: directory)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: directory)
-    } catch {
-      print("left behind: \(directory.path): \(error)")
-    }
   }
 
   struct Point: Codable, Equatable, Sendable {

@@ -3,16 +3,13 @@ package import Testing
 
 /// Lets a test wait, with an end, until something that other threads bring about is true.
 package final class Happening: Sendable {
-  private let changed = NSCondition()
+  // No lock of its own, which a thread might hold while the process forks.
+  private let changed = DispatchSemaphore(value: 0)
 
   package init() {}
 
-  /// Wakes who waits, to look again.
-  package func tell() {
-    changed.lock()
-    changed.broadcast()
-    changed.unlock()
-  }
+  /// Wakes a thread that waits, to look again.
+  package func tell() { changed.signal() }
 
   /// Waits until a condition holds and returns whether it came to hold within a limit, in machine
   /// time.
@@ -24,11 +21,8 @@ package final class Happening: Sendable {
     return WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
       while !holds() {
         guard MachineTime.now < end else { return false }
-        // Not all that is waited for is told of, so the wait is cut into parts. What is told
-        // between the look and the wait is seen a part later.
-        changed.lock()
-        _ = changed.wait(until: Date(timeIntervalSinceNow: 0.01))
-        changed.unlock()
+        // Not all that is waited for is told of, so the wait is cut into parts.
+        _ = changed.wait(timeout: .now() + .milliseconds(10))
       }
       return true
     }.result

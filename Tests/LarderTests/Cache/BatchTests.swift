@@ -36,11 +36,11 @@ struct `Batches` {
   @Test func `a cancelled batch says so for what had not begun`() async throws {
     let cache = cache
     let task = Task {
-      while !Task.isCancelled { await Task.yield() }
+      try await eventually("the cancellation") { () async in Task.isCancelled }
       return await cache.values(forKeys: ["a", "b", "c"])
     }
     task.cancel()
-    for outcome in await task.value {
+    for outcome in try await task.value {
       let error = #expect(throws: CacheError.self) { try outcome.get() }
       #expect(error?.code == .cancelled)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Short histories of threads on a cache with both tiers, as `MemoryHistoryTests` has them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct CacheHistoryTests {
   typealias Call = CacheHistories.Call
   typealias Outcome = CacheHistories.Outcome

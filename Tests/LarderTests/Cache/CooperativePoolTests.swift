@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct CooperativePoolTests {
   /// Twice what Swift's own pool has, so that reads on its threads would hold all of them.
   private let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2

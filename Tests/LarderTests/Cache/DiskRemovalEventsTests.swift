@@ -2,7 +2,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct DiskRemovalEventsTests {
   let scene: DiskScene
 

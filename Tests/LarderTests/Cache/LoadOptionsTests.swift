@@ -2,7 +2,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Loading with options` {
   let directory: TemporaryDirectory
   let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
@@ -46,7 +46,7 @@ struct `Loading with options` {
       #expect(value == "old")
     }
     gate.open()
-    while try await cache.value(forKey: "key") == nil { await Task.yield() }
+    try await eventually("the fresh value") { try await cache.value(forKey: "key") != nil }
     #expect(try await cache.value(forKey: "key") == "new")
     #expect(loads.value == 1)
     #expect(cache.statistics.loads.servedStale == 3)
@@ -146,14 +146,14 @@ struct `Loading with options` {
     let task = Task {
       try await cache.value(forKey: "key", options: options) {
         isStarted.yield()
-        while !Task.isCancelled { await Task.yield() }
+        try await eventually("the cancellation") { () async in Task.isCancelled }
         throw Failure(number: 1)
       }
     }
     for await _ in started { break }
     task.cancel()
     _ = await task.result
-    while cache.statistics.loads.failed == 0 { await Task.yield() }
+    try await eventually("a failed load") { () async in cache.statistics.loads.failed > 0 }
     #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
   }
 
@@ -169,7 +169,7 @@ struct `Loading with options` {
         throw Failure(number: 1)
       }
       #expect(value == "old")
-      while cache.statistics.loads.failed == 0 { await Task.yield() }
+      try await eventually("a failed load") { () async in cache.statistics.loads.failed > 0 }
     }
     #expect(loads.value == 1)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Which event bumps which counter, as the documentation of `LoadStatistics` lists it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct LoadStatisticsTests {
   struct Failure: Error {}
 
@@ -57,9 +57,9 @@ struct LoadStatisticsTests {
             return "value"
           }
         }
-        while cache.flights.waiterCount < 1 { await Task.yield() }
+        try await eventually("a waiter") { () async in cache.flights.waiterCount >= 1 }
         let second = Task { try await cache.value(forKey: "key") { "another" } }
-        while cache.flights.waiterCount < 2 { await Task.yield() }
+        try await eventually("two waiters") { () async in cache.flights.waiterCount >= 2 }
         gate.open()
         let values = [try await first.value, try await second.value]
         #expect(values == ["value", "value"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Single flight` {
   let directory: TemporaryDirectory
   let cache: Cache<String>
@@ -147,7 +147,7 @@ struct `Single flight` {
     let early = await load("old", heldBy: gate)
     _ = try await cache.remove(forKey: "key")
     let late = Task { try await cache.value(forKey: "key") { "new" } }
-    while cache.flights.waiterCount < 2 { await Task.yield() }
+    try await eventually("two waiters") { () async in cache.flights.waiterCount >= 2 }
     gate.open()
     #expect(try await early.value == "old")
     #expect(try await late.value == "new")
@@ -157,20 +157,20 @@ struct `Single flight` {
   @Test func `two loads that wait for each other across two caches fail at once`() async throws {
     let other = try Cache(directory: directory.path + "/other", coder: .string)
     let both = Counter()
-    @Sendable func bothRun() async {
+    @Sendable func bothRun() async throws {
       both.add()
-      while both.value < 2 { await Task.yield() }
+      try await eventually("both loads to run") { () async in both.value >= 2 }
     }
     let cache = cache
     let first = Task {
       try await cache.value(forKey: "1") {
-        await bothRun()
+        try await bothRun()
         return try await other.value(forKey: "2") { "never" }
       }
     }
     let second = Task {
       try await other.value(forKey: "2") {
-        await bothRun()
+        try await bothRun()
         return try await cache.value(forKey: "1") { "never" }
       }
     }
@@ -188,7 +188,7 @@ struct `Single flight` {
     let task = Task {
       try await cache.value(forKey: "key") {
         isStarted.yield()
-        while !Task.isCancelled { await Task.yield() }
+        try await eventually("the cancellation") { () async in Task.isCancelled }
         isEnded.yield(true)
         return "late"
       }
@@ -208,7 +208,7 @@ struct `Single flight` {
     let cache = cache
     let first = await load("value", heldBy: gate)
     let second = Task { try await cache.value(forKey: "key") { "unused" } }
-    while cache.flights.waiterCount < 2 { await Task.yield() }
+    try await eventually("two waiters") { () async in cache.flights.waiterCount >= 2 }
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     gate.open()

@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 /// What becomes of a load whose key is stored or removed before it ends.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Superseded loads` {
   let scene: DiskScene
 

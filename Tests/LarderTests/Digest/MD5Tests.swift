@@ -73,7 +73,7 @@ struct MD5Tests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.watched)
   func `ten thousand random keys are named as md5sum names them`() throws {
     var generator = SeededGenerator(seed: 10_000)
     let keys = (0..<10_000).map { _ in
@@ -88,13 +88,9 @@ struct MD5Tests {
 
   /// Writes each message to a file, runs `md5sum` once over all, and returns what it says in order.
   private func md5sums(of messages: [[UInt8]]) throws -> [String] {
-    // Ten thousand small files are quick to make in memory and slow to make on some disks.
-    let shared = "/dev/shm"
-    let isWritable = FileManager.default.isWritableFile(atPath: shared)
-    let directory = (isWritable ? URL(filePath: shared) : FileManager.default.temporaryDirectory)
-      .appendingPathComponent("larder-md5-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let folder = try TemporaryDirectory()
+    defer { withExtendedLifetime(folder) {} }
+    let directory = URL(filePath: folder.path)
     let names = messages.indices.map { String($0) }
     for (name, message) in zip(names, messages) {
       try Data(message).write(to: directory.appendingPathComponent(name))
@@ -106,8 +102,12 @@ struct MD5Tests {
     process.currentDirectoryURL = directory
     process.standardOutput = output
     try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let printed = process.waitPatiently {
+      let printed = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return printed
+    }
+    let text = String(decoding: printed, as: UTF8.self)
     try #require(process.terminationStatus == 0)
     return text.split(separator: "\n").map { String($0.prefix(32)) }
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 /// A clock that goes back, jumps ahead, or tells times that few clocks ever tell.
-@Suite(.enabled(if: FileSystemFeatures.holdsNever), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: FileSystemFeatures.holdsNever), .watched)
 struct `When the clock is wrong` {
   private static let start = Timestamp(seconds: 1_800_000_000)
   private static let hour: Int64 = 3_600

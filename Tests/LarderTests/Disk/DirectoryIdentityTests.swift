@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `The directory's identity` {
   let scene: DiskScene
   private let manager = FileManager.default

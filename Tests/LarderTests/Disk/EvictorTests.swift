@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Holds the evictor at its work; one at a time, since the upkeep has few threads for the process.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .watched)
 struct `The evictor` {
   let scene: DiskScene
 
@@ -89,7 +89,7 @@ struct `The evictor` {
     #expect(done.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
     #expect(try scene.names.count == 11)
     gate.open()
-    done.wait()
+    done.wait(for: "the store that the evictor held up")
     #expect(stored.value == 1)
     try scene.expectConsistent(cache)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Foreign things` {
   let scene: DiskScene
   private static let digits = "900150983cd24fb0d6963f7d28e17f72"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `A fork` {
   @Test func `in the child every use is an error, and the parent's lock stays`() async {
     await #expect(processExitsWith: .success) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `The life of a cache` {
   @Test func `any use after closing is an error, and closing again is not`() throws {
     let scene = try DiskScene()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `Limits` {
   let scene: DiskScene
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// A scan that two threads share.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .watched)
 struct `A scan by two threads` {
   let scene: DiskScene
 

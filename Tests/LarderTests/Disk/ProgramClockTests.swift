@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// A clock of the program's own may do anything, even use the cache whose time it tells.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `A clock of the program` {
   let scene: DiskScene
   /// The cache that the clock uses while it is asked for the time; nil while it does not.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `Removals` {
   let scene: DiskScene
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Holds an engine at its end; one at a time, since ends have few threads for the process.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .watched)
 struct `Opening again` {
   let scene: DiskScene
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 /// What `mv cache aside; mkdir cache` does to who holds the directory.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `A replaced directory` {
   let scene: DiskScene
   private let manager = FileManager.default

@@ -12,7 +12,7 @@ extension DiskCache {
 }
 
 /// Some of these hold a scan at its work; one at a time, since the upkeep has few threads.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .watched)
 struct `A scan after the first` {
   let scene: DiskScene
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// Holds the scan at its work; one at a time, since the upkeep has few threads for the process.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .watched)
 struct `The scan` {
   let scene: DiskScene
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 /// Two engines on one directory, as two processes have them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Storing where there is no value` {
   private final class Neighbour: Sendable {
     let engine: DiskEngine

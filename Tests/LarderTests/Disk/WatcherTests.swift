@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// What others do to the directory of an open cache, which hears of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `A cache among neighbours` {
   let directory: TemporaryDirectory
   let faults = FaultInjector()

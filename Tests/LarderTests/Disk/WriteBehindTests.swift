@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Writing behind` {
   private func open(
     _ scene: DiskScene, limit: Int = 1 << 20, sizeLimit: Int? = nil

@@ -5,7 +5,7 @@ import Testing
 
 /// Short histories of threads on a memory cache: each must be one that a single thread could have
 /// made, in an order that keeps to real time.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct MemoryHistoryTests {
   private typealias Recorder = HistoryRecorder<MemorySubject, MemoryCall, MemoryOutcome>
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// The monitor with a descriptor and a clock of the test's own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct MemoryPressureMonitorTests {
   typealias Cache = MemoryCache<Int, Int>
   let clock = ManualMonotonicClock()

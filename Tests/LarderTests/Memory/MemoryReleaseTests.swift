@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 /// Which thread releases what left a memory cache.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct MemoryReleaseTests {
   typealias Cache = MemoryCache<Int, ReleaseProbe>
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct MemorySweepTests {
   typealias Cache = MemoryCache<Int, Int>
   let clock = ManualClock(Timestamp(seconds: 1_000))

@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 struct MemoryThreadTests {
-  @Test(.timeLimit(.minutes(5)), arguments: [1, 4])
+  @Test(.watched, arguments: [1, 4])
   func `many tasks at once never see another key's value`(_ stripes: Int) async {
     var configuration = MemoryCache<Int, [Int]>.Configuration(countLimit: 300)
     configuration.stripes = stripes
@@ -35,7 +35,7 @@ struct MemoryThreadTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.watched)
   func `the newest store wins over every promotion`() async {
     let cache = MemoryCache<Int, Int>()
     let generation = Shared(0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct RemovalEventsTests {
   typealias Cache = MemoryCache<Int, Int>
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 /// What others see and do while a sweep is under way: the listener runs between its slices.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct SlicedSweepTests {
   typealias Cache = MemoryCache<Int, Int>
   private let clock = ManualClock(Timestamp(seconds: 1_000))

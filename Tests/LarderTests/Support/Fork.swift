@@ -1,15 +1,15 @@
 import Foundation
+import Testing
 
 /// What a host application may do to a library, and Swift hides.
 enum Fork {
   /// Runs a closure in a forked child and returns the child's exit status as `waitpid` has it: 0
-  /// when the closure returned true within ten seconds.
+  /// when the closure returned true within the limit of a wait, after which the child is killed.
   ///
   /// The child ends without unwinding: it must not take the parent's tests any further.
   static func status(_ body: () throws -> Bool) -> Int32 {
     let child = fork()
     if child == 0 {
-      alarm(10)
       do {
         _exit(try body() ? 0 : 1)
       } catch {
@@ -17,7 +17,10 @@ enum Fork {
       }
     }
     var status: Int32 = -1
-    return unsafe waitpid(child, &status, 0) == child ? status : -1
+    let ended = waiting(for: "a forked child", giveUp: { kill(child, SIGKILL) }) {
+      unsafe waitpid(child, &status, 0)
+    }
+    return ended == child ? status : -1
   }
 
   private static func fork() -> Int32 {

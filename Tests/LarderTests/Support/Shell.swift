@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The system's shell, as a person or a script beside the process would use it.
 enum Shell {
@@ -47,8 +48,11 @@ enum Shell {
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: complaints)
     try process.run()
-    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let printed = try process.waitPatiently {
+      let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return printed
+    }
     return Outcome(
       status: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
       complaints: try String(contentsOf: complaints, encoding: .utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `The executor` {
   @Test(arguments: [1, 2, 4])
   func `every job runs once, however many threads submit`(threadLimit: Int) async {

@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 /// The kernel's own triggers, where the machine has them.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: KernelFeatures.hasPressureTrigger))
+@Suite(.watched, .enabled(if: KernelFeatures.hasPressureTrigger))
 struct KernelPressureTests {
   @Test(arguments: [2, 4, 6, 8, 10])
   func `the kernel takes every window that the configuration takes`(_ seconds: Int) throws {

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import LarderTestSupport
+import Testing
 
 /// What a command printed on a terminal of so many columns.
 struct TerminalOutcome {
@@ -27,8 +29,11 @@ extension Scene {
     process.standardError = terminal
     try process.run()
     try terminal.close()
-    let output = Self.readToEnd(of: master)
-    process.waitUntilExit()
+    let output = process.waitPatiently {
+      let output = Self.readToEnd(of: master)
+      process.waitUntilExit()
+      return output
+    }
     let text = String(decoding: output, as: UTF8.self).replacing("\r\n", with: "\n")
     return TerminalOutcome(status: process.terminationStatus, text: text)
   }

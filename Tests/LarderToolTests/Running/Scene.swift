@@ -1,23 +1,16 @@
 import Foundation
+import LarderTestSupport
 import Testing
 
 /// A directory of a test's own in which the built command runs; removed at the end.
 final class Scene {
   /// The directory that paths on the command line are relative to.
   let root: URL
+  private let directory: TemporaryDirectory
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: root)
-    } catch {
-      print("left behind: \(root.path): \(error)")
-    }
+    directory = try TemporaryDirectory()
+    root = URL(filePath: directory.path)
   }
 
   /// The built command: it lies beside the test bundle.
@@ -62,7 +55,7 @@ final class Scene {
     process.standardOutput = files[1]
     process.standardError = files[2]
     try process.run()
-    process.waitUntilExit()
+    process.waitUntilExitPatiently()
     for file in files.dropFirst() { try file.seek(toOffset: 0) }
     return Outcome(
       status: process.terminationStatus, output: try files[1].readToEnd() ?? Data(),

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestSupport
 import Testing
 
 struct `Watching` {
@@ -23,7 +24,7 @@ struct `Watching` {
       """)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.watched)
   func `each event is one object on a line, as many as were asked for`() throws {
     let outcome = try watch(
       "--json -n 12",
@@ -46,7 +47,7 @@ struct `Watching` {
     #expect(ofNew[0]["entries"] as? Int == 2 && ofNew[0]["bytes"] as? Int == 6)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.watched)
   func `a pipe gets a line an event, and a directory that goes is status 3`() throws {
     let outcome = try watch(
       "", beside: #"printf x | $larder put c "$(printf 'a\033b')"; seen stored; rm -r c"#)

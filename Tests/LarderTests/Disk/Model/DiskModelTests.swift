@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 
 /// Seeded random operations on a cache and on a naive model of it, which must not be told apart.
-@Suite(.enabled(if: FileSystemFeatures.hasAttributes), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: FileSystemFeatures.hasAttributes), .watched)
 struct DiskModelTests {
   @Test(arguments: 0..<16 as Range<UInt64>)
   func `a cache does what a naive one does, whatever the operations`(seed: UInt64) throws {
