@@ -51,7 +51,7 @@ struct `Removals` {
     let cache = try scene.open()
     let (engine, tier) = (cache.engine, Tier())
     engine.observers.add(tier)
-    var request = try cache.request(CacheKey("k"), .never, [])
+    var request = cache.request(CacheKey("k"), .never, [])
     request.origin = ObjectIdentifier(tier)
     // The index has taken the value, and the tier that stores it has not kept it yet.
     request.onPublish = { _ in

@@ -107,6 +107,7 @@ struct `A replaced directory` {
 
     init(_ replace: @escaping @Sendable () -> Void) { self.replace = replace }
 
+    func entryChanges(_ subject: DiskEngine.Subject) {}
     func entryChanged(_ subject: DiskEngine.Subject) {}
     func fileChanged(_ name: EntryName?) {}
     func entriesCleared() {
