@@ -68,7 +68,9 @@ extension DiskEngine {
       if isCurrent { outdateReaders(of: name) }
       return .outdated
     }
-    guard hasEvents, known?.changeTime != status.change else { return .known }
+    // Two files can have one change time, which the clock's tick rounds.
+    let isKnown = known?.changeTime == status.change && known?.inode == status.inode
+    guard hasEvents, !isKnown else { return .known }
     if known != nil { outdateReaders(of: name) }
     return .news
   }
