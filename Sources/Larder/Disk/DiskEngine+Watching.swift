@@ -13,8 +13,11 @@ extension DiskEngine {
       watching.isSettled.store(true, ordering: .releasing)
       return true
     }
+    guard isNew else { return }
+    // What happened to the directory itself before the watch has left no event.
+    followReplacement(isUrgent: true)
     // Whoever opened the directory before may not have wanted to hear, and scanned it then.
-    if isNew { rescanOnce() }
+    rescanOnce()
   }
 
   private func makeWatcher() -> Watching.State {

@@ -223,6 +223,17 @@ struct `A replaced directory` {
     scene.faults.reset()
   }
 
+  @Test func `is noticed by who begins to watch when it has happened`() throws {
+    let cache = try Cache(directory: scene.path, coder: .string)
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    // Within the second in which nothing but an event has the path looked at.
+    try cache.store("new", forKey: "k")
+    #expect(!isAside("k", scene))
+    #expect(manager.fileExists(atPath: cache.disk.path(forKey: "k")))
+    try cache.close()
+  }
+
   /// Lets go of a cache when it hears of a replacement, as the last reference to one may go while
   /// it is told.
   private final class Dropper: EngineObserver {
