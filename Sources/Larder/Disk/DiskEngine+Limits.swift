@@ -74,6 +74,8 @@ extension DiskEngine {
         return next
       }
     }
+    // The evictor, which tells of its end, has nothing to do.
+    if eviction.isEmpty { changed.signal() }
   }
 
   private func isOverLimit(_ missing: UInt64) -> Bool {
