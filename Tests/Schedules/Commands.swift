@@ -17,6 +17,8 @@
       explorer.shrinks = !arguments.contains("--no-shrinking")
       explorer.stopsAtFirst = arguments.contains("--first")
       if explorer.stopsAtFirst { explorer.shrinks = false }
+      explorer.unwanted =
+        value(of: "--without", in: arguments)?.split(separator: ",").map(String.init) ?? []
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")

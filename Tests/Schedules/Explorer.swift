@@ -14,6 +14,8 @@
     private var kinds: [String: Int] = [:]
     /// Whether each schedule is run a second time, which must pass the same points.
     var isTwice = false
+    /// Scenes with one of these in their text are passed over.
+    var unwanted: [String] = []
     /// Whether every change of a file has a time of its own.
     var isFine = false
     /// Whether the first failure ends it.
@@ -88,6 +90,7 @@
         var grammar = Grammar(seed: number)
         var scene = grammar.make()
         if isFine { scene.isCoarse = false }
+        if unwanted.contains(where: scene.text.contains) { continue }
         for _ in 0..<10 where !isOver {
           let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
           if run(trial).kind != nil { break }

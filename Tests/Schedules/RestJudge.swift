@@ -119,7 +119,10 @@
         history.report("CACHEDIR.TAG is locked \(when)")
       }
       let left = RawFiles.names(in: path).filter { $0.hasPrefix(".larder-") }
-      if killed.isEmpty && !left.isEmpty { history.report("\(when) there are \(left)") }
+      // One that cannot be unlinked stays for the next scan.
+      if killed.isEmpty && !isDisturbed && !left.isEmpty {
+        history.report("\(when) there are \(left)")
+      }
       for name in left where !RawFiles.isUnlocked("\(path)/\(name)") {
         history.report("\(name) is locked \(when)")
       }

@@ -35,6 +35,8 @@
     /// The nanoseconds that a point takes.
     static let pointTime: Int64 = 1_000
     static let threadLimit = 64
+    /// An hour in which nobody could run: what the first thread waits for then, it waits for in vain.
+    static let timeLimit: Int64 = 3_600_000_000_000
 
     var threads: [Thread] = []
     var carriers: [ScheduleCarrier] = []
@@ -57,6 +59,7 @@
     private var isOver = false
     private var runnable: UInt64 = 0
     private var nextDeadline: Int64?
+    private var idleTime: Int64 = 0
 
     var process: Int { running.map { threads[$0].process } ?? 0 }
     var processNumber: Int { process - firstProcess }
@@ -73,7 +76,7 @@
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
-      (runnable, nextDeadline) = (0, nil)
+      (runnable, nextDeadline, idleTime) = (0, nil, 0)
       number += 1
       firstProcess = processCount + 1
     }
@@ -203,9 +206,10 @@
     private mutating func handOver(from carrier: ScheduleCarrier?) -> Scheduler.Move {
       if mustPoll { poll() }
       while let deadline = nextDeadline, deadline <= now || runnable == 0 || comesEarly() {
+        if runnable == 0 { idleTime += max(0, deadline - now) }
         comeTo(deadline)
       }
-      guard runnable != 0, let last = running else {
+      guard runnable != 0, let last = running, !isTooLate else {
         isOver = true
         return .over(from: carrier)
       }
@@ -219,6 +223,11 @@
       // A thread whose own time has come goes on without a change.
       if next == last, carrier != nil { return .stay }
       return .go(to: threads[next].carrier, from: carrier)
+    }
+
+    private var isTooLate: Bool {
+      if case .waiting = threads[0].status { return idleTime > Self.timeLimit }
+      return false
     }
 
     private mutating func choose(_ current: Int?) -> Int {
