@@ -63,8 +63,11 @@ extension DiskEngine {
 
   /// Ends the events with the engine.
   func endWatching() {
-    let watcher = self.watcher
-    watching.state.withLock { $0 = .ended }
+    // In one step: a watcher that is made between a look and the end would never be stopped.
+    let watcher: Watcher? = watching.state.withLock { state in
+      defer { state = .ended }
+      return if case .watching(let watcher) = state { watcher } else { nil }
+    }
     watching.isComplete.store(false, ordering: .releasing)
     watching.isSettled.store(true, ordering: .releasing)
     watcher?.stop()
