@@ -63,14 +63,14 @@ final class DirectoryLocation: Sendable {
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
       let trust = try trust(in: handle, configuration)
       if !isReadOnly && !configuration.allowsUnsafeDirectory {
-        if trust == .unsafe { throw .notPermitted }
+        if trust == .refused { throw .notPermitted }
         if trust == .roots { throw .permissionDenied }
       }
       // Only after the directory was found safe: nothing is written into somebody else's.
       if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
-        configuration: configuration, isUnsafe: trust == .unsafe)
+        configuration: configuration, isUnsafe: trust == .refused)
     } catch {
       throw Self.openingError(error, path)
     }
@@ -119,7 +119,7 @@ enum DirectoryTrust: Sendable, Hashable {
   /// The caller, root, and the group that it is shared with.
   case safe
   /// Others, who own it or can write to it.
-  case unsafe
+  case refused
   /// Root alone: a directory of the system's, in which the caller can store nothing.
   case roots
 
@@ -133,17 +133,17 @@ enum DirectoryTrust: Sendable, Hashable {
   ) {
     let isOwn = status.owner == user
     if status.isWritableByOthers {
-      self = .unsafe
+      self = .refused
     } else if status.owner == 0 && !isOwn && !status.isWritableByGroup {
       self = .roots
     } else if sharesWithGroup && isMember {
       // Those who share with a group trust its members, one of whom made the directory.
       self = .safe
     } else if status.owner != 0 && !isOwn {
-      self = .unsafe
+      self = .refused
     } else {
       let isOthersGroup = status.isWritableByGroup && !sharesWithGroup && status.group != group
-      self = isOthersGroup ? .unsafe : .safe
+      self = isOthersGroup ? .refused : .safe
     }
   }
 }
@@ -178,7 +178,7 @@ extension DirectoryLocation {
     // appears now was put there by somebody.
     let fresh = try parent.openDirectory(name)
     let trust = try Self.trust(in: fresh, configuration)
-    if trust == .unsafe && !configuration.allowsUnsafeDirectory { throw .notPermitted }
+    if trust == .refused && !configuration.allowsUnsafeDirectory { throw .notPermitted }
     let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
     if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in

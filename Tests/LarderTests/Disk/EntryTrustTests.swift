@@ -19,13 +19,13 @@ struct `Trust in directories` {
 
   @Test func `others own or can write to an unsafe directory`() {
     #expect(trust(0o700, owner: 1000) == .safe && trust(0o755, owner: 1000) == .safe)
-    #expect(trust(0o700, owner: 1001) == .unsafe && trust(0o755, owner: 1001) == .unsafe)
-    #expect(trust(0o1777, owner: 0) == .unsafe && trust(0o702, owner: 1000) == .unsafe)
-    #expect(trust(0o770, owner: 1000, group: 51) == .unsafe)
+    #expect(trust(0o700, owner: 1001) == .refused && trust(0o755, owner: 1001) == .refused)
+    #expect(trust(0o1777, owner: 0) == .refused && trust(0o702, owner: 1000) == .refused)
+    #expect(trust(0o770, owner: 1000, group: 51) == .refused)
     #expect(trust(0o770, owner: 1000, group: 1000) == .safe)
     #expect(trust(0o2770, owner: 1001, sharesWithGroup: true) == .safe)
-    #expect(trust(0o2770, owner: 1001, group: 51, sharesWithGroup: true) == .unsafe)
-    #expect(trust(0o700, owner: 1001, of: 0) == .unsafe)
+    #expect(trust(0o2770, owner: 1001, group: 51, sharesWithGroup: true) == .refused)
+    #expect(trust(0o700, owner: 1001, of: 0) == .refused)
   }
 
   @Test func `a directory in which root alone can store is root's`() {

@@ -22,7 +22,7 @@ struct VerbTableTests {
     ("man", []),
     ("expire", ["dry-run"]), ("trim", ["to", "count", "age", "dry-run"]),
     ("clear", ["force", "dry-run"]), ("stamp", ["expires"]),
-    ("record", ["expires", "ext", "key-file"]), ("fixture", []), ("demo", []),
+    ("record", ["expires", "ext", "key-file", "adopt"]), ("fixture", ["adopt"]), ("demo", []),
   ])
   func `a verb has its options, json, plain and help`(name: String, options: [String]) throws {
     let verb = try #require(Verb.named(Array(name.utf8)))
