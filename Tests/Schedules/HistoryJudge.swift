@@ -206,7 +206,7 @@
         other.operation.verb == .load && other.value == value && other.cache == call.cache
           && other.start < call.end && call.start < other.end
       }
-      if !isJoined { steps.append(step(.read(value), false, nil)) }
+      if !isJoined, !isLate { steps.append(step(.read(value), false, nil)) }
       return steps
     }
 
