@@ -113,6 +113,8 @@ struct `A cache among neighbours` {
     let cache = try open(.strict)
     try cache.store("old", forKey: "k")
     #expect(try cache.value(forKey: "k") == "old")
+    // Waits for the scan, which looks at every file and would meet the failure.
+    #expect(try cache.disk.count() == 1)
     // Before the store, since the thread that hears of it may look at once.
     faults.plan(.errno(.ioError), for: .fstatat)
     try outside(Self.store)
