@@ -132,7 +132,11 @@ extension DiskModelRun {
     case .failure(let error):
       // What the promise says: nothing, or the older one and the error says so.
       // The older one may have expired, and be there again when the clock is set back.
-      if isExclusive || error.oldValueRemains {
+      if isExclusive {
+        // Where the look at the published file fails, it is left: nothing proves that the name is
+        // still its own.
+        model.add(key, [nil, entry])
+      } else if error.oldValueRemains {
         model.add(key, [nil])
       } else {
         model.set(key, [nil])
