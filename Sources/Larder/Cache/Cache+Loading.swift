@@ -76,8 +76,9 @@ extension Cache {
   ) async throws -> Value {
     // The flight before this one may have ended between the miss and now.
     if let value = try await value(forKey: request.key) { return value }
-    if let fixture {
-      return try await loadForFixture(fixture, request.key, request.expiration, request.load)
+    if let loadReplacement {
+      return try await loadReplacement.load(
+        request.key, for: self, expiration: request.expiration, request.load)
     }
     do {
       let value = try await request.load()

@@ -24,8 +24,8 @@ public final class Cache<Value: Sendable>: Sendable {
   /// The loads that are going on, in this object alone: another object on the directory loads by
   /// itself.
   let flights = FlightControl<Value>()
-  /// The fixture whose copy this works on, in a test.
-  let fixture: FixtureUse?
+  /// A fixture that answers the loads, in a test.
+  let loadReplacement: (any LoadReplacement)?
   /// The keys of what is in memory, for news of their files.
   let keptKeys = KeptKeys()
 
@@ -38,15 +38,16 @@ public final class Cache<Value: Sendable>: Sendable {
     configuration: CacheConfiguration = CacheConfiguration()
   ) throws(CacheError) {
     try self.init(
-      directory: directory, coder: coder, configuration: configuration, fixture: nil)
+      directory: directory, coder: coder, configuration: configuration,
+      loadReplacement: nil)
   }
 
-  /// Opens a cache, on a fixture's copy if there is one.
+  /// Opens a cache whose loads are answered by a replacement if there is one.
   init(
     directory: String, coder: Coder<Value>, configuration: CacheConfiguration,
-    fixture: FixtureUse?
+    loadReplacement: (any LoadReplacement)?
   ) throws(CacheError) {
-    self.fixture = fixture
+    self.loadReplacement = loadReplacement
     self.configuration = configuration
     self.coder = coder
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
@@ -116,7 +117,7 @@ public final class Cache<Value: Sendable>: Sendable {
     // After the disk, so that what a read has brought meanwhile goes too.
     defer {
       memory.removeAll()
-      fixture?.copy.remove()
+      loadReplacement?.close()
     }
     try disk.close()
   }

@@ -48,3 +48,16 @@ public struct LoadOptions: Sendable, Hashable {
     self.failureLifetime = failureLifetime
   }
 }
+
+/// A replacement for the loads of a cache, as a fixture is in a test: the closure that the caller
+/// passes runs only if the replacement calls it.
+protocol LoadReplacement: Sendable {
+  /// Returns the value that the load would return.
+  func load<Value>(
+    _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
+    _ load: @Sendable () async throws -> Value
+  ) async throws -> Value
+
+  /// Gives up what the replacement holds; the cache has been closed.
+  func close()
+}

@@ -22,7 +22,7 @@ extension Cache {
     configuration.disk.mode = .shared
     try self.init(
       directory: copy.path, coder: coder, configuration: configuration,
-      fixture: FixtureUse(fixture: fixture, copy: copy, names: names))
+      loadReplacement: FixtureUse(fixture: fixture, copy: copy, names: names))
   }
 
   /// Opens a cache on a copy of the fixture at a path, at the fixture's time.
@@ -40,20 +40,30 @@ extension Cache {
     try self.init(
       fixture: Fixture(path, relativeTo: sourceFile), coder: coder, configuration: configuration)
   }
+}
 
-  /// Does what a load does in a test: records the value if the fixture lacks it and may, and else
-  /// refuses. What another test has recorded since the copy was made is taken as loaded.
-  func loadForFixture(
-    _ use: FixtureUse, _ key: CacheKey, _ expiration: Expiration?,
+/// The connection between a cache and the fixture that it was opened on: answers the cache's loads.
+private struct FixtureUse: LoadReplacement {
+  let fixture: Fixture
+  /// The copy that the cache works on.
+  let copy: ScratchDirectory
+  /// The entries that the copy was made with.
+  let names: Set<EntryName>
+
+  func close() { copy.remove() }
+
+  /// Records the value if the fixture lacks it and may, and else throws `FixtureMiss`. A value that
+  /// another test has recorded since the copy was made counts as loaded.
+  func load<Value>(
+    _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
     _ load: @Sendable () async throws -> Value
   ) async throws -> Value {
+    let disk = cache.disk
     let name = disk.subject(key).name
-    let isRecorded = use.names.contains(name)
-    let executor = disk.executor
-    let fixture = use.fixture
+    let isRecorded = names.contains(name)
     var bytes: [UInt8]?
     if !isRecorded {
-      bytes = try await executor.run("value") { () throws(CacheError) in
+      bytes = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
         try fixture.value(of: name)
       }
     }
@@ -63,32 +73,17 @@ extension Cache {
           key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
       }
       var recording = FixtureDirectory.Recording(
-        try coder.encode(try await load()),
-        expiration: expiration ?? configuration.disk.expiration)
+        try cache.coder.encode(try await load()),
+        expiration: expiration ?? cache.configuration.disk.expiration)
       recording.fileExtension = disk.fileExtension
-      bytes = try await executor.run("record") { [recording] () throws(CacheError) in
+      bytes = try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
         try fixture.record(recording, forKey: key)
       }
     }
     // Decoded also when it was loaded just now: the next run gets no other value.
-    let value = try coder.decode(bytes ?? [])
+    let value = try cache.coder.decode(bytes ?? [])
     // Into the copy as well, so that the rest of the test finds it.
-    _ = try await store(value, forKey: key, expiration: expiration)
+    _ = try await cache.store(value, forKey: key, expiration: expiration)
     return value
-  }
-}
-
-/// What ties a cache to the fixture that it was opened on.
-final class FixtureUse: Sendable {
-  let fixture: Fixture
-  /// Removed with the last who holds it.
-  let copy: ScratchDirectory
-  /// The entries that the copy was made with.
-  let names: Set<EntryName>
-
-  init(fixture: Fixture, copy: ScratchDirectory, names: Set<EntryName>) {
-    self.fixture = fixture
-    self.copy = copy
-    self.names = names
   }
 }
