@@ -44,7 +44,7 @@ extension DiskEngine {
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
-      withState { if $0.storedSinceClear != nil { $0.mustScanAgain() } }
+      withState { if $0.storedSinceClear != nil { $0.scans.reset() } }
       keepPending()
     }
     progress.add(endClearingOfPending())
@@ -59,7 +59,7 @@ extension DiskEngine {
       return old
     }
     // What neighbours stored meanwhile was met by the walk or not.
-    if withState({ $0.hasMissedNews }) { startRescan() }
+    if withState({ $0.scans.hasMissedNews }) { startRescan() }
     progress.finish()
     // Last: the end of the engine waits for this, and has everybody told.
     withState { $0.isClearing = false }
@@ -98,7 +98,7 @@ extension DiskEngine {
       result.failed += 1
     }
     // They are still there, and the index has forgotten them.
-    if result.failed > 0 { withState { $0.mustScanAgain() } }
+    if result.failed > 0 { withState { $0.scans.reset() } }
     return result
   }
 
@@ -147,8 +147,7 @@ extension EngineState {
     // What waited to be written is as old as the files.
     pendingCleared = backlog.dropAll()
     index.removeAll()
-    // The slots are given anew; what is stored from now on a scan need not look for.
-    ongoingScan?.met = SlotMarks(count: 0)
+    scans.forgetKnown()
     pending = [:]
     return true
   }

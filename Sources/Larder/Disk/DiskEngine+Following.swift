@@ -37,7 +37,7 @@ extension DiskEngine {
 
   /// After events were lost: what is in memory may be old, and the index wrong in any entry.
   private func actOnLoss() {
-    withState { $0.hasMissedNews = true }
+    withState { $0.scans.noteMissedNews() }
     tellObserversOfReplacement()
     // While a scan is going on it may have passed what was lost; another follows then.
     startRescan()
@@ -85,7 +85,7 @@ extension DiskEngine {
       var unclear: [EntryName] = []
       for look in looks {
         // Known to be free, and yet a scan may have met the file before and tell of it later.
-        if look.met == nil { state.changedSinceScan?.insert(look.name) }
+        if look.met == nil { state.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
           // That a name is free is no news where the index has not met its file. A read that is
           // under way may have, and must not keep the value.
@@ -192,10 +192,10 @@ extension EngineState {
     // The evictor judges the file once more and takes over what it finds.
     if let victim = doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {
-      hasMissedNews = hasMissedNews || met != nil
+      if met != nil { scans.noteMissedNews() }
       return true
     }
-    changedSinceScan?.insert(name)
+    scans.noteChange(of: name)
     return takeOver(met, of: name, at: now)
   }
 }

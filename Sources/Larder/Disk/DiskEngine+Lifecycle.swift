@@ -116,7 +116,7 @@ extension DiskEngine {
     withState { $0.isShutDown = true }
     endWatching()
     // What still removes files would remove those of who has the directory next.
-    wait { $0.ongoingScan == nil && !$0.isClearing ? () : nil }
+    wait { !$0.scans.isOngoing && !$0.isClearing ? () : nil }
     // A store or removal that has its name goes on, and ends before the lock is given up.
     wait { $0.busy.isEmpty ? () : nil }
     try flush()
@@ -153,16 +153,13 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a process that ends before its scan does must stay for it.
-  ///
-  /// It does with the probability of the share that it wrote of 5 % of the limit, so that many
-  /// short processes together hold the limit and few of them pay for a scan.
+  /// Whether the end of the engine waits for the scan; see `RescanSchedule.mustFinishScan`.
   private func mustFinishScan() -> Bool {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
-    let (isScanning, written) = withState {
-      ($0.statistics.scan == .running, $0.rescans.byteCount)
+    let chance = Double.random(in: 0..<1)
+    return withState { state in
+      state.scans.progress == .running
+        && state.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
     }
-    guard isScanning else { return false }
-    return Double(written) >= Double(limit) * 0.05 * Double.random(in: 0..<1)
   }
 }

@@ -250,7 +250,7 @@ extension DiskEngine {
       guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
       else { return false }
       // A scan may have met the file before it went, and tell of it later.
-      state.changedSinceScan?.insert(name)
+      state.scans.noteChange(of: name)
       outdateReaders(of: name)
       return true
     }

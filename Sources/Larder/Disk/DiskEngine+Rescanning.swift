@@ -8,13 +8,11 @@ extension DiskEngine {
     guard mustRescan else { return }
     let now = MonotonicTime.now
     let (isDue, mustPlan) = withState { state in
-      state.rescans.lastStore = now
       let isDue =
-        state.isScanned && state.ongoingScan == nil
+        state.scans.mayRescan
         && state.rescans.isDue(
           sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
-      defer { state.rescans.isPlanned = true }
-      return (isDue, !state.rescans.isPlanned)
+      return (isDue, state.rescans.planLook(afterStoreAt: now))
     }
     if isDue { startRescan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }
@@ -27,11 +25,8 @@ extension DiskEngine {
   /// Scans when nothing was stored for a while; else waits for the rest of it.
   private func rescanAfterLastStore() {
     let now = MonotonicTime.now
-    let rest: Duration? = withState { state in
-      guard !state.isShutDown, let last = state.rescans.lastStore else { return nil }
-      let rest = configuration.rescanDelay - now.duration(since: last)
-      if rest <= .zero { state.rescans.isPlanned = false }
-      return rest
+    let rest = withState { state in
+      state.isShutDown ? nil : state.rescans.rest(of: configuration.rescanDelay, at: now)
     }
     guard let rest else { return }
     if rest > .zero { return planRescan(after: rest) }
@@ -43,7 +38,7 @@ extension DiskEngine {
   func rescanOnce() {
     if startRescan() { return }
     withState { state in
-      if state.ongoingScan != nil { state.hasMissedNews = true }
+      if state.scans.isOngoing { state.scans.noteMissedNews() }
     }
   }
 }

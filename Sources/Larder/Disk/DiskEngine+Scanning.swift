@@ -3,12 +3,7 @@ extension DiskEngine {
   func startScanIfNeeded() {
     // Before the first name is read, so that nothing happens between the scan and the events.
     if followsNeighbours { startWatching() }
-    let number: Int? = withState { state in
-      switch state.statistics.scan {
-      case .running, .finished: nil
-      case .notStarted, .failed: state.beginScan()
-      }
-    }
+    let number = withState { $0.scans.needsScan ? $0.beginScan() : nil }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
   }
 
@@ -18,7 +13,7 @@ extension DiskEngine {
   @discardableResult
   func startRescan() -> Bool {
     let number: Int? = withState { state in
-      guard state.isScanned, state.ongoingScan == nil, !state.isShutDown else { return nil }
+      guard state.scans.mayRescan, !state.isShutDown else { return nil }
       return state.beginScan()
     }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
@@ -34,7 +29,7 @@ extension DiskEngine {
     while true {
       startScanIfNeeded()
       let (outcome, isShutDown) = wait { state in
-        state.statistics.scan == .running ? nil : (state.statistics.scan, state.isShutDown)
+        state.scans.progress == .running ? nil : (state.scans.progress, state.isShutDown)
       }
       switch outcome {
       case .finished: return
@@ -64,7 +59,7 @@ extension DiskEngine {
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }
     // While everything is being removed another would miss the same; the end of that starts it.
-    if withState({ $0.hasMissedNews && $0.storedSinceClear == nil }) { startRescan() }
+    if withState({ $0.scans.hasMissedNews && $0.storedSinceClear == nil }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {
@@ -146,11 +141,7 @@ extension DiskEngine {
   }
 
   private func noteScanEnd(since start: MonotonicTime) {
-    withState { state in
-      let now = MonotonicTime.now
-      state.rescans.lastEnd = now
-      state.rescans.lastDuration = now.duration(since: start)
-    }
+    withState { $0.rescans.noteScan(from: start, to: .now) }
   }
 
   /// Removes temporaries whose writer is gone: those that can be locked.
@@ -165,7 +156,6 @@ extension DiskEngine {
         // The name may have gone to another file between the opening and the lock.
         guard try handle.status(of: name).identity == status.identity else { continue }
         try handle.unlink(name)
-        withState { $0.temporaryCount -= 1 }
       } catch {
         // Published or removed meanwhile, or not ours to remove.
       }
@@ -191,7 +181,7 @@ extension DiskEngine {
     // What was known is given back outside of the lock, which takes its time, and so is the lock of
     // the term in the directory before.
     _ = withState { state in
-      let old = (state.index, state.pending, state.doomed, state.changedSinceScan, state.term)
+      let old = (state.index, state.pending, state.doomed, state.scans, state.term)
       state.forgetDirectory()
       return old
     }

@@ -80,7 +80,7 @@ extension EngineState {
     cancelRemoval(of: name)
     pending[name] = nil
     storedSinceClear?.insert(name)
-    changedSinceScan?.insert(name)
+    scans.noteChange(of: name)
     index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
   }
 }

@@ -20,7 +20,7 @@ extension DiskEngine {
       if standing == .outdated { state.index.touch(name, at: access) }
       guard let standing, standing != .outdated else { return (access, expiry) }
       isNews = standing == .news
-      state.changedSinceScan?.insert(name)
+      state.scans.noteChange(of: name)
       if isDue && lag > .zero {
         state.notePending(name, status, access: access, expiry: extended)
       }
@@ -114,7 +114,7 @@ extension DiskEngine {
         known.inode != status.inode || known.changeTime != status.change
       else { return false }
       outdateReaders(of: name)
-      state.changedSinceScan?.insert(name)
+      state.scans.noteChange(of: name)
       state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
       return true
     }
@@ -252,7 +252,7 @@ extension EngineState {
     statistics.hits += 1
     statistics.bytesRead.addSaturating(status.byteCount)
     let access = issueAccess(at: use.now)
-    changedSinceScan?.insert(name)
+    scans.noteChange(of: name)
     let stored = status.modification.asExpiry
     index.use(known.slot, at: access)
     // Most uses promise nothing new, and what was promised before is in the index already.

@@ -1,17 +1,11 @@
 extension EngineState {
-  /// Starts a scan: the first, or a later one that looks for what others did meanwhile.
+  /// Begins a scan, the first or a later one.
   ///
-  /// - Returns: The scan's number, which ends to count when the directory is replaced.
+  /// - Returns: The scan's number, which no longer counts once the directory is replaced.
   /// - Complexity: O(n / 64), under the lock.
   mutating func beginScan() -> Int {
-    scanNumber += 1
-    ongoingScan = OngoingScan(number: scanNumber, isRescan: isScanned, met: index.emptyMarks())
-    // During a later scan the index stays as good as it was: limits are kept and nobody waits.
-    if !isScanned { statistics.scan = .running } else { rescans.begin() }
-    hasMissedNews = false
-    temporaryCount = 0
-    changedSinceScan = []
-    return scanNumber
+    if isScanned { rescans.restart() }
+    return scans.begin(index.emptyMarks())
   }
 
   /// Takes in what a scan met, except where this process has changed a name since.
@@ -21,43 +15,29 @@ extension EngineState {
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
-    guard !isShutDown, var scan = takeScan(number) else { return nil }
-    scan.foreignCount += piece.foreignCount
-    temporaryCount += piece.temporaries.count
+    guard !isShutDown, scans.addForeign(piece.foreignCount, scan: number) else { return nil }
     var news: [EntryName] = []
     for entry in piece.entries {
-      index.mark(entry.name, in: &scan.met)
-      // What happens meanwhile wins: the scan saw what was before.
-      if changedSinceScan?.contains(entry.name) ?? false { continue }
+      scans.meet(index.slot(of: entry.name))
+      // A later change wins, because the scan may have met the file as it was before.
+      if scans.hasChanged(entry.name) { continue }
       if hidesFile(named: entry.name) {
-        // The evictor judges a victim once more. What a removal of everything hides may have come
-        // after its walk, and stay: another scan tells when nothing is hidden.
-        if storedSinceClear != nil { hasMissedNews = true }
+        // The evictor judges a victim once more. A file that a removal of everything hides may have
+        // come after its walk, and stay: another scan finds it when nothing is hidden.
+        if storedSinceClear != nil { scans.noteMissedNews() }
         continue
       }
       let isKnown = index.contains(entry.name)
       if takeOver(entry, of: entry.name, at: now) && isKnown { news.append(entry.name) }
     }
-    ongoingScan = scan
     return news
-  }
-
-  /// Takes the scan out of the state, so that changing its marks copies none of them; the caller
-  /// puts it back.
-  private mutating func takeScan(_ number: Int) -> OngoingScan? {
-    guard let scan = ongoingScan, scan.number == number else { return nil }
-    ongoingScan = nil
-    return scan
   }
 
   /// The entries in a range of slots that a scan has not met although they were known before; nil
   /// when the range is beyond the last slot or the scan is given up.
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
-    guard let scan = ongoingScan, scan.number == number, slots.lowerBound < scan.met.count else {
-      return nil
-    }
-    return index.names(in: slots, lacking: scan.met)
-      .filter { !(changedSinceScan?.contains($0) ?? false) }
+    guard let met = scans.marks(of: number), slots.lowerBound < met.count else { return nil }
+    return index.names(in: slots, lacking: met).filter { !scans.hasChanged($0) }
   }
 
   /// Forgets an entry whose file is gone, unless this process has changed its name since the scan
@@ -65,29 +45,21 @@ extension EngineState {
   ///
   /// - Returns: Whether it was forgotten.
   mutating func forgetVanished(_ name: EntryName, scan number: Int) -> Bool {
-    guard ongoingScan?.number == number, !(changedSinceScan?.contains(name) ?? true) else {
-      return false
-    }
+    guard scans.mayForget(name, scan: number) else { return false }
     pending[name] = nil
     return index.remove(name) != nil
   }
 
-  /// Ends a scan unless another has begun since.
+  /// Ends a scan unless it was given up before.
   ///
-  /// - Returns: Whether none has.
-  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Bool {
-    guard let scan = takeScan(number) else { return false }
-    changedSinceScan = nil
-    switch (scan.isRescan, outcome) {
-    // What the index knows is not worse for a scan that failed; the next one may do better.
-    case (true, .failed(let errno)): statistics.upkeepFailures[errno, default: 0] += 1
-    case (true, _): break
-    case (false, _):
-      statistics.scan = outcome
-      rescans.begin()
+  /// - Returns: The names that it has noted, which the caller releases outside of the lock.
+  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
+    guard let ending = scans.end(number, outcome) else { return nil }
+    if !ending.isRescan { rescans.restart() }
+    if ending.isRescan, case .failed(let errno) = outcome {
+      statistics.upkeepFailures[errno, default: 0] += 1
     }
-    if outcome == .finished { statistics.foreignCount = scan.foreignCount }
-    return true
+    return ending.remains
   }
 
   /// Forgets everything that was known of the directory, since another is held now.
@@ -101,13 +73,6 @@ extension EngineState {
     // What is moved away is left alone, and what has taken its place is not what was to be removed.
     storedSinceClear = nil
     restampedSinceClear = [:]
-    mustScanAgain()
-  }
-
-  /// Takes note that the index no longer says what the directory holds.
-  mutating func mustScanAgain() {
-    statistics.scan = .notStarted
-    ongoingScan = nil
-    changedSinceScan = nil
+    scans.reset()
   }
 }

@@ -59,16 +59,8 @@ struct EngineState: Sendable {
   var restampedSinceClear: NameMap<FileStatus> = [:]
   /// Whether everything is being removed, until who waits for that has been told of the end.
   var isClearing = false
-  /// While a scan is going on: the names it must not report, because we changed them meanwhile.
-  var changedSinceScan: NameSet?
-  /// The scan that is going on, the first or a later one.
-  var ongoingScan: OngoingScan?
-  /// The number of the latest scan.
-  var scanNumber = 0
-  /// What tells when the next scan is due, and what a process that ends before its first one owes.
+  var scans = ScanLog()
   var rescans = RescanSchedule()
-  /// Whether something happened to a hidden name that a scan has to look into.
-  var hasMissedNews = false
   /// Whether the next sweep in the background is submitted; each one submits the one after it.
   var areSweepsPlanned = false
   /// Trims that wait for the scan, to remove themselves what has expired.
@@ -79,8 +71,6 @@ struct EngineState: Sendable {
   var lastAccess = Timestamp(seconds: .min)
   /// When the free space was last looked up.
   var lastFreeSpaceCheck: MonotonicTime?
-  /// The number of temporaries that the last scan met, of which those left behind are removed.
-  var temporaryCount = 0
   /// Whether another directory was found at the path whose lock has not been taken.
   var mustLock = false
   /// What is known of evictions for a full disk.
@@ -97,6 +87,8 @@ extension EngineState {
   /// The statistics as they are shown.
   var snapshot: DiskStatistics {
     var snapshot = statistics
+    snapshot.scan = scans.progress
+    snapshot.foreignCount = scans.foreignCount
     if absentCount > 0 { snapshot.misses[.absent, default: 0] += absentCount }
     return snapshot
   }
@@ -110,8 +102,8 @@ extension EngineState {
     }
   }
 
-  /// Whether the index knows every entry, also while a later scan looks for what others did.
-  var isScanned: Bool { statistics.scan == .finished }
+  /// Whether the index knows every entry, also during a later scan.
+  var isScanned: Bool { scans.isComplete }
 
   /// What is rarely true and asked by every read.
   struct Rarities: OptionSet, Sendable {
@@ -186,9 +178,8 @@ extension EngineState {
     cancelRemoval(of: entry.name)
     pending[entry.name] = nil
     storedSinceClear?.insert(entry.name)
-    changedSinceScan?.insert(entry.name)
-    rescans.byteCount += entry.byteCount
-    rescans.storeCount += 1
+    scans.noteChange(of: entry.name)
+    rescans.noteStore(of: entry.byteCount)
     if index.upsert(entry, order: order) {
       statistics.removals[.replaced, default: 0] += 1
       cause = .replaced
@@ -203,7 +194,7 @@ extension EngineState {
     cancelRemoval(of: name)
     pending[name] = nil
     pendingCleared.remove(name)
-    changedSinceScan?.insert(name)
+    scans.noteChange(of: name)
     index.remove(name)
   }
 
@@ -214,7 +205,7 @@ extension EngineState {
     doomed.restamp(name, inode: status.inode, changeTime: status.change)
     if storedSinceClear != nil { restampedSinceClear[name] = status }
     // A scan may have met the file as it was before the stamp.
-    changedSinceScan?.insert(name)
+    scans.noteChange(of: name)
     index.restamp(
       name, inode: status.inode, changeTime: status.change,
       expiry: status.modification.asExpiry)
@@ -225,13 +216,13 @@ extension EngineState {
     for victim in victims {
       doomed.insert(victim)
       pending[victim.name] = nil
-      changedSinceScan?.insert(victim.name)
+      scans.noteChange(of: victim.name)
     }
   }
 
   /// Forgets that a name's file was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     // A scan may have met the file before it went.
-    if doomed.remove(name) { changedSinceScan?.insert(name) }
+    if doomed.remove(name) { scans.noteChange(of: name) }
   }
 }

@@ -2,12 +2,10 @@ extension EntryIndex {
   /// No marks, for every slot that there is now.
   func emptyMarks() -> SlotMarks { SlotMarks(count: names.identities.count) }
 
-  /// Marks an entry's slot.
+  /// The slot of an entry.
   ///
   /// - Complexity: O(1).
-  func mark(_ name: EntryName, in marks: inout SlotMarks) {
-    if let slot = names.slot(of: name) { marks.mark(slot) }
-  }
+  func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
 
   /// The entries in a range of slots that were there when the marks were made and have none.
   ///

@@ -4,11 +4,11 @@ struct ScanEnding: Sendable {
   let outcome: DiskStatistics.ScanProgress
   /// What a sweep would remove now; nil where nothing may be removed.
   let sweep: TrimPlan?
-  private(set) var isOver = false
+  fileprivate(set) var isOver = false
   fileprivate var eviction: Eviction?
   fileprivate var course: TrimCourse?
   fileprivate var isSwept = false
-  /// What the scan kept and nobody needs any more, to be given back outside of the lock.
+  /// The names that the scan has noted, released outside of the engine's lock.
   fileprivate var remains: NameSet?
 
   init(number: Int, outcome: DiskStatistics.ScanProgress, sweep: TrimPlan?) {
@@ -25,8 +25,8 @@ extension EngineState {
   ///
   /// - Parameter limits: Makes the plan that the limits ask for, once what has expired is gone.
   mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
-    let isFirst = ongoingScan.map { $0.number == ending.number && !$0.isRescan } ?? false
-    guard let sweep = ending.sweep, isFirst, ending.outcome == .finished, trimsWaiting == 0,
+    guard let sweep = ending.sweep, scans.isFirst(ending.number), ending.outcome == .finished,
+      trimsWaiting == 0,
       !isShutDown
     else { return end(&ending) }
     if ending.course == nil { begin(sweep, in: &ending) }
@@ -60,12 +60,7 @@ extension EngineState {
   private mutating func end(_ ending: inout ScanEnding) {
     // One that is given up, since the directory was replaced or the engine ends, has its victims.
     if let eviction = ending.eviction, !eviction.isComplete { endChoosing(eviction) }
-    if ongoingScan?.number == ending.number { ending.remains = changedSinceScan }
-    _ = endScan(ending.number, ending.outcome)
-    ending.finish()
+    ending.remains = endScan(ending.number, ending.outcome)
+    ending.isOver = true
   }
-}
-
-extension ScanEnding {
-  fileprivate mutating func finish() { isOver = true }
 }

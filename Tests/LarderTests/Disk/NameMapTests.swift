@@ -73,7 +73,7 @@ struct NameMapTests {
     #expect(state.index.count == 100)
     #expect(state.statistics.removals == [.expired: 500, .evicted: 400])
     #expect(state.evictions.map(\.isComplete) == [true, true])
-    #expect(state.changedSinceScan?.isEmpty == nil)
+    #expect(!state.scans.isOngoing)
   }
 
   @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
@@ -88,7 +88,7 @@ struct NameMapTests {
     #expect(!ending.isOver)
     state.isShutDown = true
     state.proceed(with: &ending) { _ in nil }
-    #expect(ending.isOver && state.ongoingScan == nil)
+    #expect(ending.isOver && !state.scans.isOngoing)
     #expect(state.evictions.map(\.isComplete) == [true])
   }
 }

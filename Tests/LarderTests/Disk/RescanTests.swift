@@ -7,7 +7,7 @@ extension DiskCache {
   /// Scans the directory again and waits for the end.
   func rescan() {
     engine.startRescan()
-    engine.wait { $0.ongoingScan == nil ? () : nil }
+    engine.wait { !$0.scans.isOngoing ? () : nil }
   }
 }
 
@@ -93,7 +93,7 @@ struct `A scan after the first` {
     #expect(cache.statistics.purges == 1)
     #expect(try cache.totalSize() == 500)
     gate.open()
-    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
     #expect(try cache.totalSize() == 500)
     #expect(cache.statistics.purges == 1)
     try scene.expectConsistent(cache)
@@ -106,7 +106,7 @@ struct `A scan after the first` {
     for number in 3..<6 { try cache.store([2], forKey: "\(number)") }
     try cache.store([3], forKey: "new")
     gate.open()
-    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
     #expect(try cache.count() == 7)
     try scene.expectConsistent(cache)
   }
@@ -122,12 +122,12 @@ struct `A scan after the first` {
     // The removal has read all names, and may be told of nothing that comes now.
     try scene.plant([1, 2, 3], named: scene.name("neighbour's").text)
     cache.rescan()
-    let number = cache.engine.withState(\.scanNumber)
+    let number = cache.engine.withState(\.scans.number)
     gate.open()
     #expect(try progress.wait().removed == 5)
-    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
     #expect(try cache.totalSize() == 3)
-    #expect(cache.engine.withState(\.scanNumber) == number + 1)
+    #expect(cache.engine.withState(\.scans.number) == number + 1)
     try scene.expectConsistent(cache)
   }
 
@@ -139,7 +139,7 @@ struct `A scan after the first` {
       #expect(try cache.value(forKey: "\(number)") == nil)
     }
     gate.open()
-    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
     #expect(try cache.count() == 0)
     try scene.expectConsistent(cache)
   }
@@ -155,25 +155,6 @@ struct `A scan after the first` {
     #expect(try cache.count() == 1)
     cache.rescan()
     try scene.expectConsistent(cache)
-  }
-
-  @Test func `is due after a twentieth of a limit, and takes no more than half of the time`() {
-    var schedule = RescanSchedule()
-    let start = MonotonicTime(nanoseconds: 1_000_000_000)
-    schedule.byteCount = 50
-    #expect(!schedule.isDue(sizeLimit: 1000, countLimit: nil, at: start))
-    schedule.byteCount = 51
-    #expect(schedule.isDue(sizeLimit: 1000, countLimit: nil, at: start))
-    #expect(!schedule.isDue(sizeLimit: nil, countLimit: nil, at: start))
-    schedule.lastEnd = start
-    schedule.lastDuration = .seconds(2)
-    #expect(
-      !schedule.isDue(sizeLimit: 1000, countLimit: 9, at: start.advanced(by: .milliseconds(1_999))))
-    #expect(schedule.isDue(sizeLimit: 1000, countLimit: 9, at: start.advanced(by: .seconds(2))))
-    schedule.begin()
-    schedule.storeCount = 3
-    #expect(schedule.isDue(sizeLimit: nil, countLimit: 59, at: start.advanced(by: .seconds(2))))
-    #expect(!schedule.isDue(sizeLimit: nil, countLimit: 60, at: start.advanced(by: .seconds(2))))
   }
 
   @Test func `comes by itself where there are no events, and not where there are`() throws {
@@ -233,7 +214,7 @@ private struct Sequence {
       default: break
       }
     }
-    cache.engine.wait { $0.ongoingScan == nil ? () : nil }
+    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
     try cache.flush()
     history.order = cache.engine.withState { $0.index.entriesInOrder().map(\.name) }
     history.purges = cache.statistics.purges

@@ -113,7 +113,7 @@ struct `The scan` {
 
   private func finish(_ cache: DiskCache) {
     cache.engine.startScanIfNeeded()
-    cache.engine.wait { $0.statistics.scan == .running ? nil : () }
+    cache.engine.wait { $0.scans.progress == .running ? nil : () }
   }
 
   @Test(arguments: [Errno.ioError, .permissionDenied])

@@ -231,13 +231,13 @@ struct `A cache among neighbours` {
     let cache = try open(.events)
     try cache.store("old", forKey: "k")
     _ = try cache.disk.count()
-    let scans = cache.disk.engine.withState(\.scanNumber)
+    let scans = cache.disk.engine.withState(\.scans.number)
     var news = DirectoryNews()
     news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
     cache.disk.engine.act(on: news, since: cache.disk.engine.now)
     #expect(try cache.tier(forKey: "k") == .disk)
-    cache.disk.engine.wait { $0.ongoingScan == nil ? () : nil }
-    #expect(cache.disk.engine.withState(\.scanNumber) == scans + 1)
+    cache.disk.engine.wait { !$0.scans.isOngoing ? () : nil }
+    #expect(cache.disk.engine.withState(\.scans.number) == scans + 1)
     try cache.close()
   }
 

@@ -1,0 +1,144 @@
+/// The scans of a directory: how far they have come, and which names changed during them.
+///
+/// The first scan fills the index. Later ones look for what other processes have done; the index
+/// stays as good as it was during them, so that totals and limits need not wait. A name that this
+/// process changes during a scan is noted, because the scan may have met the older file.
+struct ScanLog: Sendable {
+  /// The progress of the scan that fills the index.
+  private(set) var progress = DiskStatistics.ScanProgress.notStarted
+  /// Things in the directory that are not the cache's, as of the last finished scan.
+  private(set) var foreignCount = 0
+  /// The number of the latest scan.
+  private(set) var number = 0
+  /// Whether something happened that the latest scan may have passed over.
+  private(set) var hasMissedNews = false
+  private var ongoing: Ongoing?
+  /// The names changed since the ongoing scan began; nil while there is none.
+  private var changed: NameSet?
+
+  /// The first scan or a later one, while it goes on.
+  private struct Ongoing {
+    /// Tells the scan from one that was given up, because the latter's thread may still be running.
+    let number: Int
+    /// Whether the index was complete when the scan began.
+    let isRescan: Bool
+    /// The entries that were known at the beginning, of which the marked ones were met.
+    var met: SlotMarks
+    var foreignCount = 0
+  }
+}
+
+extension ScanLog {
+  /// Whether the index knows every entry.
+  var isComplete: Bool { progress == .finished }
+
+  /// Whether the first scan has to be started for the index to become complete.
+  var needsScan: Bool {
+    switch progress {
+    case .running, .finished: false
+    case .notStarted, .failed: true
+    }
+  }
+
+  /// Whether any scan is going on.
+  var isOngoing: Bool { ongoing != nil }
+
+  /// Whether a later scan may begin: the first is over and none is going on.
+  var mayRescan: Bool { isComplete && ongoing == nil }
+
+  /// Whether a scan is still going on and fills the index.
+  func isFirst(_ number: Int) -> Bool {
+    ongoing.map { $0.number == number && !$0.isRescan } ?? false
+  }
+
+  /// Whether a scan is still going on.
+  func isOngoing(_ number: Int) -> Bool { ongoing?.number == number }
+
+  /// Begins a scan.
+  ///
+  /// - Parameter known: A mark for each entry that is known, none of them set.
+  /// - Returns: The scan's number.
+  mutating func begin(_ known: SlotMarks) -> Int {
+    number += 1
+    ongoing = Ongoing(number: number, isRescan: isComplete, met: known)
+    if !isComplete { progress = .running }
+    hasMissedNews = false
+    changed = []
+    return number
+  }
+
+  /// The end of a scan.
+  struct Ending: Sendable {
+    let isRescan: Bool
+    /// The noted names, which the caller releases outside of the engine's lock.
+    let remains: NameSet?
+  }
+
+  /// Ends a scan; returns nil and does nothing if it was given up before.
+  ///
+  /// A later scan that failed leaves the progress as it is: the index is no worse for it.
+  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Ending? {
+    guard let scan = ongoing, scan.number == number else { return nil }
+    let ending = Ending(isRescan: scan.isRescan, remains: changed)
+    ongoing = nil
+    changed = nil
+    if !scan.isRescan { progress = outcome }
+    if outcome == .finished { foreignCount = scan.foreignCount }
+    return ending
+  }
+
+  /// Gives up the ongoing scan and starts from nothing, because the index no longer says what the
+  /// directory holds.
+  mutating func reset() {
+    progress = .notStarted
+    ongoing = nil
+    changed = nil
+  }
+}
+
+// What the ongoing scan meets.
+extension ScanLog {
+  /// Counts things that a scan has met and that are not the cache's.
+  ///
+  /// - Returns: Whether the scan is still going on.
+  mutating func addForeign(_ count: Int, scan number: Int) -> Bool {
+    guard isOngoing(number) else { return false }
+    ongoing?.foreignCount += count
+    return true
+  }
+
+  /// Marks an entry as met by the ongoing scan; nil for one that was not known.
+  mutating func meet(_ slot: EntrySlot?) {
+    if let slot { ongoing?.met.mark(slot) }
+  }
+
+  /// The marks of the entries that a scan has met; nil when it is no longer going on.
+  func marks(of number: Int) -> SlotMarks? {
+    ongoing.flatMap { $0.number == number ? $0.met : nil }
+  }
+
+  /// Forgets which entries were known when the ongoing scan began, because their slots are given
+  /// anew. None of them is missed at its end.
+  mutating func forgetKnown() {
+    ongoing?.met = SlotMarks(count: 0)
+  }
+}
+
+// What happens meanwhile.
+extension ScanLog {
+  /// Notes that a name has changed, so that the ongoing scan does not report an older file.
+  mutating func noteChange(of name: EntryName) {
+    changed?.insert(name)
+  }
+
+  /// Whether a name has changed since the ongoing scan began.
+  func hasChanged(_ name: EntryName) -> Bool { changed?.contains(name) ?? false }
+
+  /// Whether a scan that finds no file of a name may say that the entry is gone.
+  func mayForget(_ name: EntryName, scan number: Int) -> Bool {
+    isOngoing(number) && !hasChanged(name)
+  }
+
+  /// Notes that the latest scan may have passed over something, so that another one has to follow.
+  mutating func noteMissedNews() { hasMissedNews = true }
+}

@@ -1,0 +1,143 @@
+import Testing
+
+@testable import Larder
+
+/// The log of scans, as a value without threads or files.
+@Suite("The log of scans")
+struct ScanLogTests {
+  private let first = IndexSample.name(1)
+  private let second = IndexSample.name(2)
+
+  /// A log whose first scan is over.
+  private func scanned() -> ScanLog {
+    var log = ScanLog()
+    _ = log.end(log.begin(SlotMarks(count: 0)), .finished)
+    return log
+  }
+
+  private func slot(_ number: UInt32) -> EntrySlot { EntrySlot(number: number) }
+
+  @Test(
+    arguments: [
+      (.finished, true, false), (.notStarted, false, true), (.failed(.ioError), false, true),
+    ] as [(DiskStatistics.ScanProgress, Bool, Bool)])
+  func `the first scan decides whether the index is complete`(
+    outcome: DiskStatistics.ScanProgress, isComplete: Bool, needsScan: Bool
+  ) {
+    var log = ScanLog()
+    #expect(log.needsScan && !log.isComplete && !log.isOngoing && !log.mayRescan)
+    let number = log.begin(SlotMarks(count: 0))
+    #expect(log.progress == .running && !log.needsScan && !log.isComplete && !log.mayRescan)
+    #expect(log.isFirst(number) && log.isOngoing(number))
+    let ending = log.end(number, outcome)
+    #expect(ending?.isRescan == false)
+    #expect(log.progress == outcome && log.isComplete == isComplete)
+    #expect(log.needsScan == needsScan && log.mayRescan == isComplete && !log.isOngoing)
+  }
+
+  @Test(arguments: [.finished, .notStarted, .failed(.ioError)] as [DiskStatistics.ScanProgress])
+  func `a later scan leaves the index complete, however it ends`(
+    outcome: DiskStatistics.ScanProgress
+  ) {
+    var log = scanned()
+    let number = log.begin(SlotMarks(count: 0))
+    #expect(log.isComplete && log.isOngoing && !log.mayRescan && !log.needsScan)
+    #expect(!log.isFirst(number))
+    let ending = log.end(number, outcome)
+    #expect(ending?.isRescan == true)
+    #expect(log.progress == .finished && log.mayRescan)
+  }
+
+  @Test func `a scan that was given up counts no longer, and its number comes once`() {
+    var log = ScanLog()
+    let old = log.begin(SlotMarks(count: 8))
+    log.reset()
+    #expect(log.progress == .notStarted && !log.isOngoing && log.needsScan)
+    let new = log.begin(SlotMarks(count: 8))
+    #expect(new == old + 1 && log.number == new)
+    let counts = [log.addForeign(1, scan: old), log.addForeign(2, scan: new)]
+    #expect(counts == [false, true])
+    #expect(log.marks(of: old) == nil && log.marks(of: new) != nil)
+    #expect(!log.mayForget(first, scan: old) && log.mayForget(first, scan: new))
+    let endings = [old, new, new].map { log.end($0, .finished)?.isRescan }
+    #expect(endings == [nil, false, nil])
+    #expect(log.foreignCount == 2)
+  }
+
+  @Test func `a complete index that no longer says what there is has to be filled anew`() {
+    var log = scanned()
+    log.reset()
+    #expect(log.needsScan && !log.mayRescan)
+    let number = log.begin(SlotMarks(count: 0))
+    #expect(log.isFirst(number) && log.progress == .running)
+  }
+
+  @Test func `names that change are noted while a scan goes on, and only then`() {
+    var log = scanned()
+    log.noteChange(of: first)
+    #expect(!log.hasChanged(first))
+    let number = log.begin(SlotMarks(count: 0))
+    #expect(!log.hasChanged(first) && log.mayForget(first, scan: number))
+    log.noteChange(of: first)
+    #expect(log.hasChanged(first) && !log.mayForget(first, scan: number))
+    #expect(!log.hasChanged(second) && log.mayForget(second, scan: number))
+    let remains = log.end(number, .finished)?.remains
+    #expect(remains?.contains(first) == true && remains?.contains(second) == false)
+    #expect(!log.hasChanged(first) && !log.mayForget(second, scan: number))
+  }
+
+  @Test func `the next scan begins with no name changed`() {
+    var log = scanned()
+    let number = log.begin(SlotMarks(count: 0))
+    log.noteChange(of: first)
+    _ = log.end(number, .finished)
+    _ = log.begin(SlotMarks(count: 0))
+    #expect(!log.hasChanged(first))
+  }
+
+  @Test func `what was known and is not met lacks its mark`() {
+    var log = scanned()
+    let number = log.begin(SlotMarks(count: 3))
+    log.meet(slot(1))
+    // An entry that was not known, and one that came since.
+    log.meet(nil)
+    log.meet(slot(3))
+    #expect((0..<4).map { log.marks(of: number)?.lacks($0) } == [true, false, true, false])
+    #expect(log.marks(of: number)?.count == 3)
+    log.forgetKnown()
+    #expect(log.marks(of: number)?.count == 0)
+    #expect((0..<4).allSatisfy { log.marks(of: number)?.lacks($0) == false })
+  }
+
+  @Test func `marks are dropped where no scan goes on`() {
+    var log = scanned()
+    log.meet(slot(0))
+    log.forgetKnown()
+    let isOngoing = log.addForeign(1, scan: log.number)
+    #expect(log.marks(of: log.number) == nil && !isOngoing)
+  }
+
+  @Test func `foreign things are those of the last scan that came to its end`() {
+    var log = ScanLog()
+    for (counts, outcome, expected) in [
+      ([2, 3], .finished, 5), ([7], .failed(.ioError), 5), ([9], .notStarted, 5),
+      ([], .finished, 0),
+    ] as [([Int], DiskStatistics.ScanProgress, Int)] {
+      let number = log.begin(SlotMarks(count: 0))
+      for count in counts { _ = log.addForeign(count, scan: number) }
+      _ = log.end(number, outcome)
+      #expect(log.foreignCount == expected)
+    }
+  }
+
+  @Test func `missed news asks for another scan, which takes the note away`() {
+    var log = scanned()
+    #expect(!log.hasMissedNews)
+    let number = log.begin(SlotMarks(count: 0))
+    log.noteMissedNews()
+    _ = log.end(number, .finished)
+    #expect(log.hasMissedNews)
+    _ = log.begin(SlotMarks(count: 0))
+    #expect(!log.hasMissedNews)
+  }
+}
