@@ -18,6 +18,17 @@ struct EntryReader: Sendable {
     requireProof = configuration.requireProof
   }
 
+  /// Makes a reader for the entries of a fixture: it compares proofs and contents with the lines of the
+  /// manifest, and refuses a file that is longer than a cache with the default limit holds.
+  init(forFixtureIn handle: DirectoryHandle) {
+    let standard = DiskCache.Configuration()
+    trust = EntryTrust(
+      user: ProcessIdentity.user, directoryOwner: handle.owner, group: nil, enforcesExpiry: false,
+      longest: standard.longestEntry)
+    checksContent = true
+    requireProof = false
+  }
+
   /// An open file, or why there is none.
   enum Opening: ~Copyable {
     case file(FileDescriptor, FileStatus)

@@ -113,19 +113,6 @@ extension FixtureSource.Testimony {
   }
 }
 
-extension EntryReader {
-  /// Reads what is to be taken over: proofs and contents are compared with the lines, and what is
-  /// longer than a cache with the default limit holds is no test's value.
-  fileprivate init(forFixtureIn handle: DirectoryHandle) {
-    let standard = DiskCache.Configuration()
-    trust = EntryTrust(
-      user: ProcessIdentity.user, directoryOwner: handle.owner, group: nil, enforcesExpiry: false,
-      longest: standard.longestEntry)
-    checksContent = true
-    requireProof = false
-  }
-}
-
 /// What taking the entries of one directory over into another came to.
 package struct FixtureTransfer: Sendable, Hashable {
   /// The entries taken, in the order of their names.
