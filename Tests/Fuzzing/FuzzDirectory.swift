@@ -33,7 +33,7 @@ private let keys = ["a", "b", "", "key with spaces", "\u{0}"]
 private func use(_ cache: DiskCache, isReadOnly: Bool) throws(CacheError) {
   for key in keys {
     let value = try cache.value(forKey: key)
-    let read = try cache.read(forKey: key, extending: ExpirationExtending.none)
+    let read = try cache.read(forKey: key, extending: .off)
     require(
       isReadOnly || value == nil || read == nil || value == read?.bytes, "two values of \(key)")
     _ = try cache.contains(key)

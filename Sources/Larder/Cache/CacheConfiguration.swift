@@ -31,7 +31,7 @@ extension CacheConfiguration {
       costLimit: memoryCostLimit, countLimit: memoryCountLimit)
     configuration.expiration = memoryExpiration
     // The disk decides what a use adds. A hit in memory must not outlive what the file will say.
-    configuration.extending = .none
+    configuration.extending = .off
     configuration.stripes = memoryStripes
     configuration.sweepInterval = memorySweepInterval
     // The system's coarse clock is five times as quick; another clock is used for both tiers.

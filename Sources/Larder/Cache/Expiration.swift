@@ -15,13 +15,19 @@ public enum Expiration: Sendable, Hashable {
 /// What an access does to the expiry of the value it found.
 public enum ExpirationExtending: Sendable, Hashable {
   /// The expiry stays; only the last access moves.
-  case none
+  case off
   /// The lifetime given at the store starts anew. The default.
   case lifetime
   /// The expiry moves to one relative to the access.
   ///
   /// It never moves earlier, `.never` stays `.never`, and `.date` stays where it is.
   case to(Expiration)
+}
+
+extension ExpirationExtending {
+  // Where an optional is asked for, `.none` means nil, and so what is configured.
+  @available(*, unavailable, renamed: "off")
+  public static var none: ExpirationExtending { .off }
 }
 
 /// How a value's expiry behaves after the store, as the attribute keeps it.
@@ -92,7 +98,7 @@ extension ExpirationExtending {
     guard expiry < .never, lifetime != .never, lifetime != .fixed else { return nil }
     let candidate: Timestamp
     switch (self, lifetime) {
-    case (.none, _), (.lifetime, .unknown), (.lifetime, .never), (.lifetime, .fixed): return nil
+    case (.off, _), (.lifetime, .unknown), (.lifetime, .never), (.lifetime, .fixed): return nil
     case (.lifetime, .seconds(let count)): candidate = now.adding(seconds: Int64(count))
     case (.to(let expiration), _): candidate = expiration.expiry(at: now)
     }

@@ -50,13 +50,28 @@ extension DiskCache {
     }
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access. Counts as a use.
+  /// The value stored under a key, with its extended data, expiry and last access, also an expired
+  /// one if that is allowed. Counts as a use.
   public func read(
-    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskValue? {
     let key = key.cacheKey
     return try await executor.run("read") { () throws(CacheError) in
-      try self.read(forKey: key, extending: extending)
+      try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
+    }
+  }
+
+  /// Gives an entry another expiry, counted from now, without writing its content, and returns
+  /// whether there was a value. Counts as a use.
+  @discardableResult
+  public func touch(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    allowingExpired: Bool = false
+  ) async throws(CacheError) -> Bool {
+    let key = key.cacheKey
+    return try await executor.run("touch") { () throws(CacheError) in
+      try self.touch(forKey: key, expiration: expiration, allowingExpired: allowingExpired)
     }
   }
 
@@ -66,11 +81,14 @@ extension DiskCache {
     return try await executor.run("contains") { () throws(CacheError) in try self.contains(key) }
   }
 
-  /// What is known of a key's entry without its value. Does not count as a use.
-  public func entry(forKey key: some CacheKeyConvertible) async throws(CacheError) -> DiskEntry? {
+  /// What is known of a key's entry without its value, also of an expired one if that is allowed.
+  /// Does not count as a use.
+  public func entry(
+    forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
+  ) async throws(CacheError) -> DiskEntry? {
     let key = key.cacheKey
     return try await executor.run("entry") { () throws(CacheError) in
-      try self.entry(forKey: key)
+      try self.entry(forKey: key, allowingExpired: allowingExpired)
     }
   }
 

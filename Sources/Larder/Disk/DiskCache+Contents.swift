@@ -52,17 +52,25 @@ extension DiskCache {
   /// Of a value that waits to be written it tells what its file will say; nothing is set aside for
   /// it yet, and `allocatedByteCount` is 0.
   ///
+  /// - Parameters:
+  ///   - key: What the value is found by.
+  ///   - allowingExpired: Whether an expired entry is told of too, for as long as its file is there.
+  ///     The default is false.
   /// - Complexity: O(1): reads status and attributes, not the content.
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
-  public func entry(forKey key: some CacheKeyConvertible) throws(CacheError) -> DiskEntry? {
+  public func entry(
+    forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
+  ) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     let subject = subject(key)
+    let staleness = allowingExpired ? DiskEngine.anyStaleness : .zero
     if let value = engine.pending(subject.name) {
-      return value.isServed(to: subject.key, at: engine.now) ? DiskEntry(value) : nil
+      let time = engine.now.adding(.zero - staleness)
+      return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
     }
     engine.followReplacement()
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.inspect(subject).map(DiskEntry.init)
+      try engine.inspect(subject, staleness: staleness).map(DiskEntry.init)
     }
   }
 

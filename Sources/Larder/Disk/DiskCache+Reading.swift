@@ -21,18 +21,28 @@ extension DiskCache {
   /// The value stored under a key, with its extended data, expiry and last access, all read from
   /// one open file. Counts as a use.
   ///
+  /// - Parameters:
+  ///   - key: What the value is found by.
+  ///   - extending: What the read does to the expiry; as configured when nil. A read that allows
+  ///     expired values extends nothing.
+  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file is there:
+  ///     at least for the configured `expiredGrace`, unless a limit needs its room. The default is
+  ///     false.
   /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
   /// - Complexity: O(bytes).
   public func read(
-    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    allowingExpired: Bool = false
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
-    let extending = extending ?? self.extending
-    guard let found = try engine.read(subject(key), for: .valueAndData, extending: extending)
-    else { return nil }
+    let found = try engine.read(
+      subject(key), for: .valueAndData, extending: extending ?? self.extending,
+      staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
+    guard let found else { return nil }
     return DiskValue(
       bytes: found.bytes, extendedData: found.extendedData,
-      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess)
+      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess,
+      hasExpired: allowingExpired && engine.hasExpired(found.expiry, at: engine.now))
   }
 
   /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as

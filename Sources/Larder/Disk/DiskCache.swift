@@ -19,7 +19,8 @@ public final class DiskCache: Sendable {
   // Relaxed: an operation that runs while another thread closes may still succeed, and is waited
   // for where it changes a name.
   private let isClosed = Atomic<Bool>(false)
-  private let expiration: Expiration
+  /// What a store without an expiration gets, through this object.
+  let expiration: Expiration
   private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
   /// What an access through this object does to the expiry.
   let extending: ExpirationExtending

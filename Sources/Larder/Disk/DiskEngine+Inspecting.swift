@@ -16,7 +16,11 @@ extension DiskEngine {
 
   /// Looks at the entry of a key; nil where a read would miss, as far as that shows without its
   /// content.
-  func inspect(_ subject: Subject) throws(CacheError) -> Inspection? {
+  ///
+  /// - Parameter staleness: How long past its expiry an entry is still found.
+  func inspect(
+    _ subject: Subject, staleness: Duration = .zero
+  ) throws(CacheError) -> Inspection? {
     guard let inspection = try inspect(subject.name) else { return nil }
     if let attribute = inspection.attribute {
       guard subject.key.withBytes(attribute.proof.admits) else { return nil }
@@ -29,7 +33,8 @@ extension DiskEngine {
     }
     let status = inspection.status
     let pending = withState { $0.pendingExpiry(of: subject.name, status) }
-    let objection = reader.trust.objection(to: status, pending: pending, now: now)
+    let objection = reader.trust.objection(
+      to: status, pending: pending, now: now.adding(.zero - staleness))
     return objection == nil ? inspection : nil
   }
 

@@ -132,7 +132,7 @@ extension DiskEngine {
     }
     var use = use
     // What has expired is served for a last time and not brought back to life.
-    if use.staleness > .zero { use.extending = .none }
+    if use.staleness > .zero { use.extending = .off }
     var testimony = EntryReader.Testimony()
     if recall.trustedLifetime == nil {
       switch try examine(descriptor, status, subject) {
@@ -158,7 +158,7 @@ extension DiskEngine {
   }
 
   /// Reads the attributes, and checks what has to be proven.
-  private func examine(
+  func examine(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ subject: Subject
   ) throws(Errno) -> EntryReader.Examination {
     let examination = try subject.key.withBytes { (key) throws(Errno) in

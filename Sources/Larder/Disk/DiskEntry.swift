@@ -60,6 +60,9 @@ public struct DiskValue: Sendable, Hashable {
   public let expiry: Timestamp?
   /// The last access before this one, as far as it has reached the disk.
   public let lastAccess: Timestamp
+  /// Whether the value has expired, by the cache's clock at the read. True only for a read that
+  /// allows expired values.
+  public let hasExpired: Bool
 }
 
 /// What a removal of many entries came to. It goes on past a failure.

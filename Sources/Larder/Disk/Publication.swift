@@ -3,7 +3,7 @@ struct Publication: Sendable {
   /// XXH64 of the content.
   let contentHash: UInt64
   /// The expiry that it got.
-  let modification: Timestamp
+  var modification: Timestamp
 
   /// Whether a file's stamps can be its own. An earlier expiry is a person's word; a later one can
   /// be that of the file which has replaced it.

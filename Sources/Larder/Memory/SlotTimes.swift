@@ -27,7 +27,7 @@ extension SlotTimes {
     lastUse = now
     guard expiry < .never else { return }
     switch extending {
-    case .none: break
+    case .off: break
     case .lifetime:
       if let seconds = lifetime.seconds { expiry = max(expiry, now.adding(seconds: seconds)) }
     case .to(let expiration): extend(to: expiration, at: now)

@@ -77,7 +77,7 @@ struct Demo: ~Copyable {
     try cache.store(Array("soon gone".utf8), forKey: key, expiration: .seconds(lifetime))
     let start = MonotonicTime.now
     figures.expiry.wasFoundBefore =
-      try cache.value(forKey: key, extending: ExpirationExtending.none) != nil
+      try cache.value(forKey: key, extending: .off) != nil
     // The clock of the demo is the real one, so it really waits; 20 ms more than the lifetime.
     CommandProcess.wait(.seconds(lifetime) + .milliseconds(20))
     figures.expiry.wasFoundAfter = try cache.value(forKey: key) != nil

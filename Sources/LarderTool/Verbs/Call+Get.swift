@@ -36,7 +36,7 @@ extension Call {
   ///
   /// - Returns: Its bytes; nil on a miss.
   private func deliver(_ key: CacheKey, from cache: DiskCache) throws(Failure) -> Int? {
-    let extending = arguments.has(.used) ? nil : ExpirationExtending.none
+    let extending = arguments.has(.used) ? nil : ExpirationExtending.off
     do {
       return try cache.withFile(forKey: key, extending: extending) { file in
         // Only now, when there is a value and it was checked: a miss makes no FILE.

@@ -29,7 +29,7 @@ extension Call {
   /// Why a read would find nothing, nil when it would find a value; the content is checked.
   private func missReason(of key: CacheKey, in cache: DiskCache) throws(Failure) -> MissReason? {
     do {
-      let isThere: Bool? = try cache.withFile(forKey: key, extending: ExpirationExtending.none) {
+      let isThere: Bool? = try cache.withFile(forKey: key, extending: .off) {
         _ in true
       }
       return isThere == nil ? cache.statistics.misses.keys.first ?? .absent : nil

@@ -17,7 +17,7 @@ struct CachingProxy {
     signal(SIGPIPE, SIG_IGN)
     var configuration = CacheConfiguration()
     configuration.disk.expiration = .seconds(300)
-    configuration.disk.extending = .none  // fresh for 300 s, however often it is asked for
+    configuration.disk.extending = .off  // fresh for 300 s, however often it is asked for
     let proxy = CachingProxy(
       cache: try Cache(directory: directory, coder: .data, configuration: configuration),
       origin: numbers[1])

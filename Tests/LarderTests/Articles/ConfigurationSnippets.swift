@@ -29,7 +29,7 @@ func storeForATime(_ html: String, in pages: Cache<String>, url: String, midnigh
 }
 
 func readWithoutExtending(_ pages: Cache<String>, url: String) throws -> [UInt8]? {
-  let hit = try pages.disk.value(forKey: url, extending: ExpirationExtending.none)
+  let hit = try pages.disk.value(forKey: url, extending: .off)
   return hit
 }
 

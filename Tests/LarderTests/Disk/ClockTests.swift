@@ -47,7 +47,7 @@ struct `When the clock is wrong` {
     }
     let living = Self.entries.filter { !$0.expiry.hasCome(at: scene.clock.now) }.map(\.key)
     for entry in Self.entries {
-      let value = try cache.read(forKey: entry.key, extending: ExpirationExtending.none)
+      let value = try cache.read(forKey: entry.key, extending: .off)
       #expect((value != nil) == living.contains(entry.key), "\(entry.key)")
     }
     #expect(try cache.read(forKey: "never")?.expiry == .some(nil))
@@ -62,7 +62,7 @@ struct `When the clock is wrong` {
     scene.clock.now = Timestamp(seconds: seconds)
     let cache = try filled()
     #expect(try cache.store([3], forKey: "short", expiration: .seconds(1)) == .stored)
-    #expect(try cache.value(forKey: "short", extending: ExpirationExtending.none) == [3])
+    #expect(try cache.value(forKey: "short", extending: .off) == [3])
     #expect(try cache.value(forKey: "never") == [1, 2])
     let count = try cache.entries().count
     let removedCount = try cache.removeExpired().removed
@@ -94,7 +94,7 @@ struct `When the clock is wrong` {
     let order = ["day", "never", "date", "long"]
     for key in order {
       scene.clock.advance(by: .seconds(-Self.hour))
-      _ = try cache.value(forKey: key, extending: ExpirationExtending.none)
+      _ = try cache.value(forKey: key, extending: .off)
     }
     for remaining in (0..<order.count).reversed() {
       try cache.trim(toCount: remaining)

@@ -117,7 +117,7 @@ struct `The directory's identity` {
     let first = try scene.open()
     let second = try scene.open {
       $0.shouldStore = { _, byteCount in byteCount > 1 }
-      $0.extending = .none
+      $0.extending = .off
     }
     #expect(try first.store([1], forKey: "k", expiration: .seconds(1000)) == .stored)
     #expect(try second.store([1], forKey: "other") == .rejected(.declined))

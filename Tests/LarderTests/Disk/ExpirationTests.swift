@@ -41,7 +41,7 @@ struct `Expirations` {
     let expiry = expiration.expiry(at: now)
     #expect(expiry <= .never)
     let extendings =
-      [.none, .lifetime, .to(.seconds(.max)), .to(.never), .to(.expired)]
+      [.off, .lifetime, .to(.seconds(.max)), .to(.never), .to(.expired)]
       as [ExpirationExtending]
     for lifetime in Self.lifetimes {
       for extending in extendings {
@@ -52,7 +52,7 @@ struct `Expirations` {
   }
 
   @Test(arguments: [
-    (ExpirationExtending.none, Lifetime.seconds(600), Int64?.none),
+    (ExpirationExtending.off, Lifetime.seconds(600), Int64?.none),
     (.lifetime, .seconds(600), 600), (.lifetime, .seconds(10), nil), (.lifetime, .fixed, nil),
     (.lifetime, .never, nil), (.lifetime, .unknown, nil), (.to(.seconds(600)), .seconds(10), 600),
     (.to(.seconds(600)), .unknown, 600), (.to(.seconds(600)), .fixed, nil),
@@ -67,7 +67,7 @@ struct `Expirations` {
     #expect(extended == after.map { Self.now.adding(seconds: $0) })
   }
 
-  @Test(arguments: [ExpirationExtending.lifetime, .to(.seconds(60)), .to(.expired), .none])
+  @Test(arguments: [ExpirationExtending.lifetime, .to(.seconds(60)), .to(.expired), .off])
   func `never stays never`(extending: ExpirationExtending) {
     for lifetime in [.never, .unknown, .seconds(60)] as [Lifetime] {
       let extended = extending.extendedExpiry(of: .never, lifetime: lifetime, at: Self.now)

@@ -60,7 +60,7 @@ struct `Expiry on disk` {
     let promised = scene.clock.now.adding(seconds: 10_000)
     #expect(try cache.read(forKey: "k")?.expiry == promised)
     scene.clock.advance(by: .seconds(1))
-    #expect(try cache.read(forKey: "k", extending: ExpirationExtending.none)?.expiry == promised)
+    #expect(try cache.read(forKey: "k", extending: .off)?.expiry == promised)
     try cache.flush()
     #expect(try expiry("k") == promised)
   }
@@ -114,7 +114,7 @@ struct `Expiry on disk` {
 
   private static let fixed: [Expiration] = [.date(Timestamp(seconds: 1_800_001_000)), .never]
 
-  @Test(arguments: fixed, [ExpirationExtending.lifetime, .to(.seconds(999_999)), .none])
+  @Test(arguments: fixed, [ExpirationExtending.lifetime, .to(.seconds(999_999)), .off])
   func `a date never slides and never stays never`(
     expiration: Expiration, extending: ExpirationExtending
   ) throws {
@@ -137,7 +137,7 @@ struct `Expiry on disk` {
     #expect(try expiry("k") == before)
     _ = try cache.value(forKey: "k", extending: .to(.expired))
     #expect(try expiry("k") == before)
-    _ = try cache.value(forKey: "k", extending: ExpirationExtending.none)
+    _ = try cache.value(forKey: "k", extending: .off)
     #expect(try expiry("k") == before)
     scene.clock.advance(by: .seconds(-3600))
     _ = try cache.value(forKey: "k")

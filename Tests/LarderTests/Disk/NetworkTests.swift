@@ -71,7 +71,7 @@ struct NetworkTests {
     // The system's clock is the server here, and this machine's is 5 s behind.
     let scene = try DiskScene()
     let server = WallClock.system.now()
-    let cache = try Self.open(scene) { $0.extending = .none }
+    let cache = try Self.open(scene) { $0.extending = .off }
     scene.clock.now = server.adding(seconds: -5)
     try cache.store([1], forKey: "a", expiration: .date(server.adding(seconds: -1)))
     try cache.store([2], forKey: "b", expiration: .date(server.adding(seconds: 60)))

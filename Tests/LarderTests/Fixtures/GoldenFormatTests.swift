@@ -42,7 +42,7 @@ struct `Format 1` {
       let cache = try DiskCache(
         directory: directory.path, configuration: entry.configuration(clock, mode))
       let found = try #require(
-        try cache.read(forKey: entry.key, extending: ExpirationExtending.none))
+        try cache.read(forKey: entry.key, extending: .off))
       let access = stored.adding(seconds: Int64(index + 1))
       #expect(found.bytes == entry.value)
       #expect(found.extendedData == entry.extendedData)

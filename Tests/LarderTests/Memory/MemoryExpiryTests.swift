@@ -65,7 +65,7 @@ struct MemoryExpiryTests {
 
   @Test(
     arguments: [
-      (ExpirationExtending.none, Expiration.seconds(10), 10),
+      (ExpirationExtending.off, Expiration.seconds(10), 10),
       (.lifetime, .seconds(10), 16),
       (.lifetime, .date(Timestamp(seconds: 1_000_010)), 10),
       (.to(.seconds(100)), .seconds(10), 106),
@@ -90,7 +90,7 @@ struct MemoryExpiryTests {
   func `the configuration says how a use extends and how long a value lives`() {
     let cache = cache {
       $0.expiration = .seconds(10)
-      $0.extending = .none
+      $0.extending = .off
     }
     cache.store(1, forKey: "a")
     cache.store(2, forKey: "b", expiration: .never)

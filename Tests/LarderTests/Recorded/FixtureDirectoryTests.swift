@@ -86,7 +86,7 @@ struct `A directory of recorded values` {
     var configuration = DiskCache.Configuration()
     configuration.clock = ManualClock(FixtureDirectory.start).wallClock
     let cache = try DiskCache(directory: scene.path + "/cache", configuration: configuration)
-    let value = try #require(try cache.read(forKey: "abc", extending: ExpirationExtending.none))
+    let value = try #require(try cache.read(forKey: "abc", extending: .off))
     #expect(value.bytes == Array("hello".utf8) && value.extendedData == Array("ETag".utf8))
     #expect(value.expiry == FixtureDirectory.start.adding(seconds: 604_800))
     #expect(try cache.value(forKey: long) == Array("long".utf8))

@@ -248,7 +248,7 @@ extension DiskModelRun {
     trail.append("compare")
     faults.reset()
     for key in Self.keys {
-      let bytes = try cache.read(forKey: key, extending: ExpirationExtending.none)?.bytes
+      let bytes = try cache.read(forKey: key, extending: .off)?.bytes
       try compare(key, bytes, false)
       if bytes != nil { model.use(key) }
     }
