@@ -165,8 +165,8 @@
       let engine = disk.engine
       let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
         (
-          Array(state.index.entriesInOrder()), !state.busy.isEmpty || state.isClearing,
-          !state.doomed.isEmpty || state.storedSinceClear != nil,
+          Array(state.index.entriesInOrder()), !state.busy.isEmpty || state.clearing.isRunning,
+          !state.doomed.isEmpty || state.clearing.hidesFiles,
           !state.backlog.isEmpty || state.backlog.byteCount != 0
         )
       }

@@ -38,37 +38,30 @@ extension DiskEngine {
         let piece = try scan.next()
         for entry in piece.entries { progress.add(clear(entry, in: handle)) }
         progress.add(passOver(piece.unreadable))
-        if piece.isLast || withState({ $0.storedSinceClear == nil }) { break }
+        if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
       }
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // What could not be read is still there, and the index has forgotten it.
-      withState { if $0.storedSinceClear != nil { $0.scans.reset() } }
+      withState { if $0.clearing.hidesFiles { $0.scans.reset() } }
       keepPending()
     }
     progress.add(endClearingOfPending())
     // With no name held: where no thread can be had, this one writes what is to wait again.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
-    _ = withState { state in
-      // Given back outside of the lock.
-      let old = (state.storedSinceClear, state.restampedSinceClear)
-      state.storedSinceClear = nil
-      state.toBeCleared = IndexTotals()
-      state.restampedSinceClear = [:]
-      return old
-    }
-    // What neighbours stored meanwhile was met by the walk or not.
+    _ = withState { $0.clearing.reveal() }
+    // The walk may or may not have met what other processes stored meanwhile.
     if withState({ $0.scans.hasMissedNews }) { startRescan() }
     progress.finish()
-    // Last: the end of the engine waits for this, and has everybody told.
-    withState { $0.isClearing = false }
+    // Last: the end of the engine waits for this, and finds every waiting thread told.
+    withState { $0.clearing.end() }
     changed.signal()
   }
 
   /// Counts the values that had waited to be written when a clearing began, and had no file.
   private func endClearingOfPending() -> BulkRemoval {
-    let cleared = withState { $0.takePendingCleared() }.writes
+    let cleared = withState { $0.clearing.takeDropped() }.writes
     var result = BulkRemoval()
     for write in cleared {
       result.removed += 1
@@ -84,7 +77,7 @@ extension DiskEngine {
   /// Lets what had waited to be written when a clearing began wait again, because older files of the
   /// names may be there still.
   private func keepPending() {
-    for write in withState({ $0.takePendingCleared() }).writes {
+    for write in withState({ $0.clearing.takeDropped() }).writes {
       withState { $0.keepPending(write) }
     }
   }
@@ -92,7 +85,7 @@ extension DiskEngine {
   /// Counts entries that stay because they cannot be judged.
   private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
     var result = BulkRemoval()
-    for (name, errno) in unreadable where withState({ $0.mayClear(name) }) {
+    for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
       noteUpkeepFailure(errno)
       withState { $0.keepPending(of: name) }
       result.failed += 1
@@ -106,7 +99,9 @@ extension DiskEngine {
     changing(entry.name) {
       let (name, inode) = (entry.name, entry.inode)
       var result = BulkRemoval()
-      guard let change = withState({ $0.changeTimeToClear(entry) }) else { return result }
+      guard let change = withState({ $0.clearing.changeTime(toRemove: entry) }) else {
+        return result
+      }
       do throws(Errno) {
         switch try unlink(name, inode: inode, changeTime: change, in: handle) {
         case .removed:
@@ -137,15 +132,9 @@ extension EngineState {
   /// hidden, when the engine is ending and would not wait for one more.
   fileprivate mutating func beginClearing() -> Bool? {
     guard !isShutDown else { return false }
-    guard !isClearing else { return nil }
-    isClearing = true
-    storedSinceClear = []
-    clearCount += 1
-    restampedSinceClear = [:]
-    // Before the first scan nobody waits for room.
-    toBeCleared = isScanned ? index.totals : IndexTotals()
-    // What waited to be written is as old as the files.
-    pendingCleared = backlog.dropAll()
+    guard !clearing.isRunning else { return nil }
+    clearing.begin(
+      remaining: isScanned ? index.totals : IndexTotals(), dropped: backlog.dropAll())
     index.removeAll()
     scans.forgetKnown()
     pending = [:]
@@ -153,10 +142,9 @@ extension EngineState {
   }
 
   /// Counts a value that was published around the beginning of a clearing as stored before it, and
-  /// so removed by it; nil where no clearing has begun since `clearCount` was `count`, or it is
-  /// over.
+  /// so removed by it; nil where no clearing has begun since `count` was read, or it is over.
   mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
-    guard clearCount != count, storedSinceClear != nil else { return nil }
+    guard clearing.hasBegun(since: count) else { return nil }
     noteRemoved(entry.name)
     statistics.stores += 1
     statistics.bytesWritten.addSaturating(entry.byteCount)
@@ -164,20 +152,12 @@ extension EngineState {
     return ()
   }
 
-  /// The change time that an entry's file must have to be removed, nil when the entry stays.
-  fileprivate func changeTimeToClear(_ entry: IndexedEntry) -> Timestamp? {
-    guard mayClear(entry.name) else { return nil }
-    // A stamp of our own may have been under way when the walk met the file.
-    if let own = restampedSinceClear[entry.name], own.inode == entry.inode { return own.change }
-    return entry.changeTime
-  }
-
   /// Takes note that an entry's file is gone.
   ///
   /// - Returns: What the removal counts as.
   fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
     // Where another directory is held by now, the name is one of it.
-    guard storedSinceClear != nil else {
+    guard clearing.hidesFiles else {
       statistics.removals[.explicit, default: 0] += 1
       return .explicit
     }
@@ -186,8 +166,7 @@ extension EngineState {
     noteRemoved(entry.name)
     if victim == nil {
       statistics.removals[.explicit, default: 0] += 1
-      toBeCleared.subtractAtMost(
-        byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
+      clearing.noteGone(entry)
     }
     return victim?.cause ?? .explicit
   }
@@ -196,33 +175,23 @@ extension EngineState {
   /// not be removed and would be found in its place.
   fileprivate mutating func keepPending(_ write: Backlog.Write) {
     let name = write.subject.name
-    if backlog[name] == nil && mayClear(name) { backlog.addAgain(write) }
+    if backlog[name] == nil && clearing.hides(name) { backlog.addAgain(write) }
   }
 
   fileprivate mutating func keepPending(of name: EntryName) {
-    if let write = pendingCleared.remove(name) { keepPending(write) }
+    if let write = clearing.takeDropped(name) { keepPending(write) }
   }
 
-  /// What had waited to be written when a clearing began, but for what has been met since.
-  fileprivate mutating func takePendingCleared() -> Backlog.Dropped {
-    defer { pendingCleared = Backlog.Dropped() }
-    return pendingCleared
-  }
-
-  /// Keeps what somebody used or stored since the walk met its name.
+  /// Keeps a file that was used or stored since the walk met its name.
   fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
-    guard storedSinceClear != nil else { return }
-    storedSinceClear?.insert(name)
+    guard clearing.hidesFiles else { return }
+    clearing.keep(name)
     if let entry { index.upsert(entry, order: .byLastAccess) }
   }
 
   /// Makes an entry again of one whose file could not be removed.
   fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
-    guard storedSinceClear != nil else { return }
+    guard clearing.hidesFiles else { return }
     index.upsert(entry, order: .byLastAccess)
-  }
-
-  fileprivate func mayClear(_ name: EntryName) -> Bool {
-    !(storedSinceClear?.contains(name) ?? true)
   }
 }

@@ -32,7 +32,7 @@ extension EngineState {
     cancelRemoval(of: victim.name)
     let count = statistics.removals[victim.cause, default: 0] - 1
     statistics.removals[victim.cause] = count > 0 ? count : nil
-    if storedSinceClear == nil, let entry { index.upsert(entry, order: .byLastAccess) }
+    if !clearing.hidesFiles, let entry { index.upsert(entry, order: .byLastAccess) }
   }
 }
 

@@ -116,7 +116,7 @@ extension DiskEngine {
     withState { $0.isShutDown = true }
     endWatching()
     // What still removes files would remove those of who has the directory next.
-    wait { !$0.scans.isOngoing && !$0.isClearing ? () : nil }
+    wait { !$0.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
     // A store or removal that has its name goes on, and ends before the lock is given up.
     wait { $0.busy.isEmpty ? () : nil }
     try flush()

@@ -263,13 +263,13 @@ extension EngineState {
     let measure = configuration.sizeMeasure
     var sum = measured(configuration)
     sum.addSaturating(measure.of(doomed.totals))
-    sum.addSaturating(measure.of(toBeCleared))
+    sum.addSaturating(measure.of(clearing.remaining))
     return sum
   }
 
   /// Whether files are on their way out whose end a store can wait for.
   var isMakingRoom: Bool {
-    if toBeCleared.count > 0 { return true }
+    if clearing.remaining.count > 0 { return true }
     // The thread that is still choosing victims starts the evictor next.
     return (isEvicting || !evictions.isEmpty) && !doomed.isEmpty
   }

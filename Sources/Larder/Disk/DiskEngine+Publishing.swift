@@ -8,7 +8,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     // Before the look at the backlog: a clearing in between has dropped what waited there.
-    let (clearCount, isEnding) = withState { ($0.clearCount, $0.isEnding) }
+    let (clearCount, isEnding) = withState { ($0.clearing.count, $0.isEnding) }
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // What the backlog had accepted before the end is written all the same.
     if isEnding && request.write == nil {
@@ -65,7 +65,9 @@ extension DiskEngine {
       if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil, 0, nil) }
       if isOnNetwork { state.serverClock.learn(status.change, at: now) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
-      return (false, cause, state.clearCount, noteUses(of: value, since: seal, status, in: &state))
+      return (
+        false, cause, state.clearing.count, noteUses(of: value, since: seal, status, in: &state)
+      )
     }
     if let lag { planDrain(within: lag) }
     if isCleared { return withdrawCleared(request.subject, status) }
@@ -76,7 +78,9 @@ extension DiskEngine {
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
     // A clearing that began since the index took the value removes it, and told memory to forget
     // everything before memory had it.
-    if withState({ $0.clearCount }) != taken { return tellObservers(request.subject, except: nil) }
+    if withState({ $0.clearing.count }) != taken {
+      return tellObservers(request.subject, except: nil)
+    }
     // They were told when the value was accepted.
     if !isPending { tellObservers(request.subject, except: request.origin) }
   }

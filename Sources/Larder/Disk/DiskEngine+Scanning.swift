@@ -59,7 +59,7 @@ extension DiskEngine {
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }
     // While everything is being removed another would miss the same; the end of that starts it.
-    if withState({ $0.scans.hasMissedNews && $0.storedSinceClear == nil }) { startRescan() }
+    if withState({ $0.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {

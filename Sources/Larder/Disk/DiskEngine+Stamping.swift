@@ -79,7 +79,7 @@ extension EngineState {
   fileprivate mutating func noteStamped(_ name: EntryName, _ status: FileStatus) {
     cancelRemoval(of: name)
     pending[name] = nil
-    storedSinceClear?.insert(name)
+    clearing.keep(name)
     scans.noteChange(of: name)
     index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
   }

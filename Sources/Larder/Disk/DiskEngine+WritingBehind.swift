@@ -60,14 +60,14 @@ extension DiskEngine {
         lastAccess: state.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
         extendedData: request.extendedData)
       state.backlog.add(bytes, subject, seal)
-      return (seal, state.backlog.claimWriter(), state.clearCount)
+      return (seal, state.backlog.claimWriter(), state.clearing.count)
     }
     guard let (seal, mustStart, clearCount) = accepted else { return .closed }
     var origin = request.origin
     if let onPublish = request.onPublish {
       onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
       // A clearing that has dropped the value told memory to forget everything before memory had it.
-      if withState({ $0.clearCount }) != clearCount { origin = nil }
+      if withState({ $0.clearing.count }) != clearCount { origin = nil }
     }
     tellObservers(subject, except: origin)
     return .accepted(mustStart: mustStart)

@@ -24,7 +24,7 @@ extension EngineState {
       if hidesFile(named: entry.name) {
         // The evictor judges a victim once more. A file that a removal of everything hides may have
         // come after its walk, and stay: another scan finds it when nothing is hidden.
-        if storedSinceClear != nil { scans.noteMissedNews() }
+        if clearing.hidesFiles { scans.noteMissedNews() }
         continue
       }
       let isKnown = index.contains(entry.name)
@@ -69,10 +69,9 @@ extension EngineState {
     index.removeAll()
     pending = [:]
     doomed = DoomedFiles()
-    toBeCleared = IndexTotals()
-    // What is moved away is left alone, and what has taken its place is not what was to be removed.
-    storedSinceClear = nil
-    restampedSinceClear = [:]
+    // The directory that was moved away is left alone, and the one in its place was not to be
+    // cleared.
+    clearing.reveal()
     scans.reset()
   }
 }

@@ -44,21 +44,9 @@ struct EngineState: Sendable {
   var lastNews: MonotonicTime?
   /// Whether a look at the limits is planned.
   var isLimitCheckPlanned = false
-  /// While everything is being removed: the names stored since, which stay. Nil at other times.
-  var storedSinceClear: NameSet?
-  /// While everything is being removed: what the files come to that are known to be still there.
-  var toBeCleared = IndexTotals()
+  var clearing = Clearing()
   /// The room under the size limit that stores have taken whose files are not published yet.
   var reservedByteCount: UInt64 = 0
-  /// While everything is being removed: the values that had waited to be written when it began, but
-  /// for those whose files have been met.
-  var pendingCleared = Backlog.Dropped()
-  /// The removals of everything that have begun.
-  var clearCount = 0
-  /// While everything is being removed: the files that we stamped since it began.
-  var restampedSinceClear: NameMap<FileStatus> = [:]
-  /// Whether everything is being removed, until who waits for that has been told of the end.
-  var isClearing = false
   var scans = ScanLog()
   var rescans = RescanSchedule()
   /// Whether the next sweep in the background is submitted; each one submits the one after it.
@@ -143,14 +131,12 @@ extension EngineState {
   }
 
   /// Whether any file is hidden.
-  private var hidesFiles: Bool { !doomed.isEmpty || storedSinceClear != nil }
+  private var hidesFiles: Bool { !doomed.isEmpty || clearing.hidesFiles }
 
   /// Whether a file of this process's view is gone although its name is still on the disk.
   func hidesFile(named name: EntryName) -> Bool {
     guard hidesFiles else { return false }
-    if doomed.contains(name) { return true }
-    guard let storedSinceClear else { return false }
-    return !storedSinceClear.contains(name)
+    return doomed.contains(name) || clearing.hides(name)
   }
 
   /// The stamp of a use at `now`: later than that of the use before, unless the clock was set back.
@@ -177,7 +163,7 @@ extension EngineState {
     var cause = doomed[entry.name]?.cause
     cancelRemoval(of: entry.name)
     pending[entry.name] = nil
-    storedSinceClear?.insert(entry.name)
+    clearing.keep(entry.name)
     scans.noteChange(of: entry.name)
     rescans.noteStore(of: entry.byteCount)
     if index.upsert(entry, order: order) {
@@ -193,7 +179,7 @@ extension EngineState {
   mutating func noteRemoved(_ name: EntryName) {
     cancelRemoval(of: name)
     pending[name] = nil
-    pendingCleared.remove(name)
+    clearing.takeDropped(name)
     scans.noteChange(of: name)
     index.remove(name)
   }
@@ -203,7 +189,7 @@ extension EngineState {
     // Our own stamp moved the change time of a file that is on its way out; it is still the one
     // judged.
     doomed.restamp(name, inode: status.inode, changeTime: status.change)
-    if storedSinceClear != nil { restampedSinceClear[name] = status }
+    clearing.noteRestamped(name, status)
     // A scan may have met the file as it was before the stamp.
     scans.noteChange(of: name)
     index.restamp(

@@ -1,3 +1,5 @@
+import Glibc
+
 @testable import Larder
 
 /// Names, entries and stamps for tests of the index.
@@ -20,6 +22,18 @@ enum IndexSample {
       expiry: expires.map { Timestamp(seconds: $0) } ?? .never, inode: UInt64(number) + 1,
       changeTime: Timestamp(seconds: 7, nanoseconds: Int64(number)), lifetime: nil,
       isVerified: false, keyTag: 0)
+  }
+
+  /// The status of an entry's file, changed as the entry says or at another time.
+  static func status(of entry: IndexedEntry, changed: Timestamp? = nil) -> FileStatus {
+    var raw = stat()
+    raw.st_ino = .init(entry.inode)
+    raw.st_mode = S_IFREG | 0o600
+    raw.st_size = .init(entry.byteCount)
+    raw.st_blocks = .init(entry.allocatedByteCount / 512)
+    (raw.st_atim, raw.st_mtim) = (entry.lastAccess.timespec, entry.expiry.timespec)
+    raw.st_ctim = (changed ?? entry.changeTime).timespec
+    return FileStatus(raw)
   }
 
   /// An index of entries, each placed by its last access.

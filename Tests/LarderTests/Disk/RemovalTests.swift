@@ -64,7 +64,7 @@ struct `Removals` {
     }
     #expect(try engine.store([1, 2].span, request) == .stored)
     #expect(tier.heard.withLock { $0.suffix(3) } == ["cleared", "kept", "changed"])
-    engine.wait { $0.storedSinceClear == nil ? () : nil }
+    engine.wait { $0.clearing.hidesFiles ? nil : () }
     #expect(try cache.value(forKey: "k") == nil)
     try scene.expectConsistent(cache)
   }
