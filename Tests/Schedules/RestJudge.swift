@@ -165,7 +165,7 @@
       let engine = disk.engine
       let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
         (
-          Array(state.index.entriesInOrder()), !state.busy.isEmpty || state.clearing.isRunning,
+          Array(state.index.entriesInOrder()), !state.locks.isEmpty || state.clearing.isRunning,
           !state.doomed.isEmpty || state.clearing.hidesFiles,
           !state.backlog.isEmpty || state.backlog.byteCount != 0
         )

@@ -56,18 +56,19 @@ struct RemovalOutcome: Sendable {
 }
 
 extension EngineState {
-  /// What taking a victim's name came to.
-  fileprivate enum Claim: Sendable {
+  /// The outcome of an attempt to take a victim's name.
+  fileprivate enum VictimLock: Sendable {
     case taken(DoomedFiles.Mark)
-    /// Somebody is changing the name.
+    /// Another thread holds the name.
     case busy
-    /// A store has taken the name since, and its file stays.
+    /// A store has replaced the file since, and the new one stays.
     case cancelled
   }
 
-  fileprivate mutating func claimDoomed(_ name: EntryName) -> Claim {
+  /// Takes the name of a victim.
+  fileprivate mutating func takeDoomed(_ name: EntryName) -> VictimLock {
     guard let mark = doomed[name] else { return .cancelled }
-    return claim(name) ? .taken(mark) : .busy
+    return locks.take(name) ? .taken(mark) : .busy
   }
 
   /// Notes what became of a victim, and gives its name back.
@@ -81,7 +82,7 @@ extension EngineState {
       // It is still on the disk, and totals must say so.
       readopt(outcome.victim, as: outcome.entry)
     }
-    return !givingBack || unclaim(name)
+    return !givingBack || locks.giveBack(name)
   }
 }
 
@@ -185,11 +186,11 @@ extension DiskEngine {
     let start = MonotonicTime.now
     var outcome: RemovalOutcome?
     for victim in victims {
-      let claim = settle(outcome) { $0.claimDoomed(victim.name) }
+      let lock = settle(outcome) { $0.takeDoomed(victim.name) }
       outcome = nil
-      switch claim {
+      switch lock {
       case .cancelled: break
-      // What somebody is changing waits for its turn, with nothing else held.
+      // A name that another thread holds is waited for with no other name held.
       case .busy: result.add(removeInTurn(victim))
       case .taken(let mark):
         generations.begin(victim.name)

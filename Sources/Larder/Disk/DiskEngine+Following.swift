@@ -126,11 +126,7 @@ extension DiskEngine {
   /// 3. The thread that holds the name looks at it once it has told the index what it did, and
   ///    before it gives the name back, and takes the mark away.
   private func followOrLeave(_ name: EntryName) {
-    let isFree = withState { state in
-      if state.claim(name) { return true }
-      state.lateNews.insert(name)
-      return false
-    }
+    let isFree = withState { $0.locks.takeOrLeaveNews(of: name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }
     generations.begin(name)
     followHeld(name)
@@ -154,7 +150,7 @@ extension DiskEngine {
       generations.begin(name)
       followHeld(name)
       generations.end(name)
-    } while !withState { $0.unclaim(name) }
+    } while !withState { $0.locks.giveBack(name) }
   }
 
   /// Follows the news that has come of a name so far, and goes on holding it.
@@ -162,13 +158,13 @@ extension DiskEngine {
   /// Before a value that was just stored is kept in memory: most news is of that store itself. The
   /// mark stays, and the value is not kept, where it is of something else.
   func followNews(ofHeld name: EntryName) {
-    guard mayBe(.hasLateNews), withState({ $0.lateNews.remove(name) }) != nil else { return }
-    if followHeld(name) { withState { _ = $0.lateNews.insert(name) } }
+    guard mayBe(.hasLateNews), withState({ $0.locks.takeNews(of: name) }) else { return }
+    if followHeld(name) { withState { $0.locks.leaveNews(of: name) } }
   }
 
   /// Whether something has happened to a name which the thread that holds it has not looked into.
   func hasLateNews(of name: EntryName) -> Bool {
-    mayBe(.hasLateNews) && withState { $0.lateNews.contains(name) }
+    mayBe(.hasLateNews) && withState { $0.locks.haveNews(of: name) }
   }
 }
 

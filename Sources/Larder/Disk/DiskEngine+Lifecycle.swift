@@ -118,7 +118,7 @@ extension DiskEngine {
     // What still removes files would remove those of who has the directory next.
     wait { !$0.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
     // A store or removal that has its name goes on, and ends before the lock is given up.
-    wait { $0.busy.isEmpty ? () : nil }
+    wait { $0.locks.isEmpty ? () : nil }
     try flush()
   }
 

@@ -21,7 +21,7 @@ final class DiskEngine: Sendable {
   let writer: EntryWriter
   let reader: EntryReader
   let recency: Recency
-  /// What of the state is rarely true and asked by every read: seen without the lock.
+  /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
   private let rarities = Atomic<UInt8>(0)
   // Asked by every read: what the directory is on is known by its handle, behind a lock.
   private let networkMark: Atomic<Bool>
@@ -83,7 +83,7 @@ final class DiskEngine: Sendable {
   func acquire(_ name: EntryName) {
     while true {
       let ticket = changed.ticket()
-      if withState({ $0.claim(name) }) { break }
+      if withState({ $0.locks.take(name) }) { break }
       changed.wait(ticket)
     }
     generations.begin(name)
@@ -91,7 +91,7 @@ final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    if !withState({ $0.unclaim(name) }) { followLateNews(of: name) }
+    if !withState({ $0.locks.giveBack(name) }) { followLateNews(of: name) }
     changed.signal()
   }
 
@@ -127,7 +127,7 @@ final class DiskEngine: Sendable {
     }
   }
 
-  /// Whether one of the rare things is true, as of a moment before the call returns.
+  /// Whether a flag was set at some moment during the call.
   func mayBe(_ rarity: EngineState.Rarities) -> Bool {
     EngineState.Rarities(rawValue: rarities.load(ordering: .acquiring)).contains(rarity)
   }

@@ -9,12 +9,7 @@ struct EngineState: Sendable {
   /// Reads that found no file; kept apart from the other misses, since a miss is often all that is
   /// asked of an engine and a dictionary takes longer than the look into the index.
   var absentCount = 0
-  /// Names that an operation is changing right now.
-  // As many as there are threads that change something, and looked through faster than hashed.
-  var busy: [EntryName] = []
-  /// Names in `busy` that something has happened to which the thread that changes them has to look
-  /// into, since the watcher must not wait for it.
-  var lateNews: Set<EntryName> = []
+  var locks = NameLocks()
   /// Uses that have not reached the disk.
   var pending: NameMap<PendingStamp> = [:]
   /// What was published here where files cannot say what they hold.
@@ -93,7 +88,7 @@ extension EngineState {
   /// Whether the index knows every entry, also during a later scan.
   var isScanned: Bool { scans.isComplete }
 
-  /// What is rarely true and asked by every read.
+  /// Flags that every read checks and that are rarely set.
   struct Rarities: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -107,27 +102,11 @@ extension EngineState {
     static let hasLateNews = Rarities(rawValue: 8)
   }
 
-  /// Takes a name for a change; false when somebody else has it.
-  mutating func claim(_ name: EntryName) -> Bool {
-    guard !busy.contains(name) else { return false }
-    busy.append(name)
-    return true
-  }
-
-  /// Gives a name back; false, with the name still taken, when there is late news of it to follow.
-  mutating func unclaim(_ name: EntryName) -> Bool {
-    if !lateNews.isEmpty, lateNews.remove(name) != nil { return false }
-    guard let index = busy.firstIndex(of: name) else { return true }
-    busy.swapAt(index, busy.count - 1)
-    busy.removeLast()
-    return true
-  }
-
-  /// Which of them are true.
+  /// The flags that are set.
   var rarities: Rarities {
     Rarities(
       rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
-        | (lateNews.isEmpty ? 0 : 8))
+        | (locks.haveNews ? 8 : 0))
   }
 
   /// Whether any file is hidden.

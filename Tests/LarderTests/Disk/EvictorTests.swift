@@ -56,7 +56,7 @@ struct `The evictor` {
     try cache.store([2], forKey: "10")
     gate.waitUntilReached()
     // Some victim stands at the gate with its name held; all others are free to be stored again.
-    let held = cache.engine.withState { $0.busy }
+    let held = cache.engine.withState { $0.locks.held }
     let again = (0..<6).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
     #expect(again.count == 5)
     for number in again { try cache.store([3], forKey: "\(number)") }
@@ -100,7 +100,7 @@ struct `The evictor` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     try cache.store([UInt8](repeating: 2, count: 100), forKey: "10")
     gate.waitUntilReached()
-    let held = cache.engine.withState { $0.busy }
+    let held = cache.engine.withState { $0.locks.held }
     let other = try #require(
       (0..<6).first { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) })
     try scene.touch(scene.name("\(other)"), access: scene.clock.now, modification: nil)
@@ -150,7 +150,7 @@ struct `The evictor` {
     let eviction = cache.engine.withState { [plan] in $0.evict(plan) }
     cache.engine.runEvictor()
     gate.waitUntilReached()
-    let held = cache.engine.withState { $0.busy }
+    let held = cache.engine.withState { $0.locks.held }
     let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
     try scene.touch(scene.name("\(others[0])"), access: scene.clock.now, modification: nil)
     try cache.store([9], forKey: "\(others[1])")

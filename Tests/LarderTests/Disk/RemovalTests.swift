@@ -129,7 +129,7 @@ struct `Removals` {
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
     // The walk has met them all; the first is past its check and goes.
-    let held = cache.engine.withState { $0.busy }
+    let held = cache.engine.withState { $0.locks.held }
     let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
     let kept = "\(others[0])"
     try FileManager.default.removeItem(atPath: scene.file(kept))

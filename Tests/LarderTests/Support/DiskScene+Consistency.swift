@@ -40,7 +40,7 @@ extension DiskScene {
     #expect(try cache.survey().temporaryCount == 0, comment, sourceLocation: sourceLocation)
     let state = cache.engine.withState { $0 }
     #expect(state.doomed.isEmpty && state.doomed.totals == IndexTotals(), comment)
-    #expect(state.busy.isEmpty && !state.clearing.hidesFiles, comment)
+    #expect(state.locks.isEmpty && !state.clearing.hidesFiles, comment)
   }
 
   private func scanned(_ cache: DiskCache) throws -> Set<Listing> {

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import Larder
+
+/// The names that are held, as a value without threads.
+@Suite("The locks of names")
+struct NameLocksTests {
+  private let first = IndexSample.name(1)
+  private let second = IndexSample.name(2)
+  private let third = IndexSample.name(3)
+
+  /// Locks of which some names are held.
+  private func holding(_ names: EntryName...) -> NameLocks {
+    var locks = NameLocks()
+    for name in names { _ = locks.take(name) }
+    return locks
+  }
+
+  @Test func `a name is held once, and other names do not wait for it`() {
+    var locks = NameLocks()
+    #expect(locks.isEmpty)
+    let taken = [first, first, second].map { locks.take($0) }
+    #expect(taken == [true, false, true] && !locks.isEmpty)
+    #expect(Set(locks.held) == [first, second])
+  }
+
+  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]])
+  func `names are given back in any order`(order: [Int]) {
+    let names = [first, second, third]
+    var locks = holding(first, second, third)
+    for (step, number) in order.enumerated() {
+      let isFree = locks.giveBack(names[number])
+      #expect(isFree && locks.held.count == 2 - step && !locks.held.contains(names[number]))
+    }
+    #expect(locks.isEmpty)
+    let isTaken = locks.take(second)
+    #expect(isTaken)
+  }
+
+  @Test func `a name of the same digest and another extension is another name`() {
+    var locks = holding(IndexSample.name(1))
+    let isTaken = locks.take(IndexSample.name(1, extension: "json"))
+    #expect(isTaken && locks.held.count == 2)
+  }
+
+  @Test func `giving back a name that is not held changes nothing`() {
+    var locks = holding(first)
+    let isFree = locks.giveBack(second)
+    #expect(isFree && locks.held == [first])
+  }
+
+  @Test func `news of a free name is followed by the thread that brings it`() {
+    var locks = NameLocks()
+    let isTaken = locks.takeOrLeaveNews(of: first)
+    #expect(isTaken && locks.held == [first] && !locks.haveNews)
+  }
+
+  @Test func `news of a held name is followed before the name is free`() {
+    var locks = holding(first, second)
+    let isTaken = locks.takeOrLeaveNews(of: first)
+    #expect(!isTaken && locks.haveNews && locks.haveNews(of: first) && !locks.haveNews(of: second))
+    // The other name is not concerned.
+    let isSecondFree = locks.giveBack(second)
+    #expect(isSecondFree)
+    let gaveBack = [first, first].map { locks.giveBack($0) }
+    #expect(gaveBack == [false, true] && locks.isEmpty && !locks.haveNews)
+  }
+
+  @Test func `news that comes while older news is followed keeps the name once more`() {
+    var locks = holding(first)
+    locks.leaveNews(of: first)
+    let gaveBack = locks.giveBack(first)
+    _ = locks.takeOrLeaveNews(of: first)
+    let gaveBackAgain = locks.giveBack(first)
+    let gaveBackAtLast = locks.giveBack(first)
+    #expect([gaveBack, gaveBackAgain, gaveBackAtLast] == [false, false, true])
+  }
+
+  @Test func `news is taken once, and much news of a name is one`() {
+    var locks = holding(first)
+    for _ in 0..<3 { locks.leaveNews(of: first) }
+    let taken = [second, first, first].map { locks.takeNews(of: $0) }
+    #expect(taken == [false, true, false] && !locks.haveNews)
+    #expect(locks.held == [first])
+  }
+}
