@@ -42,24 +42,25 @@ extension DiskEngine {
     guard hasEvents else { return .won(nil) }
     let now = MonotonicTime.now
     let pause = electionPause / 4
-    let (isTermOwn, isPause, isImpatient) = withState { state in
-      (
-        state.term != nil,
-        state.lastLostElection.map { now.duration(since: $0) < pause } ?? false,
-        state.lostElection.map { now.duration(since: $0) > configuration.electionPatience } ?? false
-      )
+    // Nil in a term of this process's own.
+    let candidacy = withState { state in
+      state.evictions.term == nil
+        ? state.limits.candidacy(at: now, pause: pause, patience: configuration.electionPatience)
+        : nil
     }
-    if isTermOwn { return .won(nil) }
-    if !isPause {
+    var isImpatient = false
+    switch candidacy {
+    case nil: return .won(nil)
+    case .wait: break
+    case .goOn: isImpatient = true
+    case .ask(let isAtEnd):
       let election = elect()
       if case .won = election {
-        withState { $0.lostElection = nil }
+        withState { $0.limits.forgetLostElections() }
         return election
       }
-      withState { state in
-        state.lastLostElection = now
-        state.lostElection = state.lostElection ?? now
-      }
+      withState { $0.limits.noteLostElection(at: now) }
+      isImpatient = isAtEnd
     }
     guard isImpatient else {
       checkLimitsLater(isUrgent: true)
@@ -83,7 +84,7 @@ extension DiskEngine {
     let alarm = EventCount()
     while MonotonicTime.now < end {
       let mayGo = withState { state in
-        state.lostElection == nil || state.isShutDown
+        !state.limits.hasLostElection || state.isShutDown
           || state.hasRoom(for: 0, within: most, configuration)
       }
       if mayGo { return }
@@ -98,17 +99,15 @@ extension DiskEngine {
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
     let mustPlan = withState { [now] state in
-      guard state.isScanned, !state.isShutDown, !state.isLimitCheckPlanned else { return false }
+      guard state.isScanned, !state.isShutDown, !state.limits.isCheckPlanned else { return false }
       let isPassed = plan(for: state, missing: 0, protecting: nil, at: now) != nil
-      guard isUrgent || isPassed else { return false }
-      state.isLimitCheckPlanned = true
-      return true
+      return (isUrgent || isPassed) && state.limits.planCheck()
     }
     guard mustPlan else { return }
     let delay = isUrgent ? electionPause : .seconds(1)
     IOExecutor.upkeep.submit(after: delay) { [weak self] in
       guard let self else { return }
-      self.withState { $0.isLimitCheckPlanned = false }
+      self.withState { $0.limits.beginCheck() }
       self.enforceLimits()
     }
   }
@@ -121,7 +120,7 @@ extension EngineState {
     for room: UInt64, within most: UInt64, _ configuration: DiskCache.Configuration
   ) -> Bool {
     var sum = measuredOnDisk(configuration)
-    sum.addSaturating(reservedByteCount)
+    sum.addSaturating(limits.reservedByteCount)
     sum.addSaturating(room)
     return sum <= most
   }

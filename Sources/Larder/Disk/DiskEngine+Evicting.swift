@@ -1,30 +1,10 @@
 extension EngineState {
-  /// Starts an eviction, whose victims are still to be chosen; nothing that waits for the evictor
-  /// passes it over.
-  mutating func beginEviction() -> Eviction {
-    let eviction = Eviction()
-    evictions.append(eviction)
-    return eviction
-  }
-
-  /// Leaves an eviction, with all its victims chosen, to the evictor.
-  ///
-  /// A purge ends here, in one step with its last look at the totals: a store that was left to it
-  /// is in them, and one that comes later finds no purge going on.
-  mutating func endChoosing(_ eviction: Eviction) {
-    if purge === eviction { purge = nil }
-    eviction.complete()
-    guard eviction.isEmpty else { return }
-    evictions.removeAll { $0 === eviction }
-    eviction.finish()
-  }
-
   /// Hands a victim, which has left the index, to the evictor.
   mutating func startEviction(_ victim: Victim) {
-    let eviction = beginEviction()
+    let eviction = evictions.begin()
     doom([victim])
     eviction.add([victim])
-    endChoosing(eviction)
+    evictions.endChoosing(eviction)
   }
 
   /// Makes an entry of what has a victim's name, and counts no removal of it.
@@ -92,20 +72,9 @@ extension DiskEngine {
   private var batchSize: Int { isOnNetwork ? 16 : 64 }
 
   /// Sees that the evictor runs if it has anything to do.
-  ///
-  /// If there is nothing to do and nothing will be, this process's term ends here: a purge that was
-  /// elected may have found no victim.
   func runEvictor() {
-    let (mustStart, unused) = withState { state -> (Bool, LockedFile?) in
-      if state.isEvicting { return (false, nil) }
-      state.isEvicting = state.evictions.contains(where: \.isComplete)
-      guard state.evictions.isEmpty else { return (state.isEvicting, nil) }
-      defer { state.term = nil }
-      return (false, state.term)
-    }
-    // The last reference: here the tag is closed, outside of the engine's lock.
-    _ = consume unused
-    if mustStart { IOExecutor.upkeep.submit { self.evict() } }
+    let start = withState { $0.evictions.startEvictor() }
+    if start.mustRun { IOExecutor.upkeep.submit { self.evict() } }
   }
 
   /// Removes the files of all victims, once it is elected among the processes on the directory.
@@ -117,13 +86,13 @@ extension DiskEngine {
       MonotonicTime.now.duration(since: start) < configuration.electionPatience
       && IOExecutor.upkeep.hasThreads
     // Who was elected to choose the victims is still in its term.
-    if withState({ $0.term }) == nil, case .lost = enterTerm() {
+    if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
       if hasPatience {
         return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
       }
       noteUpkeepFailure(.wouldBlock)
     }
-    while let eviction = nextEviction() {
+    while let eviction = withState({ $0.evictions.next() }) {
       while true {
         let victims = eviction.take(batchSize)
         if victims.isEmpty { break }
@@ -143,15 +112,11 @@ extension DiskEngine {
   ///
   /// - Returns: Whether nothing is left to do; what has come meanwhile wants another term.
   private func endTerm() -> Bool {
-    let term = withState { state in
-      defer { state.term = nil }
-      return state.term
-    }
+    let term = withState { $0.evictions.takeTerm() }
     // The last reference: here the tag is closed, outside of the engine's lock.
     _ = consume term
     let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
-      state.isEvicting = state.evictions.contains(where: \.isComplete)
-      return (!state.isEvicting, state.doomed.takeExcess())
+      (state.evictions.rest(), state.doomed.takeExcess())
     }
     return isOver
   }
@@ -168,15 +133,8 @@ extension DiskEngine {
 
   private func enterTerm() -> Election {
     let election = elect()
-    if let lock = election.lock { withState { $0.term = lock } }
+    if let lock = election.lock { withState { $0.evictions.enterTerm(lock) } }
     return election
-  }
-
-  private func nextEviction() -> Eviction? {
-    withState { state in
-      // One whose victims are still being chosen is left to who chooses them.
-      state.evictions.firstIndex(where: \.isComplete).map { state.evictions.remove(at: $0) }
-    }
   }
 
   /// Removes the files of some victims. Giving one name back and taking the next is one look at the
@@ -259,6 +217,6 @@ extension DiskEngine {
   /// Waits until no victim's file is left.
   func waitForEvictor() {
     runEvictor()
-    wait { $0.isEvicting || !$0.evictions.isEmpty ? nil : () }
+    wait { $0.evictions.isAtRest ? () : nil }
   }
 }

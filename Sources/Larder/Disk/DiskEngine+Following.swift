@@ -99,7 +99,7 @@ extension DiskEngine {
         outdateReaders(of: look.name)
         if state.follow(look.met, of: look.name, at: now) { news.append(look.name) }
       }
-      if !news.isEmpty { state.lastNews = .now }
+      if !news.isEmpty { state.limits.noteNews(at: .now) }
       return (news, unclear)
     }
     tellObservers(ofFiles: news)

@@ -33,14 +33,11 @@ extension DiskEngine {
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
-      guard state.isScanned, !state.isShutDown, state.purge == nil,
+      guard state.isScanned, !state.isShutDown, !state.evictions.isPurging,
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
       state.statistics.purges += 1
-      if let lock = election.lock { state.term = lock }
-      let eviction = state.beginEviction()
-      state.purge = eviction
-      return (plan, eviction)
+      return (plan, state.evictions.beginPurge(election.lock))
     }
     guard let purge else { return false }
     carryOut(purge.plan, purge.eviction)
@@ -58,7 +55,7 @@ extension DiskEngine {
     let begun = withState { state in
       // In the same look as the beginning: the end of the engine waits for what has begun before
       // it, and what begins later would go behind the back of who has the directory then.
-      state.isShutDown ? nil : state.beginEviction()
+      state.isShutDown ? nil : state.evictions.begin()
     }
     guard let eviction = begun else { return nil }
     carryOut(plan, eviction)
@@ -82,7 +79,7 @@ extension DiskEngine {
     withState { [now] state in
       guard state.isScanned, !state.isShutDown else { return false }
       if plan(for: state, missing: missing, protecting: nil, at: now) != nil { return true }
-      state.lostElection = nil
+      state.limits.forgetLostElections()
       return false
     }
   }
@@ -121,12 +118,8 @@ extension DiskEngine {
     guard let limit = configuration.freeSpaceLimit else { return 0 }
     let time = MonotonicTime.now
     let isDue = withState { state in
-      guard state.isScanned, state.statistics.stores > 0 else { return false }
-      if let last = state.lastFreeSpaceCheck, time.duration(since: last) < .seconds(5) {
-        return false
-      }
-      state.lastFreeSpaceCheck = time
-      return true
+      state.isScanned && state.statistics.stores > 0
+        && state.limits.beginFreeSpaceCheck(at: time)
     }
     guard isDue else { return 0 }
     do throws(Errno) {
@@ -154,8 +147,8 @@ extension DiskEngine {
     let mayWaitForNeighbour = wait { state -> Bool? in
       let mustWait = state.isScanned && state.isMakingRoom
       if mustWait && !state.hasRoom(for: room, within: most, configuration) { return nil }
-      state.reservedByteCount += room
-      return state.lostElection != nil
+      state.limits.reserve(room)
+      return state.limits.hasLostElection
     }
     // A neighbour may be evicting when this process has no victims at all.
     if mayWaitForNeighbour && hasEvents { waitForNeighbour(within: most) }
@@ -165,7 +158,7 @@ extension DiskEngine {
   /// Gives back the room of a value that is not stored.
   func giveBack(_ room: UInt64) {
     guard room > 0 else { return }
-    withState { $0.reservedByteCount -= room }
+    withState { $0.limits.giveBack(room) }
     changed.signal()
   }
 
@@ -174,9 +167,8 @@ extension DiskEngine {
   private func mustLookAround(_ limit: Int) -> Bool {
     guard hasEvents else { return false }
     return withState { state in
-      guard state.isScanned, let news = state.lastNews else { return false }
-      return state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
-        && MonotonicTime.now.duration(since: news) < .seconds(10)
+      state.isScanned && state.limits.hasRecentNews(at: .now)
+        && state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
     }
   }
 
@@ -186,9 +178,9 @@ extension DiskEngine {
   {
     try checkWritable(operation)
     // The sweep at the end of a scan would take what this is asked to remove, and report.
-    withState { $0.trimsWaiting += 1 }
+    withState { $0.limits.beginTrim() }
     defer {
-      withState { $0.trimsWaiting -= 1 }
+      withState { $0.limits.endTrim() }
       enforceLimits(after: nil)
     }
     try waitForScan()
@@ -212,7 +204,7 @@ extension DiskEngine {
   func sweep() {
     let plan = backgroundSweepPlan()
     let mayStart = withState { state in
-      state.isScanned && !state.isShutDown && state.trimsWaiting == 0
+      state.isScanned && !state.isShutDown && !state.limits.hasWaitingTrim
     }
     guard mayStart else { return }
     carryOut(plan)
@@ -236,11 +228,7 @@ extension DiskEngine {
 
   /// Sweeps now and again for as long as the engine lives.
   func planSweeps() {
-    let isFirst = withState { state in
-      defer { state.areSweepsPlanned = true }
-      return !state.areSweepsPlanned
-    }
-    if isFirst { planNextSweep() }
+    if withState({ $0.limits.planSweeps() }) { planNextSweep() }
   }
 
   private func planNextSweep() {
@@ -271,7 +259,7 @@ extension EngineState {
   var isMakingRoom: Bool {
     if clearing.remaining.count > 0 { return true }
     // The thread that is still choosing victims starts the evictor next.
-    return (isEvicting || !evictions.isEmpty) && !doomed.isEmpty
+    return !evictions.isAtRest && !doomed.isEmpty
   }
 
   /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
@@ -280,7 +268,7 @@ extension EngineState {
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
     var course = TrimCourse(plan)
-    let eviction = beginEviction()
+    let eviction = evictions.begin()
     evictSlice(&course, eviction, atMost: .max)
     return eviction
   }
@@ -293,7 +281,7 @@ extension EngineState {
     let (expired, others) = course.takeSlice(of: &index, atMost: count)
     hand(expired, to: eviction, .expired)
     hand(others, to: eviction, course.plan.cause)
-    if course.isDone || count == .max { endChoosing(eviction) }
+    if course.isDone || count == .max { evictions.endChoosing(eviction) }
   }
 
   private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {

@@ -58,7 +58,7 @@ extension DiskEngine {
       keyTag: key.tag)
     let (isCleared, cause, taken, lag) = withState {
       [now, isOnNetwork] state -> (Bool, RemovalCause?, Int, Duration?) in
-      state.reservedByteCount -= request.reservedByteCount
+      state.limits.giveBack(request.reservedByteCount)
       // In the step in which the index takes the file: a reader finds one or the other.
       let value = state.settle(request)
       // In one step with what follows: whoever removes everything after this meets the value.

@@ -65,7 +65,7 @@ extension DiskEngine {
   private func keepLimitsAfterScan() {
     runEvictor()
     // A trim that waited for the scan removes more or the same, and reports it.
-    if withState({ $0.trimsWaiting == 0 }) { enforceLimits() }
+    if withState({ !$0.limits.hasWaitingTrim }) { enforceLimits() }
     planSweeps()
   }
 
@@ -181,7 +181,7 @@ extension DiskEngine {
     // What was known is given back outside of the lock, which takes its time, and so is the lock of
     // the term in the directory before.
     _ = withState { state in
-      let old = (state.index, state.pending, state.doomed, state.scans, state.term)
+      let old = (state.index, state.pending, state.doomed, state.scans, state.evictions.term)
       state.forgetDirectory()
       return old
     }

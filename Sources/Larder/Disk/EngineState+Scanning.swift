@@ -64,7 +64,7 @@ extension EngineState {
 
   /// Forgets everything that was known of the directory, since another is held now.
   mutating func forgetDirectory() {
-    term = nil
+    _ = evictions.takeTerm()
     mustLock = true
     index.removeAll()
     pending = [:]

@@ -22,42 +22,18 @@ struct EngineState: Sendable {
   var nextDrain: MonotonicTime?
   /// Victims that have left the index and whose files have not left the disk.
   var doomed = DoomedFiles()
-  /// Evictions that wait for the evictor, in order.
-  var evictions: [Eviction] = []
-  /// Whether a thread is removing victims' files, or has been asked to.
-  var isEvicting = false
-  /// The eviction whose victims a thread is choosing, slice by slice, because a limit was passed.
-  var purge: Eviction?
-  /// The lock of this process's term as evictor, between its election and the end of its evictions.
-  var term: LockedFile?
-  /// When another process was first found to be evicting although a limit is passed; nil when none
-  /// is, or none was asked.
-  var lostElection: MonotonicTime?
-  /// When an election was last lost.
-  var lastLostElection: MonotonicTime?
-  /// When something was last found that a neighbour did.
-  var lastNews: MonotonicTime?
-  /// Whether a look at the limits is planned.
-  var isLimitCheckPlanned = false
+  var evictions = EvictionQueue()
+  var limits = LimitKeeper()
+  var fullDisk = FullDisk()
   var clearing = Clearing()
-  /// The room under the size limit that stores have taken whose files are not published yet.
-  var reservedByteCount: UInt64 = 0
   var scans = ScanLog()
   var rescans = RescanSchedule()
-  /// Whether the next sweep in the background is submitted; each one submits the one after it.
-  var areSweepsPlanned = false
-  /// Trims that wait for the scan, to remove themselves what has expired.
-  var trimsWaiting = 0
   /// What the file server's clock says, on a network file system.
   var serverClock = ServerClock()
   /// The stamp that was issued last, so that two uses within one tick of the clock stay in order.
   var lastAccess = Timestamp(seconds: .min)
-  /// When the free space was last looked up.
-  var lastFreeSpaceCheck: MonotonicTime?
   /// Whether another directory was found at the path whose lock has not been taken.
   var mustLock = false
-  /// What is known of evictions for a full disk.
-  var fullDisk = FullDisk()
   /// Whether the last object is being closed: what has not changed a name yet must not any more.
   var isEnding = false
   /// Whether the last object was closed; scans stop at their next piece then.

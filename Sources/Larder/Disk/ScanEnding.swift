@@ -26,7 +26,7 @@ extension EngineState {
   /// - Parameter limits: Makes the plan that the limits ask for, once what has expired is gone.
   mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
     guard let sweep = ending.sweep, scans.isFirst(ending.number), ending.outcome == .finished,
-      trimsWaiting == 0,
+      !self.limits.hasWaitingTrim,
       !isShutDown
     else { return end(&ending) }
     if ending.course == nil { begin(sweep, in: &ending) }
@@ -46,7 +46,7 @@ extension EngineState {
 
   private mutating func begin(_ plan: TrimPlan, in ending: inout ScanEnding) {
     ending.course = TrimCourse(plan)
-    ending.eviction = beginEviction()
+    ending.eviction = evictions.begin()
   }
 
   /// - Returns: Whether that was all.
@@ -59,7 +59,7 @@ extension EngineState {
 
   private mutating func end(_ ending: inout ScanEnding) {
     // One that is given up, since the directory was replaced or the engine ends, has its victims.
-    if let eviction = ending.eviction, !eviction.isComplete { endChoosing(eviction) }
+    if let eviction = ending.eviction, !eviction.isComplete { evictions.endChoosing(eviction) }
     ending.remains = endScan(ending.number, ending.outcome)
     ending.isOver = true
   }

@@ -35,13 +35,13 @@ struct `The evictor's term` {
     }
     _ = try cache.count()
     try cache.store([1], forKey: "k")
-    cache.engine.withState { $0.lastFreeSpaceCheck = nil }
+    cache.engine.withState { $0.limits = LimitKeeper() }
     // The one entry is spared, so that there is a limit to keep and nothing to evict.
     cache.engine.enforceLimits(after: DiskScene.name(of: Array("k".utf8)))
     #expect(cache.statistics.purges > 0 && cache.statistics.removals.isEmpty)
     // The end of the scan may be looking at the limits as well.
     #expect(Happening().wait { isTagFree() })
-    #expect(cache.engine.withState { $0.term == nil })
+    #expect(cache.engine.withState { $0.evictions.term == nil })
     try cache.close()
     #expect(isTagFree())
   }
@@ -58,7 +58,7 @@ struct `The evictor's term` {
     gate.waitUntilReached()
     // Another number for the same open file, as a child that is forked now has it.
     let inherited = try #require(
-      cache.engine.withState { state in state.term.map { dup($0.file.rawValue) } })
+      cache.engine.withState { state in state.evictions.term.map { dup($0.file.rawValue) } })
     defer { close(inherited) }
     gate.open()
     try cache.flush()

@@ -72,7 +72,7 @@ struct NameMapTests {
     }
     #expect(state.index.count == 100)
     #expect(state.statistics.removals == [.expired: 500, .evicted: 400])
-    #expect(state.evictions.map(\.isComplete) == [true, true])
+    #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
     #expect(!state.scans.isOngoing)
   }
 
@@ -89,6 +89,6 @@ struct NameMapTests {
     state.isShutDown = true
     state.proceed(with: &ending) { _ in nil }
     #expect(ending.isOver && !state.scans.isOngoing)
-    #expect(state.evictions.map(\.isComplete) == [true])
+    #expect(state.evictions.waiting.map(\.isComplete) == [true])
   }
 }

@@ -1,0 +1,104 @@
+/// The evictions of this process, from the choice of their victims to the removal of the files.
+///
+/// 1. `begin`: an eviction joins the queue. Threads choose its victims, slice by slice.
+/// 2. `endChoosing`: all victims are chosen, and the eviction is ready. One without victims leaves
+///    the queue here.
+/// 3. `startEvictor`: one thread becomes the evictor. It enters a term among the processes on the
+///    directory, so that one of them removes files at a time.
+/// 4. `next`: the evictor takes the ready evictions in their order and removes the files.
+/// 5. `takeTerm` and `rest`: the evictor ends its term, and goes on if more has become ready.
+struct EvictionQueue: Sendable {
+  /// The evictions that wait for the evictor, in their order.
+  private(set) var waiting: [Eviction] = []
+  /// Whether a thread is the evictor, or has been asked to be.
+  private(set) var hasEvictor = false
+  /// The eviction of the thread that chooses victims because a limit is passed.
+  private var purge: Eviction?
+  /// The lock of this process's term as evictor; nil outside of a term, and in one that needs none.
+  private(set) var term: LockedFile?
+}
+
+extension EvictionQueue {
+  /// Whether nothing waits and no thread is the evictor.
+  var isAtRest: Bool { !hasEvictor && waiting.isEmpty }
+
+  /// Whether a thread is choosing victims because a limit is passed.
+  var isPurging: Bool { purge != nil }
+
+  /// Begins an eviction, whose victims are still to be chosen. No later one is carried out before
+  /// it unless it is ready sooner.
+  mutating func begin() -> Eviction {
+    let eviction = Eviction()
+    waiting.append(eviction)
+    return eviction
+  }
+
+  /// Begins the eviction of a purge, of which there is one at a time.
+  ///
+  /// - Parameter lock: The lock of the term that was entered to choose the victims, if any was.
+  mutating func beginPurge(_ lock: LockedFile?) -> Eviction {
+    if let lock { term = lock }
+    let eviction = begin()
+    purge = eviction
+    return eviction
+  }
+
+  /// Leaves an eviction, with all its victims chosen, to the evictor.
+  ///
+  /// A purge ends here, in one step with its last look at the totals: a store that was left to the
+  /// purge is in the totals, and a later one finds no purge going on.
+  mutating func endChoosing(_ eviction: Eviction) {
+    if purge === eviction { purge = nil }
+    eviction.complete()
+    guard eviction.isEmpty else { return }
+    waiting.removeAll { $0 === eviction }
+    eviction.finish()
+  }
+}
+
+// The evictor.
+extension EvictionQueue {
+  /// The outcome of a request for the evictor.
+  struct Start: Sendable {
+    /// Whether the caller has to run the evictor.
+    let mustRun: Bool
+    /// The lock of a term in which nothing is left to do, which the caller releases outside of the
+    /// engine's lock.
+    let endedTerm: LockedFile?
+  }
+
+  /// Asks for the evictor, which is wanted if an eviction is ready and no thread carries it out.
+  ///
+  /// If nothing waits and nothing will, the term ends here, because a purge that was elected may
+  /// have found no victim.
+  mutating func startEvictor() -> Start {
+    if hasEvictor { return Start(mustRun: false, endedTerm: nil) }
+    hasEvictor = hasReady
+    guard waiting.isEmpty else { return Start(mustRun: hasEvictor, endedTerm: nil) }
+    defer { term = nil }
+    return Start(mustRun: false, endedTerm: term)
+  }
+
+  /// Enters a term.
+  mutating func enterTerm(_ lock: LockedFile) { term = lock }
+
+  /// Takes the first eviction that is ready. One whose victims are still being chosen is left to
+  /// the thread that chooses them.
+  mutating func next() -> Eviction? {
+    waiting.firstIndex(where: \.isComplete).map { waiting.remove(at: $0) }
+  }
+
+  /// Ends the term, and returns its lock for release outside of the engine's lock.
+  mutating func takeTerm() -> LockedFile? {
+    defer { term = nil }
+    return term
+  }
+
+  /// Lets the evictor rest; returns false if another eviction has become ready, for which it stays.
+  mutating func rest() -> Bool {
+    hasEvictor = hasReady
+    return !hasEvictor
+  }
+
+  private var hasReady: Bool { waiting.contains(where: \.isComplete) }
+}

@@ -1,0 +1,129 @@
+import Testing
+
+@testable import Larder
+
+/// The queue of evictions, as a value without threads or files.
+@Suite("The queue of evictions")
+struct EvictionQueueTests {
+  private let victim = Victim(IndexSample.entry(1))
+
+  /// A lock of a file that is none.
+  private func lock() -> LockedFile { LockedFile(FileDescriptor(rawValue: -1, faults: nil)) }
+
+  /// Adds an eviction of one victim, which is ready or whose victims are still being chosen.
+  private func add(to queue: inout EvictionQueue, isReady: Bool = true) -> Eviction {
+    let eviction = queue.begin()
+    eviction.add([victim])
+    if isReady { queue.endChoosing(eviction) }
+    return eviction
+  }
+
+  @Test func `an empty queue wants no evictor`() {
+    var queue = EvictionQueue()
+    let start = queue.startEvictor()
+    #expect(!start.mustRun && start.endedTerm == nil)
+    #expect(queue.isAtRest && !queue.hasEvictor && queue.next() == nil)
+  }
+
+  @Test func `an eviction is carried out when all its victims are chosen`() {
+    var queue = EvictionQueue()
+    let eviction = add(to: &queue, isReady: false)
+    let early = queue.startEvictor()
+    #expect(!early.mustRun && !queue.hasEvictor && !queue.isAtRest && queue.next() == nil)
+    queue.endChoosing(eviction)
+    let start = queue.startEvictor()
+    #expect(start.mustRun && queue.hasEvictor && !queue.isAtRest)
+    #expect(queue.next() === eviction && queue.next() == nil)
+    // It is not at rest while the files go.
+    #expect(!queue.isAtRest)
+    let isOver = queue.rest()
+    #expect(isOver && queue.isAtRest)
+  }
+
+  @Test func `one thread at a time is the evictor`() {
+    var queue = EvictionQueue()
+    _ = add(to: &queue)
+    let starts = (0..<3).map { _ in queue.startEvictor().mustRun }
+    #expect(starts == [true, false, false])
+  }
+
+  @Test func `evictions that are ready go in their order, past one that is not`() {
+    var queue = EvictionQueue()
+    let first = add(to: &queue)
+    let choosing = add(to: &queue, isReady: false)
+    let last = add(to: &queue)
+    let taken = (0..<3).map { _ in queue.next() }
+    #expect(taken[0] === first && taken[1] === last && taken[2] == nil)
+    #expect(queue.waiting.count == 1 && queue.waiting[0] === choosing)
+  }
+
+  @Test func `an eviction without victims is over at once`() {
+    var queue = EvictionQueue()
+    let other = add(to: &queue, isReady: false)
+    let eviction = queue.begin()
+    queue.endChoosing(eviction)
+    #expect(eviction.progress.isFinished && queue.waiting.count == 1)
+    #expect(queue.waiting[0] === other && !other.progress.isFinished)
+  }
+
+  @Test func `the evictor stays for what became ready meanwhile`() {
+    var queue = EvictionQueue()
+    _ = add(to: &queue)
+    _ = queue.startEvictor()
+    _ = queue.next()
+    let choosing = add(to: &queue, isReady: false)
+    let mayRest = queue.rest()
+    #expect(mayRest && !queue.hasEvictor && !queue.isAtRest)
+    queue.endChoosing(choosing)
+    let start = queue.startEvictor()
+    _ = add(to: &queue)
+    _ = queue.next()
+    let mayRestAgain = queue.rest()
+    #expect(start.mustRun && !mayRestAgain && queue.hasEvictor)
+  }
+
+  @Test func `there is one purge, and it ends with the choice of its victims`() {
+    var queue = EvictionQueue()
+    #expect(!queue.isPurging)
+    let purge = queue.beginPurge(nil)
+    purge.add([victim])
+    let other = add(to: &queue)
+    #expect(queue.isPurging && queue.term == nil)
+    queue.endChoosing(other)
+    #expect(queue.isPurging)
+    queue.endChoosing(purge)
+    #expect(!queue.isPurging && queue.waiting.count == 2)
+  }
+
+  @Test func `a purge keeps the term of the election before it`() {
+    var queue = EvictionQueue()
+    let lock = lock()
+    let purge = queue.beginPurge(lock)
+    purge.add([victim])
+    queue.endChoosing(purge)
+    // Another purge in the same term brings no lock of its own.
+    let second = queue.beginPurge(nil)
+    #expect(queue.term === lock)
+    queue.endChoosing(second)
+    let start = queue.startEvictor()
+    #expect(start.mustRun && start.endedTerm == nil && queue.term === lock)
+    let taken = [queue.takeTerm(), queue.takeTerm()]
+    #expect(taken[0] === lock && taken[1] == nil)
+  }
+
+  @Test func `a term in which nothing is left to do ends with the request for the evictor`() {
+    var queue = EvictionQueue()
+    let lock = lock()
+    queue.endChoosing(queue.beginPurge(lock))
+    let start = queue.startEvictor()
+    #expect(!start.mustRun && start.endedTerm === lock && queue.term == nil)
+  }
+
+  @Test func `a term goes on while victims are being chosen`() {
+    var queue = EvictionQueue()
+    queue.enterTerm(lock())
+    _ = add(to: &queue, isReady: false)
+    let start = queue.startEvictor()
+    #expect(!start.mustRun && start.endedTerm == nil && queue.term != nil)
+  }
+}

@@ -1,0 +1,191 @@
+import Testing
+
+@testable import Larder
+
+/// The state of keeping the limits, as a table.
+@Suite("The keeper of the limits")
+struct LimitKeeperTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+  private func time(_ milliseconds: Int) -> MonotonicTime {
+    start.advanced(by: .milliseconds(milliseconds))
+  }
+
+  /// The candidacy at a time, with a pause of 5 ms and patience for 100 ms.
+  private func candidacy(_ keeper: LimitKeeper, at milliseconds: Int) -> LimitKeeper.Candidacy {
+    keeper.candidacy(
+      at: time(milliseconds), pause: .milliseconds(5), patience: .milliseconds(100))
+  }
+
+  @Test func `reserved room adds up until it is given back`() {
+    var keeper = LimitKeeper()
+    for count: UInt64 in [5, 0, 7] { keeper.reserve(count) }
+    #expect(keeper.reservedByteCount == 12)
+    for count: UInt64 in [7, 5, 0] { keeper.giveBack(count) }
+    #expect(keeper.reservedByteCount == 0)
+  }
+
+  @Test func `a trim waits until each is over`() {
+    var keeper = LimitKeeper()
+    #expect(!keeper.hasWaitingTrim)
+    keeper.beginTrim()
+    keeper.beginTrim()
+    keeper.endTrim()
+    #expect(keeper.hasWaitingTrim)
+    keeper.endTrim()
+    #expect(!keeper.hasWaitingTrim)
+  }
+
+  @Test func `a process that has lost no election asks for one`() {
+    let keeper = LimitKeeper()
+    #expect(candidacy(keeper, at: 0) == .ask(isImpatient: false) && !keeper.hasLostElection)
+  }
+
+  @Test(
+    arguments: [
+      (0, .wait), (4, .wait), (5, .ask(isImpatient: false)), (100, .ask(isImpatient: false)),
+      (101, .ask(isImpatient: true)),
+    ] as [(Int, LimitKeeper.Candidacy)])
+  func `after a lost election it waits, and loses its patience`(
+    milliseconds: Int, expected: LimitKeeper.Candidacy
+  ) {
+    var keeper = LimitKeeper()
+    keeper.noteLostElection(at: start)
+    #expect(keeper.hasLostElection)
+    #expect(candidacy(keeper, at: milliseconds) == expected)
+  }
+
+  @Test func `patience counts from the first of several lost elections`() {
+    var keeper = LimitKeeper()
+    for milliseconds in [0, 50, 99] { keeper.noteLostElection(at: time(milliseconds)) }
+    #expect(candidacy(keeper, at: 100) == .wait)
+    #expect(candidacy(keeper, at: 101) == .goOn)
+    #expect(candidacy(keeper, at: 104) == .ask(isImpatient: true))
+  }
+
+  @Test func `a won election, or limits that are kept, give new patience`() {
+    var keeper = LimitKeeper()
+    keeper.noteLostElection(at: start)
+    keeper.forgetLostElections()
+    #expect(!keeper.hasLostElection && candidacy(keeper, at: 200) == .ask(isImpatient: false))
+    // The pause after the last election stays.
+    #expect(candidacy(keeper, at: 4) == .wait)
+    keeper.noteLostElection(at: time(200))
+    #expect(candidacy(keeper, at: 300) == .ask(isImpatient: false))
+    #expect(candidacy(keeper, at: 301) == .ask(isImpatient: true))
+  }
+
+  @Test(arguments: [(0, true), (9_999, true), (10_000, false), (60_000, false)])
+  func `news is recent for ten seconds`(milliseconds: Int, isRecent: Bool) {
+    var keeper = LimitKeeper()
+    #expect(!keeper.hasRecentNews(at: time(milliseconds)))
+    keeper.noteNews(at: start)
+    #expect(keeper.hasRecentNews(at: time(milliseconds)) == isRecent)
+  }
+
+  @Test func `the clock is not read where there was no news`() {
+    var reads = 0
+    func now() -> MonotonicTime {
+      reads += 1
+      return start
+    }
+    var keeper = LimitKeeper()
+    _ = keeper.hasRecentNews(at: now())
+    #expect(reads == 0)
+    keeper.noteNews(at: start)
+    _ = keeper.hasRecentNews(at: now())
+    #expect(reads == 1)
+  }
+
+  @Test func `the free space is looked at every five seconds`() {
+    var keeper = LimitKeeper()
+    let looks = [0, 0, 4_999, 5_000, 9_999, 10_000].map { milliseconds in
+      keeper.beginFreeSpaceCheck(at: time(milliseconds))
+    }
+    #expect(looks == [true, false, false, true, false, true])
+  }
+
+  @Test func `one look at the limits is planned at a time`() {
+    var keeper = LimitKeeper()
+    let plans = [keeper.planCheck(), keeper.planCheck()]
+    #expect(plans == [true, false] && keeper.isCheckPlanned)
+    keeper.beginCheck()
+    #expect(!keeper.isCheckPlanned)
+    let next = keeper.planCheck()
+    #expect(next)
+  }
+
+  @Test func `sweeps are planned once`() {
+    var keeper = LimitKeeper()
+    let plans = (0..<3).map { _ in keeper.planSweeps() }
+    #expect(plans == [true, false, false])
+  }
+}
+
+/// The decisions of stores that find the disk full, as a table.
+@Suite("A full disk")
+struct FullDiskTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+  private let pause = Duration.seconds(30)
+
+  private func step(
+    _ disk: inout FullDisk, since count: Int = 0, after seconds: Int = 0
+  ) -> FullDisk.Step {
+    disk.step(since: count, at: start.advanced(by: .seconds(seconds)), pause: pause)
+  }
+
+  /// A disk after one eviction.
+  private func evicted(hasFreed: Bool) -> FullDisk {
+    var disk = FullDisk()
+    _ = step(&disk)
+    disk.end(hasFreed: hasFreed)
+    return disk
+  }
+
+  @Test func `one store evicts, and the others wait`() {
+    var disk = FullDisk()
+    let steps = (0..<3).map { _ in step(&disk) }
+    #expect(steps == [.evict, .wait, .wait] && disk.count == 0)
+    disk.end(hasFreed: true)
+    #expect(disk.count == 1)
+  }
+
+  @Test(arguments: [(true, FullDisk.Step.retry), (false, .fail)])
+  func `an eviction counts for the stores that were under way`(
+    hasFreed: Bool, expected: FullDisk.Step
+  ) {
+    var disk = evicted(hasFreed: hasFreed)
+    let waiting = step(&disk, since: 0)
+    let later = step(&disk, since: 1)
+    #expect(waiting == expected && later == .evict)
+  }
+
+  @Test(arguments: [(0, FullDisk.Step.fail), (29, .fail), (30, .evict)])
+  func `after an eviction that helped no store there is none for a while`(
+    seconds: Int, expected: FullDisk.Step
+  ) {
+    var disk = evicted(hasFreed: true)
+    let isVain = disk.noteFailure(at: start)
+    let next = step(&disk, since: 1, after: seconds)
+    #expect(isVain && next == expected)
+  }
+
+  @Test func `an eviction is vain once, and not where a store has succeeded`() {
+    var disk = evicted(hasFreed: true)
+    let failures = (0..<2).map { _ in disk.noteFailure(at: start) }
+    #expect(failures == [true, false])
+    disk.noteSuccess()
+    let afterwards = disk.noteFailure(at: start)
+    let next = step(&disk, since: 1)
+    #expect(!afterwards && next == .evict)
+  }
+
+  @Test func `each eviction can turn out to be vain`() {
+    var disk = evicted(hasFreed: true)
+    disk.noteSuccess()
+    _ = step(&disk, since: 1)
+    disk.end(hasFreed: true)
+    let isVain = disk.noteFailure(at: start)
+    #expect(isVain && disk.count == 2)
+  }
+}
