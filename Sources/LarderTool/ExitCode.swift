@@ -37,7 +37,7 @@ extension ExitCode {
       case .unsafeDirectory, .permissionDenied, .noSpace, .readOnly, .resourcesExhausted,
         .configurationConflict, .locked, .exclusiveUnsupported, .extendedDataUnsupported,
         .nameOccupied, .callerFailed,
-        .cancelled, .loadCycle, .closed, .forked, .io:
+        .cancelled, .loadCycle, .notCached, .closed, .forked, .io:
         .inputOutput
       // The library's codes are nonexhaustive: a newer one must not stop the tool from compiling.
       @unknown default: .inputOutput

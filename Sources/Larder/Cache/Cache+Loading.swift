@@ -15,18 +15,112 @@ extension Cache {
   /// - Parameters:
   ///   - key: What the value is found by.
   ///   - expiration: How long the loaded value is valid; the configured time when nil.
-  ///   - options: Whether an expired value is served meanwhile, and an error kept.
+  ///   - options: Which tiers take part, whether an expired value is served, and an error kept.
   ///   - load: Brings the value; runs in a task of its own.
   /// - Throws: What the closure throws; `CancellationError` when the calling task is cancelled before
-  ///   there is a value; `CacheError` when reading fails.
+  ///   there is a value; `CacheError` when reading fails, and with `.notCached` where the options
+  ///   forbid to load.
+  /// - Complexity: O(1) from memory, O(bytes) from disk.
+  //
+  // Inlinable, so that a hit in memory is specialised in the module of the caller.
+  @inlinable
   public func value(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     options: LoadOptions = LoadOptions(), orStore load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let request = LoadRequest(
-      key: key.cacheKey, expiration: expiration, options: options, load: load)
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
+      return value
+    }
+    return try await loadedValue(of: key, expiration, options, load)
+  }
+
+  /// The value stored under a key, or else what becomes of it by a closure that is told of the
+  /// previous value.
+  ///
+  /// ```swift
+  /// let page = try await pages.value(forKey: url) { previous in
+  ///   let response = try await fetch(url, ifNoneMatch: previous?.extendedData)
+  ///   if response.status == 304 { return .notModified(expiration: .seconds(60)) }
+  ///   return .value(response.body, expiration: .seconds(60), extendedData: response.eTag)
+  /// }
+  /// ```
+  ///
+  /// The closure runs once for all tasks that ask for the key at once, and everything else holds as
+  /// for a load that knows nothing. `previous` is the value on disk: an expired one, for as long as
+  /// its file is there, which is at least the configured `expiredGrace` unless a limit needs its
+  /// room; or a valid one where the options say `.reload`. It is nil where there is none, where it
+  /// cannot be decoded, and for `.memoryOnly`. That it is looked at counts as a use and as a hit on
+  /// disk.
+  ///
+  /// A previous value that was replaced or removed during the load is not brought back by
+  /// `.notModified`: the callers get it, and nothing is stored.
+  ///
+  /// - Parameters:
+  ///   - key: What the value is found by.
+  ///   - options: Which tiers take part, whether an expired value is served, and an error kept.
+  ///   - load: Says what the value is now; runs in a task of its own.
+  /// - Throws: As `value(forKey:expiration:options:orStore:)` does; `CacheError` with `.callerFailed`
+  ///   for `.notModified` without a previous value.
+  /// - Complexity: O(1) from memory, O(bytes) from disk.
+  @inlinable
+  public func value(
+    forKey key: some CacheKeyConvertible, options: LoadOptions = LoadOptions(),
+    orRevalidate load:
+      @escaping @Sendable (_ previous: CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> Value {
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
+      return value
+    }
+    return try await revalidatedValue(of: key, options, load)
+  }
+
+  /// Answers a call whose value is not in memory, by a load that knows nothing.
+  @usableFromInline
+  func loadedValue(
+    of key: CacheKey, _ expiration: Expiration?, _ options: LoadOptions,
+    _ load: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await value(
+      for: LoadRequest(
+        key: key, expiration: expiration, options: options, wantsPrevious: false
+      ) { _ in
+        .value(try await load(), expiration: expiration)
+      })
+  }
+
+  /// Answers a call whose value is not in memory, by a load that is told of the previous value.
+  @usableFromInline
+  func revalidatedValue(
+    of key: CacheKey, _ options: LoadOptions,
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> Value {
+    try await value(
+      for: LoadRequest(
+        key: key, expiration: nil, options: options, wantsPrevious: !options.isMemoryOnly,
+        load: load))
+  }
+
+  /// What a caller asked to be loaded.
+  ///
+  /// Kept together because it travels: from the task that asks into the task that loads.
+  struct LoadRequest: Sendable {
+    let key: CacheKey
+    /// How long the value is valid that a load brings which does not say.
+    let expiration: Expiration?
+    let options: LoadOptions
+    /// Whether the load is told of the value on disk.
+    let wantsPrevious: Bool
+    let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  }
+
+  private func value(for request: LoadRequest) async throws -> Value {
+    request.options.checkPreconditions()
     do {
-      return try await value(for: request)
+      return try await decidedValue(for: request)
     } catch let error as CacheError where error.code == .cancelled && Task.isCancelled {
       // From the executor of the reads: which step met the cancellation is no concern of the caller.
       throw CancellationError()
@@ -35,38 +129,64 @@ extension Cache {
 
   /// The order matters: a fresh value, then an expired one that may be served, then a failure that
   /// still stands, and only then a load.
-  private func value(for request: LoadRequest) async throws -> Value {
-    if let value = try await value(forKey: request.key) { return value }
-    if let value = try await staleValue(request) { return value }
-    if let error = flights.failure(for: request.key, at: disk.engine.now) { throw error }
-    return try await flights.value(of: request.key, clock: disk.engine.configuration.clock) {
-      try await self.load(request, $0)
+  private func decidedValue(for request: LoadRequest) async throws -> Value {
+    let (key, options) = (request.key, request.options)
+    if !options.reloads {
+      if let value = try await value(forKey: key, options, isPastMemory: true) { return value }
+      if let value = try await staleValue(request) { return value }
     }
-  }
-
-  /// What a caller asked to be loaded.
-  ///
-  /// Kept together because it travels: from the task that asks into the task that loads.
-  private struct LoadRequest: Sendable {
-    let key: CacheKey
-    let expiration: Expiration?
-    let options: LoadOptions
-    let load: @Sendable () async throws -> Value
+    if options.isCacheOnly { throw CacheError(.notCached, operation: "value") }
+    if !options.reloads, let error = flights.failure(for: key, at: disk.engine.now) {
+      if let value = await staleValue(request, insteadOf: error) { return value }
+      flights.noteServedFailure()
+      throw error
+    }
+    do {
+      return try await flights.value(of: key, clock: disk.engine.configuration.clock) {
+        try await self.load(request, $0)
+      }
+    } catch {
+      if let value = await staleValue(request, insteadOf: error) { return value }
+      throw error
+    }
   }
 
   /// An expired value, if the options allow one; a load of a fresh one is under way then.
   private func staleValue(_ request: LoadRequest) async throws(CacheError) -> Value? {
-    let staleness = request.options.staleWhileRevalidating
-    guard staleness > .zero else { return nil }
+    let (key, options) = (request.key, request.options)
+    let staleness = options.staleWhileRevalidating
+    guard staleness > .zero, !options.isMemoryOnly else { return nil }
     let value = try await disk.executor.run("value") { () throws(CacheError) in
-      try self.staleValueFromDisk(request.key, within: staleness)
+      try self.staleValueFromDisk(key, within: staleness)
     }
     guard let value else { return nil }
+    flights.noteServedStale()
+    if options.isCacheOnly { return value }
     // After the value was found: who has nothing to be served waits for the load instead.
-    flights.refresh(
-      request.key, at: disk.engine.now, within: request.options.refreshTime
-    ) { try await self.load(request, $0) }
+    flights.refresh(key, at: disk.engine.now, within: options.refreshTime) {
+      try await self.load(request, $0)
+    }
     return value
+  }
+
+  /// An expired value that the options allow where the load fails; nil where the failure says
+  /// nothing of the source.
+  private func staleValue(_ request: LoadRequest, insteadOf error: any Error) async -> Value? {
+    let staleness = request.options.staleIfFailing
+    let isCycle = (error as? CacheError)?.code == .loadCycle
+    guard staleness > .zero, !request.options.isMemoryOnly, !isCycle, !Task.isCancelled,
+      !(error is CancellationError)
+    else { return nil }
+    do throws(CacheError) {
+      let value = try await disk.executor.run("value") { () throws(CacheError) in
+        try self.staleValueFromDisk(request.key, within: staleness)
+      }
+      if value != nil { flights.noteServedStale() }
+      return value
+    } catch {
+      // The caller gets the error of the load, which came first.
+      return nil
+    }
   }
 
   /// What one flight does: look once more, load, store, or keep the failure. Runs in a task of its
@@ -74,43 +194,37 @@ extension Cache {
   private func load(
     _ request: LoadRequest, _ flight: FlightID
   ) async throws -> Value {
-    // The flight before this one may have ended between the miss and now.
-    if let value = try await value(forKey: request.key) { return value }
+    let (key, options) = (request.key, request.options)
+    var previous: PreviousValue?
+    if request.wantsPrevious {
+      previous = try await disk.executor.run("value") { () throws(CacheError) in
+        try self.previousValue(of: key, isKept: !options.isDiskOnly)
+      }
+      // The flight before this one may have ended between the miss and now.
+      if let previous, !previous.cached.hasExpired, !options.reloads {
+        return previous.cached.value
+      }
+    } else if !options.reloads,
+      let value = try await value(forKey: key, options, isPastMemory: false)
+    {
+      return value
+    }
     if let loadReplacement {
       return try await loadReplacement.load(
-        request.key, for: self, expiration: request.expiration, request.load)
+        key, for: self, expiration: request.expiration
+      ) { try await request.load(nil) }
     }
     do {
-      let value = try await request.load()
-      await keep(value, request, flight)
-      return value
+      let loaded = try await request.load(previous?.cached)
+      return try await settle(loaded, of: request, previous, flight)
     } catch {
-      let lifetime = request.options.failureLifetime
       // A load that nobody waited for any longer says nothing of the source, whatever error it made
       // of that.
-      if lifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
+      if options.failureLifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
         flights.keepFailure(
-          error, for: request.key, of: flight, until: disk.engine.now.adding(lifetime))
+          error, for: key, of: flight, until: disk.engine.now.adding(options.failureLifetime))
       }
       throw error
-    }
-  }
-
-  /// Stores what a load brought, unless the key was changed meanwhile.
-  private func keep(
-    _ value: Value, _ request: LoadRequest, _ flight: FlightID
-  ) async {
-    guard !disk.engine.isReadOnly else { return }
-    do throws(CacheError) {
-      try await disk.executor.run("store") { () throws(CacheError) in
-        _ = try self.store(value, request.key, request.expiration, [], loadedBy: flight)
-      }
-    } catch  where error.code == .cancelled {
-      // The load was given up, and its value is not wanted.
-    } catch {
-      // The caller asked for the value and has it; the failure to keep it is counted.
-      flights.noteUnstored()
-      if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
     }
   }
 }

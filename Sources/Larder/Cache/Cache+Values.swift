@@ -30,25 +30,45 @@ extension Cache {
   /// Reads a value from disk, past the memory tier, and promotes it.
   @usableFromInline
   func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
+    try valueFromDisk(key, extending: disk.extending, staleness: .zero, isKept: true)
+  }
+
+  /// Reads a value from disk, past the memory tier.
+  ///
+  /// - Parameter isKept: Whether it is promoted, if it is valid.
+  func valueFromDisk(
+    _ key: CacheKey, extending: ExpirationExtending, staleness: Duration, isKept: Bool
+  ) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
     // Before the file is opened, so that nothing is kept that changed unseen.
     if disk.followsNeighbours { disk.engine.startWatching() }
-    let found = try disk.engine.read(subject, for: .value, extending: disk.extending)
+    let found = try disk.engine.read(
+      subject, for: .value, extending: extending, staleness: staleness)
     guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
-    // Something was changing the name while it was read: the value is good for this caller, and not
+    let hasExpired =
+      staleness > .zero && disk.engine.hasExpired(found.expiry, at: disk.engine.now)
+    if isKept && !hasExpired { promote(value, subject, found) }
+    return value
+  }
+
+  /// Keeps a value in memory that was found on disk, unless its name was changed meanwhile.
+  @inline(__always)
+  func promote(
+    _ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found
+  ) {
+    // Something was changing the name while it was read: the value is good for its caller, and not
     // known to be the latest.
-    guard let generation = found.generation else { return value }
+    guard let generation = found.generation else { return }
     let generations = disk.engine.generations
     keep(
       value, subject, byteCount: found.bytes.count,
       until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
     ) { generations.isCurrent(generation) }
-    return value
   }
 
   /// Counts the failure beside the hit on disk; the file stays, for it is what was stored.
-  private func decoded(_ bytes: [UInt8]) -> Value? {
+  func decoded(_ bytes: [UInt8]) -> Value? {
     do {
       return try coder.decode(bytes)
     } catch {
@@ -80,9 +100,11 @@ extension Cache {
   }
 
   /// Stores a value; what a load brought is stored unless the key was changed since it began.
+  ///
+  /// - Parameter isKept: Whether the value is kept in memory too.
   func store(
     _ value: Value, _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
-    loadedBy flight: FlightID?
+    loadedBy flight: FlightID?, isKept: Bool = true
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkStorable()
     if disk.followsNeighbours { disk.engine.startWatching() }
@@ -93,6 +115,7 @@ extension Cache {
     let subject = request.subject
     request.onPublish = { [unowned self] published in
       if let flight { flights.noteStored(key, by: flight) } else { flights.supersede(key) }
+      guard isKept else { return }
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
@@ -104,7 +127,8 @@ extension Cache {
     }
   }
 
-  private func keep(
+  /// Keeps a value in memory if a condition holds while the key's lock is held.
+  func keep(
     _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
   ) {
@@ -120,7 +144,7 @@ extension Cache {
   }
 
   /// How long a value may be served from memory before a use must reach the disk.
-  private func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
+  func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
     // Nothing is ever stamped; and what others do to the file is told, or they do nothing to it.
     let mode = disk.configuration.mode
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {

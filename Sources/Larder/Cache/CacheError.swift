@@ -69,6 +69,8 @@ public struct CacheError: Error, Sendable, Hashable {
     case cancelled
     /// A load waits for its own key, or two loads wait for each other.
     case loadCycle
+    /// There is no valid value, and the call's options forbid to load one.
+    case notCached
     /// The cache was closed.
     case closed
     /// The process was forked after the cache was opened.
@@ -116,6 +118,8 @@ extension CacheError.Code {
     case .cancelled: "the task was cancelled before the operation began"
     case .loadCycle:
       "a load asks for a key whose load waits for it; load that key elsewhere, or from Task.detached"
+    case .notCached:
+      "there is no valid value and the options forbid to load one; allow it or do without"
     case .closed: "the cache was closed; open another"
     case .forked: "the process was forked after opening; open the cache again in the child"
     case .io: "the system reported a failure"

@@ -83,7 +83,6 @@ final class FlightControl<Value: Sendable>: Sendable {
   ) {
     giveUpRefresh(of: key, at: now)
     let flight = state.withLock { state -> FlightID? in
-      state.statistics.servedStale += 1
       guard state.failures.error(for: key, at: now) == nil else { return nil }
       return state.table.refresh(key, until: now.adding(time))
     }
@@ -171,11 +170,7 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// The error of a load that failed a short time ago and still stands.
   func failure(for key: CacheKey, at now: Timestamp) -> (any Error)? {
-    state.withLock { state in
-      let error = state.failures.error(for: key, at: now)
-      if error != nil { state.statistics.servedFailures += 1 }
-      return error
-    }
+    state.withLock { $0.failures.error(for: key, at: now) }
   }
 
   /// Lets the error of a load stand for its key until a point in time, unless the key was changed
@@ -191,6 +186,21 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// The number of callers that wait.
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
+
+  /// Counts a caller that got the error of an earlier load.
+  func noteServedFailure() {
+    state.withLock { $0.statistics.servedFailures += 1 }
+  }
+
+  /// Counts a caller that got an expired value.
+  func noteServedStale() {
+    state.withLock { $0.statistics.servedStale += 1 }
+  }
+
+  /// Counts a previous value that a load has found to be still good.
+  func noteRenewed() {
+    state.withLock { $0.statistics.renewed += 1 }
+  }
 
   /// Counts a loaded value that could not be stored.
   func noteUnstored() {

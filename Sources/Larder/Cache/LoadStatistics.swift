@@ -1,10 +1,11 @@
-/// What the loads of a cache came to, by `value(forKey:orStore:)`.
+/// What the loads of a cache came to, by `value(forKey:orStore:)` and `value(forKey:orRevalidate:)`.
 ///
 /// | counter | goes up when |
 /// |---|---|
 /// | `started` | a load began, for a caller or to refresh what was served expired |
 /// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
 /// | `unstored` | a loaded value could not be stored, for a full disk or a coder that threw; not one that was rejected, or came too late |
+/// | `renewed` | a load said that the previous value is still good, and that got a new expiry |
 /// | `joined` | a caller waited for a load that another had started |
 /// | `servedStale` | a caller got a value past its expiry |
 /// | `servedFailures` | a caller got the error of an earlier load |
@@ -19,6 +20,8 @@ public struct LoadStatistics: Sendable, Hashable {
   /// Loaded values that could not be stored, and that their callers got all the same. A cache that
   /// only reads does not try.
   public internal(set) var unstored = 0
+  /// Previous values that got a new expiry because a load said `.notModified`.
+  public internal(set) var renewed = 0
   /// Requests that waited for a load started by another.
   public internal(set) var joined = 0
   /// Requests that were answered with a value past its expiry.

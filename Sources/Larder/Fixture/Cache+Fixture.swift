@@ -56,12 +56,13 @@ private struct FixtureUse: LoadReplacement {
   /// another test has recorded since the copy was made counts as loaded.
   func load<Value>(
     _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
-    _ load: @Sendable () async throws -> Value
+    _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Value {
     let disk = cache.disk
     let name = disk.subject(key).name
     let isRecorded = names.contains(name)
     var bytes: [UInt8]?
+    var loaded: (expiration: Expiration?, extendedData: [UInt8]) = (expiration, [])
     if !isRecorded {
       bytes = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
         try fixture.value(of: name)
@@ -72,9 +73,17 @@ private struct FixtureUse: LoadReplacement {
         throw FixtureMiss(
           key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
       }
+      let value: Value
+      switch try await load() {
+      case .value(let new, let expiration, let data): (value, loaded) = (new, (expiration, data))
+      // A fixture holds what a cache would; the next run asks again.
+      case .notKept(let value, _): return value
+      case .notModified: throw Cache<Value>.nothingToKeep
+      }
       var recording = FixtureDirectory.Recording(
-        try cache.coder.encode(try await load()),
-        expiration: expiration ?? cache.configuration.disk.expiration)
+        try cache.coder.encode(value),
+        expiration: loaded.expiration ?? cache.configuration.disk.expiration)
+      recording.extendedData = loaded.extendedData
       recording.fileExtension = disk.fileExtension
       bytes = try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
         try fixture.record(recording, forKey: key)
@@ -83,7 +92,8 @@ private struct FixtureUse: LoadReplacement {
     // Decoded also when it was loaded just now: the next run gets no other value.
     let value = try cache.coder.decode(bytes ?? [])
     // Into the copy as well, so that the rest of the test finds it.
-    _ = try await cache.store(value, forKey: key, expiration: expiration)
+    _ = try await cache.store(
+      value, forKey: key, expiration: loaded.expiration, extendedData: loaded.extendedData)
     return value
   }
 }

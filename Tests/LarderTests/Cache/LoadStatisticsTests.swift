@@ -48,6 +48,12 @@ struct LoadStatisticsTests {
         #expect(cache.statistics.disk.upkeepFailures == [:])
       }, value: { $0.unstored }),
     Row(
+      counter: "renewed",
+      event: { cache in
+        let value = try await cache.value(forKey: "expired") { _ in .notModified() }
+        #expect(value == "old")
+      }, value: { $0.renewed }),
+    Row(
       counter: "joined",
       event: { cache in
         let gate = AsyncGate()
