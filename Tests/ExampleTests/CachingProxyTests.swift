@@ -74,11 +74,32 @@ final class `The caching proxy` {
     for path in ["/missing", "/private"] {
       for _ in 1...2 {
         let answer = try get(path)
-        #expect(answer.source == nil && answer.body == Origin.body(of: path))
+        #expect(answer.source == "origin" && answer.body == Origin.body(of: path))
         #expect(answer.status == (path == "/missing" ? "404" : "200"))
       }
       #expect(origin.count(of: path) == 2)
     }
+  }
+
+  @Test func `asks about an expired page by its ETag, and moves no byte for a 304`() throws {
+    _ = try get("/page")
+    let directory = scene.root.path + "/cache"
+    let name = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: directory).first { $0.count == 32 })
+    let path = "\(directory)/\(name)"
+    let file = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    // Expired by hand; the processes learn of it within 50 ms.
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: path)
+    var bodies: Set<Data> = []
+    try eventually("a conditional request") { () throws in
+      bodies.insert(try get("/page").body)
+      return origin.conditionalCount > 0
+    }
+    #expect(bodies == [Origin.body(of: "/page")])
+    #expect(
+      try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int == file)
+    #expect(origin.count(of: "/page") == 1 + origin.conditionalCount)
   }
 
   @Test func `goes on serving when processes are killed`() throws {

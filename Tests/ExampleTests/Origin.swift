@@ -8,6 +8,7 @@ final class Origin: Sendable {
   let port: UInt16
   private let listener: FileHandle
   private let asked = Mutex<[String: Int]>([:])
+  private let conditional = Mutex(0)
 
   init() throws {
     listener = try Sockets.listen(on: 0)
@@ -20,6 +21,9 @@ final class Origin: Sendable {
 
   /// How often a path was asked for.
   func count(of path: String) -> Int { asked.withLock { $0[path] ?? 0 } }
+
+  /// How often it was asked whether a page has changed.
+  var conditionalCount: Int { conditional.withLock { $0 } }
 
   /// The bytes of a page, the same for the same path and unlike text.
   static func body(of path: String) -> Data {
@@ -39,7 +43,14 @@ final class Origin: Sendable {
       asked.withLock { $0[path, default: 0] += 1 }
       let status = path.hasPrefix("/missing") ? "404 Not Found" : "200 OK"
       let control = path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : ""
-      let answer = "HTTP/1.0 \(status)\r\nContent-Type: image/png\r\n\(control)\r\n"
+      let eTag = "\"\(path)\""
+      if head.contains("If-None-Match: \(eTag)\r\n") {
+        conditional.withLock { $0 += 1 }
+        try client.write(contentsOf: Data("HTTP/1.0 304 Not Modified\r\n\r\n".utf8))
+        return true
+      }
+      let answer =
+        "HTTP/1.0 \(status)\r\nContent-Type: image/png\r\nETag: \(eTag)\r\n\(control)\r\n"
       try client.write(contentsOf: Data(answer.utf8) + Self.body(of: path))
       return true
     } catch {

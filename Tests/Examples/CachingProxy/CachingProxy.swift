@@ -18,6 +18,7 @@ struct CachingProxy {
     var configuration = CacheConfiguration()
     configuration.disk.expiration = .seconds(300)
     configuration.disk.extending = .off  // fresh for 300 s, however often it is asked for
+    configuration.disk.expiredGrace = .seconds(86_400)  // and then asked about by its ETag
     let proxy = CachingProxy(
       cache: try Cache(directory: directory, coder: .data, configuration: configuration),
       origin: numbers[1])
@@ -41,31 +42,33 @@ struct CachingProxy {
   /// What the cache holds for a path or else what the origin says, and a header that tells which.
   private func response(to path: String) async throws -> Data {
     let source = try await cache.tier(forKey: path)?.rawValue ?? "origin"
-    do {
-      // However many clients wait for a page, this process fetches it once.
-      var response = try await cache.value(forKey: path) { try await fetch(path) }
-      let end = response.firstIndex(of: UInt8(ascii: "\n")) ?? response.startIndex
-      response.insert(contentsOf: Data("X-Cache: \(source)\r\n".utf8), at: end + 1)
-      return response
-    } catch let error as NotKept { return error.response }
-  }
-
-  /// Asks the origin. What must not be kept is thrown: all who wait get it, and nobody later.
-  private func fetch(_ path: String) async throws -> Data {
-    let response = try await blocking { [origin] in
-      let server = try Sockets.connect(to: origin)
-      try server.write(contentsOf: Data("GET \(path) HTTP/1.0\r\n\r\n".utf8))
-      return try server.readToEnd() ?? Data()
-    }
-    let head = String(decoding: response.prefix(4096), as: UTF8.self).lowercased()
-    guard head.contains(" 200 "), !head.contains("no-store") else {
-      throw NotKept(response: response)
-    }
+    // However many clients wait for a page, this process asks for it once.
+    var response = try await cache.value(forKey: path) { try await fetch(path, $0) }
+    let end = response.firstIndex(of: UInt8(ascii: "\n")) ?? response.startIndex
+    response.insert(contentsOf: Data("X-Cache: \(source)\r\n".utf8), at: end + 1)
     return response
   }
-}
 
-private struct NotKept: Error { let response: Data }
+  /// Asks the origin for a page, or whether the previous one is still good.
+  private func fetch(_ path: String, _ previous: CachedValue<Data>?) async throws -> Loaded<Data> {
+    let known = String(decoding: previous?.extendedData ?? [], as: UTF8.self)
+    let condition = known.isEmpty ? "" : "If-None-Match: \(known)\r\n"
+    let response = try await blocking { [origin] in
+      let server = try Sockets.connect(to: origin)
+      try server.write(contentsOf: Data("GET \(path) HTTP/1.0\r\n\(condition)\r\n".utf8))
+      return try server.readToEnd() ?? Data()
+    }
+    let head = String(decoding: response.prefix(4096), as: UTF8.self).components(
+      separatedBy: "\r\n\r\n")[0]
+    let lines = head.components(separatedBy: "\r\n")
+    if previous != nil, lines[0].contains(" 304 ") { return .notModified() }
+    guard lines[0].contains(" 200 "), !head.lowercased().contains("no-store") else {
+      return .notKept(response)
+    }
+    let eTag = lines.first { $0.lowercased().hasPrefix("etag: ") }?.dropFirst(6) ?? ""
+    return .value(response, extendedData: Array(eTag.utf8))
+  }
+}
 
 /// Runs what may block on a thread of its own, so that Swift's threads stay free for others.
 private func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
