@@ -134,7 +134,7 @@
         let progress = try slot.disk.removeAllInBackground()
         if number > 0 { try progress.wait() }
       case .trimCount: _ = try slot.disk.trim(toCount: number)
-      case .trimSize: _ = try slot.disk.trim(toSize: number)
+      case .trimSize: _ = try slot.disk.trim(toCost: number)
       case .expire: _ = try slot.disk.removeExpired()
       case .flush: try slot.disk.flush()
       case .count: return .number(try slot.disk.count())

@@ -46,11 +46,4 @@ extension DiskCache: Caching {
   }
 }
 
-extension DiskCache: Trimming {
-  /// Removes expired entries, then the least recently used, until the values take at most `cost`
-  /// bytes: `trim(toSize:)` by the name that both tiers share.
-  @discardableResult
-  public func trim(toCost cost: Int) throws(CacheError) -> BulkRemoval {
-    try trim(toSize: cost)
-  }
-}
+extension DiskCache: Trimming {}

@@ -21,6 +21,29 @@ public enum StoreOutcome: Sendable, Hashable {
   }
 }
 
+extension StoreOutcome: CustomStringConvertible {
+  /// `stored`, `pending`, or `rejected: ` and why.
+  public var description: String {
+    switch self {
+    case .stored: "stored"
+    case .pending: "pending"
+    case .rejected(let reason): "rejected: \(reason)"
+    }
+  }
+}
+
+extension StoreOutcome.Reason: CustomStringConvertible {
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .expired: "expired already"
+    case .tooLarge: "too large"
+    case .alreadyPresent: "a value was there"
+    case .declined: "declined by the admission hook, or a newer store came first"
+    }
+  }
+}
+
 extension StoreOutcome {
   /// Whether the value was accepted.
   @inlinable

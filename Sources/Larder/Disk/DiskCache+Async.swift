@@ -139,8 +139,8 @@ extension DiskCache {
 
   /// Removes expired entries, then the least recently used, down to a number of bytes.
   @discardableResult
-  public func trim(toSize byteCount: Int) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim") { () throws(CacheError) in try self.trim(toSize: byteCount) }
+  public func trim(toCost byteCount: Int) async throws(CacheError) -> BulkRemoval {
+    try await executor.run("trim") { () throws(CacheError) in try self.trim(toCost: byteCount) }
   }
 
   /// Removes expired entries, then the least recently used, down to a number of entries.

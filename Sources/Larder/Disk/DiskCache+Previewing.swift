@@ -17,7 +17,7 @@ extension DiskCache {
   package func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
     switch goal {
     case .living: try removeExpired()
-    case .size(let byteCount): try trim(toSize: byteCount)
+    case .size(let byteCount): try trim(toCost: byteCount)
     case .count(let count): try trim(toCount: count)
     case .age(let age): try trim(toAge: age)
     case .nothing: try removeAll()

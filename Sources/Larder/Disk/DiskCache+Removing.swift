@@ -54,7 +54,7 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
-  public func trim(toSize byteCount: Int) throws(CacheError) -> BulkRemoval {
+  public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
     try checkUsable("trim")
     return try engine.countingTrim("trim") { now in
@@ -66,7 +66,7 @@ extension DiskCache {
 
   /// Removes expired entries, then the least recently used, until there are at most this many.
   ///
-  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Throws: `CacheError`, as `trim(toCost:)` does.
   /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
@@ -81,7 +81,7 @@ extension DiskCache {
 
   /// Removes expired entries and those whose last access was an age ago or earlier.
   ///
-  /// - Throws: `CacheError`, as `trim(toSize:)` does.
+  /// - Throws: `CacheError`, as `trim(toCost:)` does.
   /// - Complexity: O(k log n) for k removed ones.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {

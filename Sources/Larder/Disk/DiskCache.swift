@@ -43,6 +43,12 @@ public final class DiskCache: Sendable {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw CacheError(.invalidArgument, operation: "open", path: directory)
     }
+    // A shell puts the home folder in its place, and no system call does.
+    guard !directory.hasPrefix("~"), !directory.split(separator: "/").contains("~") else {
+      throw CacheError(
+        .invalidArgument, operation: "open", path: directory,
+        underlying: "only a shell knows ~; open Cache(named:) or spell the home folder out")
+    }
     fileExtension = try configuration.parsedFileExtension()
     expiration = configuration.expiration
     shouldStore = configuration.shouldStore

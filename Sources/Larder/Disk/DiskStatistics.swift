@@ -72,4 +72,10 @@ public struct DiskStatistics: Sendable, Hashable {
 
   /// All misses together.
   public var missCount: Int { misses.values.reduce(0, +) }
+
+  /// The share of reads that found a value, 0 to 1; nil before the first read.
+  public var hitRate: Double? {
+    let reads = hits + missCount
+    return reads > 0 ? Double(hits) / Double(reads) : nil
+  }
 }

@@ -5,6 +5,18 @@ extension MemoryCache {
   @inlinable
   public var count: Int { sum { $0.slab.count } }
 
+  /// Whether there is no value, not even one that has expired and was not found out yet.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public var isEmpty: Bool { count == 0 }
+
+  /// Returns whether there is a valid value; does not count as a use. See ``contains(_:)``.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func contains(forKey key: Key) -> Bool { contains(key) }
+
   /// What all values cost together, in the unit of the cost limit; with several stripes `Int.max`
   /// where the sum is more.
   ///

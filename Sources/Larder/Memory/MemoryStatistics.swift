@@ -47,6 +47,9 @@ extension MemoryStatistics {
   /// All reads: hits and misses of both kinds.
   public var reads: Int { hits + missesAbsent + missesExpired }
 
+  /// The share of reads that found a value, 0 to 1; nil before the first read.
+  public var hitRate: Double? { reads > 0 ? Double(hits) / Double(reads) : nil }
+
   /// All removals, of every cause.
   public var removals: Int {
     removedExplicit + removedReplaced + removedExpired + removedEvicted + removedCorrupt

@@ -32,6 +32,9 @@ public struct Timestamp: Sendable, Hashable {
     self.nanoseconds = Int32(truncatingIfNeeded: rest)
   }
 
+  /// The present by the system's clock. A cache goes by the clock of its configuration.
+  public static var now: Timestamp { WallClock.system.now() }
+
   /// The expiry that means never: 2³³ seconds, 2242-03-16T12:56:32Z.
   public static let never = Timestamp(seconds: 1 << 33)
 }

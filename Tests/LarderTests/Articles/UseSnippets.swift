@@ -124,3 +124,8 @@ func watchMemory(
   monitor.attach(cache)
   return monitor
 }
+
+func touchValue(_ pages: Cache<String>, url: String) throws {
+  try pages.touch(forKey: url, expiration: .hours(1))
+  try pages.touch(forKey: url, expiration: .expired)
+}

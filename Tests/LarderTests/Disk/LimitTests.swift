@@ -150,12 +150,12 @@ struct `Limits` {
   @Test func `trims go to bytes, count and age`() throws {
     let cache = try scene.open()
     try fill(cache, 0..<10, 10)
-    #expect(try cache.trim(toSize: 55).removed == 5)
+    #expect(try cache.trim(toCost: 55).removed == 5)
     #expect(try cache.trim(toCount: 3).removed == 2)
     #expect(try cache.trim(toAge: .seconds(2)).removed == 1)
-    let last = try cache.trim(toSize: 0)
+    let last = try cache.trim(toCost: 0)
     #expect(last.removed == 2 && last.byteCount == 20 && last.failed == 0)
-    #expect(try cache.trim(toSize: 0) == BulkRemoval())
+    #expect(try cache.trim(toCost: 0) == BulkRemoval())
     #expect(try scene.names == [])
   }
 

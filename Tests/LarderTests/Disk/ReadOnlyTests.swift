@@ -94,7 +94,7 @@ struct `Reading only` {
     let attempts: [(DiskCache) throws -> Void] = [
       { try $0.remove(forKey: "1") }, { try $0.removeAll() },
       { _ = try $0.removeAllInBackground() }, { try $0.removeExpired() },
-      { try $0.trim(toSize: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
+      { try $0.trim(toCost: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
       { _ = try $0.verify(repairs: true) },
     ]
     for (number, attempt) in attempts.enumerated() {

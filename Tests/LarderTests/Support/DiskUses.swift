@@ -10,7 +10,7 @@ enum DiskUses {
     { _ = try $0.count() }, { _ = try $0.totalSize() }, { _ = try $0.totalAllocatedSize() },
     { _ = try $0.survey() }, { _ = try $0.verify() }, { try $0.remove(forKey: "k") },
     { try $0.removeAll() }, { _ = try $0.removeAllInBackground() }, { try $0.removeExpired() },
-    { try $0.trim(toSize: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
+    { try $0.trim(toCost: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },
     { try $0.flush() },
   ]
 

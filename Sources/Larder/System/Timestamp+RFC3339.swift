@@ -36,11 +36,16 @@ extension Timestamp {
   }
 }
 
+extension Timestamp: CustomStringConvertible {
+  /// The point in time in UTC: `2242-03-16T12:56:32Z`, with nine decimals unless they are all 0.
+  public var description: String { rfc3339 }
+}
+
 extension Timestamp {
   /// The first point in time that RFC 3339 has a form for: 0000-01-01T00:00:00Z.
-  static let firstOfRFC3339 = Timestamp(seconds: -62_167_219_200)
+  package static let firstOfRFC3339 = Timestamp(seconds: -62_167_219_200)
   /// The last one: 9999-12-31T23:59:59.999999999Z.
-  static let lastOfRFC3339 = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
+  package static let lastOfRFC3339 = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
   /// Reads a point in time as `rfc3339` writes it, with one to nine decimals or none; nil for
   /// anything else, other zones than `Z` included.

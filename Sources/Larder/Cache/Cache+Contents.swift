@@ -1,0 +1,139 @@
+// What the disk tier holds and what leaves both tiers, asked of the cache itself. What is in memory
+// alone does not count.
+extension Cache {
+  /// The number of values on disk. Waits for the first scan; expired ones that have not been swept
+  /// count.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(1) after the first scan.
+  public func count() throws(CacheError) -> Int { try disk.count() }
+
+  /// The number of values on disk. Waits for the first scan.
+  public func count() async throws(CacheError) -> Int { try await disk.count() }
+
+  /// Whether there is no value on disk, valid or expired. Waits for the first scan.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(1) after the first scan.
+  public func isEmpty() throws(CacheError) -> Bool { try disk.isEmpty() }
+
+  /// Whether there is no value on disk, valid or expired. Waits for the first scan.
+  public func isEmpty() async throws(CacheError) -> Bool { try await disk.isEmpty() }
+
+  /// The bytes of all values on disk together. Waits for the first scan.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(1) after the first scan.
+  public func totalSize() throws(CacheError) -> Int { try disk.totalSize() }
+
+  /// The bytes of all values on disk together. Waits for the first scan.
+  public func totalSize() async throws(CacheError) -> Int { try await disk.totalSize() }
+
+  /// The keys of all values on disk whose files say them, the least recently used first, expired
+  /// ones included. Does not count as use.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.keys()` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  public func keys() throws(CacheError) -> [CacheKey] { try disk.keys() }
+
+  /// The keys of all values on disk whose files say them, the least recently used first.
+  public func keys() async throws(CacheError) -> [CacheKey] { try await disk.keys() }
+
+  /// All entries on disk, expired ones included, the least recently used first. Does not count as
+  /// use.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.entries()` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  public func entries() throws(CacheError) -> [DiskEntry] { try disk.entries(order: .use) }
+
+  /// All entries on disk, expired ones included, the least recently used first.
+  public func entries() async throws(CacheError) -> [DiskEntry] {
+    try await disk.entries(order: .use)
+  }
+
+  /// Whether a read would find a value. Does not count as a use; see `contains(_:)`.
+  public func contains(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try contains(key)
+  }
+
+  /// Whether a read would find a value. Does not count as a use.
+  public func contains(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    try await contains(key)
+  }
+
+  /// Removes a value from both tiers and returns it; nil when there was none that is valid and
+  /// decodes.
+  ///
+  /// What is returned is what was removed from disk: no store of this process comes between.
+  ///
+  /// - Throws: `CacheError`, as `remove(forKey:)` does.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
+    try disk.removeValue(forKey: key).flatMap { decoded($0) }
+  }
+
+  /// Removes a value from both tiers and returns it; nil when there was none that is valid.
+  @discardableResult
+  public func removeValue(
+    forKey key: some CacheKeyConvertible
+  ) async throws(CacheError) -> Value? {
+    let key = key.cacheKey
+    return try await disk.executor.run("remove") { () throws(CacheError) in
+      try self.removeValue(forKey: key)
+    }
+  }
+
+  /// Removes the values whose entries on disk a closure chooses from both tiers, expired ones
+  /// included, and waits for the end.
+  ///
+  /// ```swift
+  /// try cache.removeAll { $0.byteCount > 1 << 20 }
+  /// ```
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.removeAll(where:)` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  @discardableResult
+  public func removeAll(
+    where isChosen: (DiskEntry) -> Bool
+  ) throws(CacheError) -> BulkRemoval {
+    try disk.removeAll(where: isChosen)
+  }
+
+  /// Removes the values whose entries on disk a closure chooses from both tiers.
+  @discardableResult
+  public func removeAll(
+    where isChosen: @escaping @Sendable (DiskEntry) -> Bool
+  ) async throws(CacheError) -> BulkRemoval {
+    try await disk.removeAll(where: isChosen)
+  }
+
+  /// Removes all variants of something that has a key, and the value of that key itself.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.removeVariants(of:)` does, which says what stays.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  @discardableResult
+  public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
+    try disk.removeVariants(of: key)
+  }
+
+  /// Removes all variants of something that has a key, and the value of that key itself.
+  @discardableResult
+  public func removeVariants(
+    of key: some CacheKeyConvertible
+  ) async throws(CacheError) -> BulkRemoval {
+    try await disk.removeVariants(of: key)
+  }
+}
+
+extension CacheStatistics {
+  /// The share of reads that found a value in either tier, 0 to 1; nil before the first read.
+  ///
+  /// A read that memory could not answer counts once, as a hit or a miss of the disk. A load looks
+  /// twice, and so a value that had to be loaded counts as two misses.
+  public var hitRate: Double? {
+    let hits = memory.hits + disk.hits
+    let reads = hits + disk.missCount
+    return reads > 0 ? Double(hits) / Double(reads) : nil
+  }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Larder
+
+/// Looking at entries as a whole, and removing those that are chosen.
+@Suite(.watched)
+struct `Choosing entries` {
+  let scene: DiskScene
+  let cache: Cache<String>
+
+  init() throws {
+    scene = try DiskScene()
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.faults = scene.faults
+    configuration.disk.coherence = .none
+    cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+  }
+
+  private func fill() throws {
+    for (key, value) in [("a", "1"), ("b", "22"), ("c", "333")] {
+      try cache.store(value, forKey: key, expiration: .hours(1))
+      scene.clock.advance(by: .seconds(1))
+    }
+  }
+
+  @Test func `lists keys and entries by use, also by uses that the disk does not know`() throws {
+    #expect(try cache.isEmpty() && cache.keys() == [])
+    try fill()
+    #expect(try cache.keys() == ["a", "b", "c"])
+    _ = try cache.disk.value(forKey: "a")
+    #expect(try cache.keys() == ["b", "c", "a"])
+    #expect(try cache.entries().map(\.byteCount) == [2, 3, 1])
+    #expect(try cache.disk.entries().map(\.name) == scene.names)
+    #expect(try cache.count() == 3 && cache.totalSize() == 6 && !cache.isEmpty())
+  }
+
+  @Test func `answers every call in its asynchronous spelling as well`() async throws {
+    #expect(try await cache.isEmpty())
+    try await cache.store("1", forKey: "a")
+    try await cache.store("2", forKey: CacheKey("a", variant: "x"))
+    try await cache.store("3", forKey: "c")
+    #expect(try await !cache.isEmpty())
+    #expect(try await cache.count() == 3)
+    #expect(try await cache.totalSize() == 3)
+    #expect(try await cache.keys().count == 3)
+    #expect(try await cache.entries().count == 3)
+    #expect(try await cache.disk.entries(order: .name).map(\.name) == scene.names)
+    #expect(try await cache.contains(forKey: "a"))
+    #expect(try await cache.disk.contains(forKey: "a"))
+    #expect(try await cache.removeValue(forKey: "c") == "3")
+    #expect(try await cache.disk.removeValue(forKey: "c") == nil)
+    #expect(try await cache.removeVariants(of: "a").removed == 2)
+    #expect(try await cache.removeAll { _ in true }.removed == 0)
+    #expect(try await cache.disk.isEmpty())
+  }
+
+  @Test func `removes what a closure chooses from both tiers, and nothing else`() throws {
+    try fill()
+    let removal = try cache.removeAll { $0.byteCount > 1 }
+    #expect(removal.removed == 2 && removal.byteCount == 5 && removal.failed == 0)
+    #expect(try cache.keys() == ["a"] && cache.memory.keys == ["a"])
+    #expect(try cache.value(forKey: "c") == nil)
+    #expect(cache.disk.statistics.removals[.explicit] == 2)
+    #expect(try cache.count() == 1 && cache.totalSize() == 1)
+  }
+
+  @Test func `leaves what was stored anew after the closure was asked`() throws {
+    try fill()
+    let cache = cache
+    let removal = try cache.removeAll { entry in
+      if entry.key == "a" {
+        do { try cache.store("newer", forKey: "a") } catch { Issue.record(error) }
+      }
+      return entry.key == "a"
+    }
+    #expect(removal.removed == 0)
+    #expect(try cache.value(forKey: "a") == "newer")
+  }
+
+  @Test func `counts what it cannot remove, and goes on`() throws {
+    try fill()
+    scene.faults.plan(.errno(.ioError), for: .unlinkat, at: 1)
+    let removal = try cache.removeAll { _ in true }
+    #expect(removal.removed == 2 && removal.failed == 1)
+  }
+
+  @Test func `removes all variants of a key and no other that begins like it`() throws {
+    for key in [
+      CacheKey("page"), CacheKey("page", variant: "de"), CacheKey(joining: ["page", "en", "gz"]),
+      CacheKey("page2"), CacheKey(joining: ["pag", "e"]),
+    ] {
+      try cache.store("v", forKey: key)
+    }
+    #expect(try cache.removeVariants(of: "page").removed == 3)
+    #expect(try Set(cache.keys()) == ["page2", CacheKey(joining: ["pag", "e"])])
+  }
+
+  @Test(arguments: [nil, 1 << 20])
+  func `returns the very value that it removes`(writeBehindLimit: Int?) throws {
+    try cache.close()
+    let disk = try scene.open { $0.writeBehindLimit = writeBehindLimit }
+    try disk.store([1, 2], forKey: "k", expiration: .seconds(10))
+    #expect(try disk.removeValue(forKey: "k") == [1, 2])
+    #expect(try disk.removeValue(forKey: "k") == nil)
+    try disk.store([1, 2], forKey: "k", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(10))
+    #expect(try disk.removeValue(forKey: "k") == nil)
+    try disk.flush()
+    #expect(try scene.names == [] && disk.statistics.hits == 0)
+  }
+
+  @Test func `returns nothing of a damaged file and removes it`() throws {
+    try cache.disk.store([1, 2], forKey: "k")
+    try scene.damage("k", to: [3, 4])
+    #expect(try cache.disk.removeValue(forKey: "k") == nil)
+    #expect(try scene.names == [])
+  }
+
+  @Test func `tells the share of hits`() throws {
+    #expect(cache.statistics.hitRate == nil)
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(cache.statistics.hitRate == 0)
+    try fill()
+    for _ in 0..<3 { _ = try cache.value(forKey: "a") }
+    #expect(cache.statistics.hitRate == 0.75)
+  }
+}
+
+/// Spans, and what is printed.
+struct `Words for values` {
+  @Test func `spans are seconds, and a duration is rounded up`() {
+    let spans: [(Expiration, Int)] = [
+      (.minutes(2), 120), (.hours(2), 7200), (.weeks(2), 1_209_600), (.minutes(-1), -60),
+      (.hours(.max), .max), (.hours(.min), .min), (.after(.milliseconds(1500)), 2),
+      (.after(.seconds(3600) / 2), 1800), (.after(.zero), 0), (.after(.nanoseconds(1)), 1),
+    ]
+    for (span, seconds) in spans { #expect(span == .seconds(seconds)) }
+  }
+
+  @Test func `a point in time, an outcome and an error read well`() {
+    #expect("\(Timestamp(seconds: 0, nanoseconds: 5))" == "1970-01-01T00:00:00.000000005Z")
+    #expect("\(Timestamp.never)" == "2242-03-16T12:56:32Z")
+    #expect(Timestamp.now > Timestamp(seconds: 1_700_000_000) && Timestamp.now < .never)
+    #expect("\(StoreOutcome.stored)" == "stored" && "\(StoreOutcome.pending)" == "pending")
+    #expect("\(StoreOutcome.rejected(.tooLarge))" == "rejected: too large")
+    for reason in StoreOutcome.Reason.allCases {
+      #expect("\(StoreOutcome.rejected(reason))".hasPrefix("rejected: "))
+    }
+  }
+
+  @Test(arguments: ["~", "~/cache", "~someone/cache", "/tmp/~/cache"])
+  func `a tilde is an error with the cure and makes no folder`(path: String) {
+    #expect {
+      try DiskCache(directory: path)
+    } throws: {
+      let error = $0 as? CacheError
+      return error?.code == .invalidArgument && "\($0)".contains("Cache(named:)")
+    }
+  }
+}
