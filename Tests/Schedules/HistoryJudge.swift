@@ -21,15 +21,20 @@
       return problems + unexpectedFailures()
     }
 
-    /// What caches find on the disk at rest and is not in the directory at the path. Memory may keep a value
-    /// that was being stored when the directory was moved away, for a granularity.
+    /// What caches find at rest and is not in the directory at the path.
     private func restProblems() -> [String] {
-      scene.names.flatMap { name -> [String] in
+      var others = scene
+      for index in others.threads.indices {
+        others.threads[index].operations.removeAll { $0.verb == .replace }
+      }
+      let allowance = Allowance(others)
+      return scene.names.flatMap { name -> [String] in
         let calls = history.calls.filter { $0.operation.name == name }
         let last = Set(calls.filter { $0.thread == "afterwards" }.map(\.result))
+        // A limit may take it between the two looks.
+        if last == [.missed], allowance.mayLose(name) { return [] }
         return calls.filter { call in
-          guard call.thread == "at rest", call.operation.verb == .whole,
-            case .found = call.result
+          guard call.thread == "at rest", case .found = call.result
           else { return false }
           return lag(of: call) != nil && !last.contains(call.result)
         }.map { "in the directory that was moved away: \($0.text)" }
@@ -56,7 +61,7 @@
       if !isAlone {
         let steps = calls.flatMap { call -> [Linearization.Step] in
           if isBehind(call.process), !call.isWrite { return [] }
-          if call.isLook { return [] }
+          if call.isLook || isHidden(call, calls) { return [] }
           guard let lag = lag(of: call) else {
             return allSteps(of: call, name, sees: nil, isAlone: false)
           }
@@ -65,6 +70,18 @@
         check(steps, name, "of all processes on", &problems)
       }
       return problems
+    }
+
+    /// Whether a call found nothing because its process was removing everything: for that process all
+    /// is gone at once, and for others when the files are.
+    private func isHidden(_ call: Call, _ calls: [Call]) -> Bool {
+      guard call.result == .missed else { return false }
+      return calls.contains { other in
+        guard other.process == call.process else { return false }
+        let isWaited = other.operation.verb == .removeAll || other.operation.number ?? 0 > 0
+        let isClearing = other.operation.verb == .removeAll || other.operation.verb == .background
+        return isClearing && other.start < call.end && (!isWaited || call.start < other.end)
+      }
     }
 
     private var processes: Set<Int> { Set(scene.caches.map(\.process)) }

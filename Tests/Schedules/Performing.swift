@@ -176,7 +176,9 @@
       let number = operation.number ?? 0
       switch operation.verb {
       case .unlink: unlink(file)
-      case .touch: RawFiles.setTimes(file, access: nil, modification: ScheduledFiles.wallTime)
+      case .touch:
+        let now = ScheduledFiles.wallTime
+        RawFiles.setTimes(file, access: now, modification: now)
       case .use: RawFiles.setTimes(file, access: ScheduledFiles.wallTime, modification: nil)
       case .replace:
         rename(path, nextAside())

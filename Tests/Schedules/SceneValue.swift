@@ -75,9 +75,10 @@
       rmdir(path)
     }
 
-    /// Sets a file's stamps by path, as `touch` does; nil leaves one as it is.
+    /// Sets a file's stamps as `touch` does, which opens it for writing: for the kernel tells of a
+    /// time of modification that is set alone as of a write. Nil leaves one as it is.
     static func setTimes(_ path: String, access: Timestamp?, modification: Timestamp?) {
-      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+      let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { return }
       defer { _ = close(descriptor) }
       let times = [

@@ -19,12 +19,18 @@ final class EntryGenerations: Sendable {
 
   // In a row and not an object each: a read asks for one at random, and a thousand objects would
   // seldom be at hand.
-  private let counters = InlineArray<1024, Atomic<UInt64>> { _ in Atomic(0) }
+  #if LARDER_SCHEDULES
+    // So few that names of a scene share one, and that not every change of all takes two thousand
+    // points.
+    private let counters = InlineArray<4, Atomic<UInt64>> { _ in Atomic(0) }
+  #else
+    private let counters = InlineArray<1024, Atomic<UInt64>> { _ in Atomic(0) }
+  #endif
 
   /// By the low bits of the digest: who chooses names can make them share a counter, which costs
   /// those names promotions and nothing else.
   private func index(of name: EntryName) -> Int {
-    Int(truncatingIfNeeded: name.digest.low & 1023)
+    Int(truncatingIfNeeded: name.digest.low) & (counters.count - 1)
   }
 
   /// Marks the start of a change.
