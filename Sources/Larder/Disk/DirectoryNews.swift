@@ -5,6 +5,8 @@
 struct DirectoryNews: Sendable, Equatable {
   /// The entries that something happened to, and whether the last was that the name became free.
   private(set) var names: [EntryName: Bool] = [:]
+  /// The entries that something else happened to before they became free.
+  private(set) var passing: Set<EntryName> = []
   /// Whether events were lost, so that anything may have happened to any name.
   private(set) var isIncomplete = false
   /// Whether the directory itself was moved, removed or unmounted.
@@ -37,6 +39,7 @@ struct DirectoryNews: Sendable, Equatable {
     }
     // Writes in progress and unnamed files tell of their stamps too, and end here.
     guard let entry = EntryName(name) else { return }
-    names[entry] = !event.kind.isDisjoint(with: [.removed, .movedFrom])
+    let isGone = !event.kind.isDisjoint(with: [.removed, .movedFrom])
+    if names.updateValue(isGone, forKey: entry) == false, isGone { passing.insert(entry) }
   }
 }

@@ -14,7 +14,10 @@ extension DiskEngine {
     for (name, isGone) in news.names {
       // What is hearsay is dated by change times, which are another clock's on a network file
       // system: there every name is looked at.
-      if let look = look(at: name, isGone: isGone && !isOnNetwork) { looks.append(look) }
+      if var look = look(at: name, isGone: isGone && !isOnNetwork) {
+        look.isPassing = news.passing.contains(name)
+        looks.append(look)
+      }
       if looks.count == Self.pieceCount {
         follow(looks, since: start)
         looks.removeAll(keepingCapacity: true)
@@ -50,6 +53,8 @@ extension DiskEngine {
     let met: IndexedEntry?
     /// Whether the name became free by the last of its events, and nobody has looked since.
     let isHearsay: Bool
+    /// Whether something else happened to the name before it became free.
+    var isPassing = false
     /// From before the look; nil when this process was changing the name.
     let generation: EntryGenerations.Snapshot?
   }
@@ -82,14 +87,17 @@ extension DiskEngine {
     let now = self.now
     let (news, unclear) = withState { state in
       var news: [EntryName] = []
+      var passing: [EntryName] = []
       var unclear: [EntryName] = []
       for look in looks {
         // Known to be free, and yet a scan may have met the file before and tell of it later.
         if look.met == nil { state.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
           // That a name is free is no news where the index has not met its file. A read that is
-          // under way may have, and must not keep the value.
+          // under way may have, and must not keep the value; and what memory has of an entry that a
+          // limit evicted is older than a file that came and went since.
           if look.met == nil { outdateReaders(of: look.name) }
+          if look.met == nil && look.isPassing { passing.append(look.name) }
           continue
         }
         guard mayTakeOver(look, state, since: start) else {
@@ -100,7 +108,7 @@ extension DiskEngine {
         if state.follow(look.met, of: look.name, at: now) { news.append(look.name) }
       }
       if !news.isEmpty { state.limits.noteNews(at: .now) }
-      return (news, unclear)
+      return (news + passing, unclear)
     }
     tellObservers(ofFiles: news)
     for name in unclear { followOrLeave(name) }

@@ -25,6 +25,7 @@ struct `Events of a directory` {
       event(.movedFrom, second), event(.movedTo, second),
     ])
     #expect(news.names == [first: true, second: false])
+    #expect(news.passing == [first])
     #expect(!news.isIncomplete && !news.concernsDirectory)
   }
 
@@ -38,6 +39,7 @@ struct `Events of a directory` {
   @Test(arguments: [DirectoryEvent.Kind.removed, .movedFrom])
   func `of these kinds leave a free name`(kind: DirectoryEvent.Kind) {
     #expect(news([event(kind, first)]).names == [first: true])
+    #expect(news([event(kind, first)]).passing.isEmpty)
   }
 
   @Test(arguments: [".larder-1-2", "#35369", "CACHEDIR.TAG", "notes.txt"])

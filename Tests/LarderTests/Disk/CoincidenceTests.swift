@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import Larder
+
+/// What others do to a file in the moment in which a cache changes it too, so that the event of it
+/// finds what the index has learned already.
+@Suite(.watched)
+struct `What others do between two steps of a cache` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func open(
+    _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> Cache<String> {
+    var configuration = CacheConfiguration()
+    configuration.disk.sizeLimit = nil
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.faults = scene.faults
+    configuration.disk.coherence = .strict
+    change(&configuration.disk)
+    return try Cache(directory: scene.path, coder: .string, configuration: configuration)
+  }
+
+  @Test func `takes a value from memory that a limit has evicted, although it left nothing`() throws
+  {
+    let cache = try open { $0.coherence = .none }
+    let name = scene.name("k")
+    try cache.store("old", forKey: "k")
+    let engine = cache.disk.engine
+    var plan = TrimPlan(now: scene.clock.now, protected: nil)
+    plan.maximumCount = 0
+    _ = engine.withState { [plan] in $0.evict(plan) }
+    try cache.flush()
+    func told(_ kinds: [DirectoryEvent.Kind]) {
+      var news = DirectoryNews()
+      for kind in kinds {
+        news.add(DirectoryEvent(watch: 1, kind: kind, name: name), watch: 1)
+      }
+      engine.act(on: news, since: engine.now)
+    }
+    // Its own removal, and what a neighbour stored and removed since.
+    told([.removed])
+    #expect(try cache.tier(forKey: "k") == .memory)
+    told([.movedTo, .removed])
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+}
