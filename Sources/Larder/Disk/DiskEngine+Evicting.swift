@@ -192,11 +192,14 @@ extension DiskEngine {
       let unlinking = try unlink(
         victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
         in: location.handle)
-      guard case .changed(let status) = unlinking else {
-        tellOfRemoval(victim.name, mark.cause)
-        return RemovalOutcome(victim: victim, isRemoved: true)
+      // What others have removed or stored is not to be met in memory, where a value that a limit
+      // evicts may stay. The event of it finds nothing new any more.
+      if case .removed = unlinking {} else { tellObservers(ofFiles: [victim.name]) }
+      if case .changed(let status) = unlinking {
+        return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
       }
-      return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
+      tellOfRemoval(victim.name, mark.cause)
+      return RemovalOutcome(victim: victim, isRemoved: true)
     } catch {
       noteUpkeepFailure(error)
       var victim = victim

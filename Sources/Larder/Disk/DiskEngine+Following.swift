@@ -205,9 +205,13 @@ extension EngineState {
 }
 
 extension DoomedFiles.Mark {
-  /// Whether somebody has done more to the file than remove it.
+  /// Whether somebody has done something to the file.
+  ///
+  /// Also where it is gone: the evictor holds the name until it has noted what it did, so that it
+  /// was others who removed the file. What they remove is not to be met in memory, where a value
+  /// that a limit evicts may stay.
   fileprivate func differs(from met: IndexedEntry?) -> Bool {
-    guard let met else { return false }
+    guard let met else { return true }
     return met.inode != inode || PackedStamp(met.changeTime) != changeTime
   }
 }

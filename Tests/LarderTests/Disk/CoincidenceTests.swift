@@ -25,6 +25,44 @@ struct `What others do between two steps of a cache` {
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
+  /// Does something as another process would, before a call of the cache's.
+  private func before(_ call: SystemCall, at n: Int = 1, _ script: String) {
+    let file = scene.name("k").text
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try Shell.run(script, in: scene.path, ["FILE": file])
+        } catch {
+          Issue.record(error)
+        }
+      }, for: call, at: n)
+  }
+
+  @Test(arguments: [false, true])
+  func `takes a value from memory that a limit is evicting`(isHeld: Bool) throws {
+    let cache = try open { $0.countLimit = 1 }
+    _ = try cache.disk.count()
+    try cache.store("old", forKey: "k")
+    let gate = Gate()
+    if isHeld {
+      scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
+    } else {
+      before(.unlinkat, "rm $FILE")
+    }
+    try cache.store("other", forKey: "other")
+    if isHeld {
+      gate.waitUntilReached()
+      #expect(try cache.tier(forKey: "k") == .memory)
+      try Shell.run("rm $FILE", in: scene.path, ["FILE": scene.name("k").text])
+      #expect(try cache.value(forKey: "k") == nil)
+      gate.open()
+    }
+    try cache.flush()
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try cache.value(forKey: "other") == "other")
+    try cache.close()
+  }
+
   @Test func `takes a value from memory that a limit has evicted, although it left nothing`() throws
   {
     let cache = try open { $0.coherence = .none }
