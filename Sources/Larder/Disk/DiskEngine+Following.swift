@@ -145,7 +145,7 @@ extension DiskEngine {
   ///
   /// - Returns: Whether that may be something else than the index knew.
   @discardableResult
-  private func followHeld(_ name: EntryName) -> Bool {
+  func followHeld(_ name: EntryName) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
     let isNews = withState { [now] in $0.follow(look.met, of: name, at: now) }
     if isNews { tellObservers(ofFiles: [name]) }

@@ -8,7 +8,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     // Before the look at the backlog: a clearing in between has dropped what waited there.
-    let (clearCount, isEnding) = withState { ($0.clearing.count, $0.isEnding) }
+    let (epoch, isEnding) = withState { ($0.epoch, $0.isEnding) }
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // What the backlog had accepted before the end is written all the same.
     if isEnding && request.write == nil {
@@ -29,7 +29,9 @@ extension DiskEngine {
       withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
     }
-    take(status, request, seal, since: clearCount)
+    // After the count was read, so that a replacement shows here or there.
+    let isHeld = file.handle === location.handle
+    take(status, request, seal, isHeld: isHeld, since: epoch)
     if isPathBound {
       let publication = Publication(
         contentHash: file.contentHash(with: []), modification: status.modification)
@@ -45,44 +47,71 @@ extension DiskEngine {
     return request.isWanted.map { !$0() } ?? false
   }
 
+  /// What taking a value into the index came to.
+  private enum Taking: Sendable {
+    /// The index has it.
+    case taken(EngineState.Epoch, replacing: RemovalCause?, lag: Duration?)
+    /// Everything was removed meanwhile, and it with the rest.
+    case cleared
+    /// It went with a directory that was moved away, or may have.
+    case astray
+  }
+
   /// Takes a value that has just become visible into the index, and tells of it.
   ///
-  /// - Parameter clearCount: How often everything had been removed when the store's turn came.
+  /// - Parameters:
+  ///   - isHeld: Whether its directory is the one that is held.
+  ///   - epoch: That of the moment at which the store's turn came.
   private func take(
-    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal, since clearCount: Int
+    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal, isHeld: Bool,
+    since epoch: EngineState.Epoch
   ) {
-    let (name, key) = (request.subject.name, request.subject.key)
     let isPending = request.write != nil
     let entry = IndexedEntry(
-      name: name, status: status, lastAccess: seal.lastAccess, lifetime: seal.lifetime,
-      keyTag: key.tag)
-    let (isCleared, cause, taken, lag) = withState {
-      [now, isOnNetwork] state -> (Bool, RemovalCause?, Int, Duration?) in
+      name: request.subject.name, status: status, lastAccess: seal.lastAccess,
+      lifetime: seal.lifetime, keyTag: request.subject.key.tag)
+    let taking = withState { [now, isOnNetwork] state -> Taking in
       state.limits.giveBack(request.reservedByteCount)
       // In the step in which the index takes the file: a reader finds one or the other.
       let value = state.settle(request)
+      if !isHeld || state.replacementCount != epoch.replacementCount {
+        state.noteAstray(entry)
+        return .astray
+      }
       // In one step with what follows: whoever removes everything after this meets the value.
-      if state.noteClearedStore(entry, since: clearCount) != nil { return (true, nil, 0, nil) }
+      if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
       if isOnNetwork { state.serverClock.learn(status.change, at: now) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
-      return (
-        false, cause, state.clearing.count, noteUses(of: value, since: seal, status, in: &state)
-      )
+      let lag = noteUses(of: value, since: seal, status, in: &state)
+      return .taken(state.epoch, replacing: cause, lag: lag)
     }
-    if let lag { planDrain(within: lag) }
-    if isCleared { return withdrawCleared(request.subject, status) }
-    followNews(ofHeld: name)
-    if let cause { tellOfRemoval(name, key: key, cause) }
+    switch taking {
+    case .cleared: withdrawCleared(request.subject, status)
+    case .astray:
+      // What has the name in the directory that is held now is known by looking.
+      followHeld(request.subject.name)
+      tellObservers(request.subject, except: nil)
+    case .taken(let epoch, let cause, let lag):
+      if let lag { planDrain(within: lag) }
+      followNews(ofHeld: request.subject.name)
+      if let cause { tellOfRemoval(request.subject.name, key: request.subject.key, cause) }
+      tell(of: status, request, seal, since: epoch)
+    }
+  }
+
+  /// Tells of a value that the index has taken.
+  private func tell(
+    of status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
+    since epoch: EngineState.Epoch
+  ) {
     request.onPublish?(
       Published(
         byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
-    // A clearing that began since the index took the value removes it, and told memory to forget
-    // everything before memory had it.
-    if withState({ $0.clearing.count }) != taken {
-      return tellObservers(request.subject, except: nil)
-    }
+    // A clearing or a replacement of the directory that came since the index took the value had
+    // memory forget everything before memory had it.
+    if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
     // They were told when the value was accepted.
-    if !isPending { tellObservers(request.subject, except: request.origin) }
+    if request.write == nil { tellObservers(request.subject, except: request.origin) }
   }
 
   /// Takes note of uses of a value from the backlog since its file was sealed, which does not say

@@ -66,6 +66,7 @@ extension EngineState {
   mutating func forgetDirectory() {
     _ = evictions.takeTerm()
     mustLock = true
+    replacementCount += 1
     index.removeAll()
     pending = [:]
     doomed = DoomedFiles()
@@ -73,5 +74,23 @@ extension EngineState {
     // cleared.
     clearing.reveal()
     scans.reset()
+  }
+
+  /// Counts a store whose file is not, or may not be, in the directory that is held now.
+  mutating func noteAstray(_ entry: IndexedEntry) {
+    pending[entry.name] = nil
+    scans.noteChange(of: entry.name)
+    statistics.stores += 1
+    statistics.bytesWritten.addSaturating(entry.byteCount)
+  }
+
+  /// What tells that everything known of every name has been given up since.
+  var epoch: Epoch { Epoch(clearCount: clearing.count, replacementCount: replacementCount) }
+
+  struct Epoch: Sendable, Equatable {
+    /// How often everything had been removed.
+    let clearCount: Int
+    /// How often the directory had been replaced.
+    let replacementCount: Int
   }
 }

@@ -34,6 +34,8 @@ struct EngineState: Sendable {
   var lastAccess = Timestamp(seconds: .min)
   /// Whether another directory was found at the path whose lock has not been taken.
   var mustLock = false
+  /// How often another directory was found at the path.
+  var replacementCount = 0
   /// Whether the last object is being closed: what has not changed a name yet must not any more.
   var isEnding = false
   /// Whether the last object was closed; scans stop at their next piece then.

@@ -186,11 +186,14 @@ struct `A replaced directory` {
     try cache.close()
   }
 
-  private func cache() throws -> Cache<String> {
+  private func cache(
+    _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.sizeLimit = nil
     configuration.disk.faults = scene.faults
     configuration.disk.coherence = .none
+    change(&configuration.disk)
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
@@ -221,6 +224,31 @@ struct `A replaced directory` {
     #expect(try cache.value(forKey: "k") == "old")
     #expect(try cache.value(forKey: "k") == nil)
     scene.faults.reset()
+  }
+
+  @Test(arguments: [nil, 1000], [true, false])
+  func `leaves nothing in memory that was being stored in the one before`(
+    behind: Int?, isAgain: Bool
+  ) throws {
+    let cache = try cache { $0.writeBehindLimit = behind }
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try Self.replace(scene, under: cache.disk)
+          if isAgain { try scene.plant([2, 2], named: scene.name("k").text) }
+        } catch {
+          Issue.record(error)
+        }
+        cache.disk.engine.followReplacement(isUrgent: true)
+      }, for: .linkat)
+    try cache.store("old", forKey: "k")
+    try cache.flush()
+    #expect(isAside("k", scene))
+    #expect(try cache.tier(forKey: "k") == (isAgain ? .disk : nil))
+    #expect(try cache.disk.value(forKey: "k") == (isAgain ? [2, 2] : nil))
+    try scene.expectConsistent(cache.disk)
+    scene.faults.reset()
+    try cache.close()
   }
 
   @Test func `is noticed by who begins to watch when it has happened`() throws {
