@@ -104,14 +104,25 @@ extension DiskEngine {
     of status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     since epoch: EngineState.Epoch
   ) {
+    let expiry = expiry(of: status, seal)
     request.onPublish?(
-      Published(
-        byteCount: Int(status.byteCount), expiry: seal.expiry, lifetime: seal.lifetime))
+      Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
     // A clearing or a replacement of the directory that came since the index took the value had
     // memory forget everything before memory had it.
     if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
-    // They were told when the value was accepted.
-    if request.write == nil { tellObservers(request.subject, except: request.origin) }
+    if request.write == nil {
+      tellObservers(request.subject, except: request.origin)
+    } else if expiry < seal.expiry {
+      // They were told when the value was accepted, of another expiry.
+      tellObservers(request.subject, except: nil)
+    }
+  }
+
+  /// The expiry of a file that was just published: its seal's, unless somebody has given it an
+  /// earlier one since it has its name. A file system may hold less of a stamp, up to two seconds.
+  private func expiry(of status: FileStatus, _ seal: EntryWriter.Seal) -> Timestamp {
+    let expiry = status.modification.asExpiry
+    return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
   }
 
   /// Takes note of uses of a value from the backlog since its file was sealed, which does not say

@@ -163,6 +163,13 @@ extension DiskEngine {
         state.statistics.stampsWritten += 1
         state.noteRestamped(name, fresh)
       }
+      let meant = expiry ?? status.modification.asExpiry
+      // Somebody has ended the entry while it was stamped, and the event of that finds it known. A
+      // file system may hold less of a stamp, up to two seconds.
+      if fresh.modification.asExpiry.adding(seconds: 2) < meant {
+        outdateReaders(of: name)
+        tellObservers(ofFiles: [name])
+      }
       return fresh.modification.asExpiry
     } catch {
       // Somebody else's file, or a disk that no longer takes writes: the value is still good.

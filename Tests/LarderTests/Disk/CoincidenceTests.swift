@@ -38,6 +38,36 @@ struct `What others do between two steps of a cache` {
       }, for: call, at: n)
   }
 
+  private static let store = "printf new > t; touch -m -d '2099-01-01' t; mv t $FILE"
+
+  @Test(arguments: [nil, 1000])
+  func `ends a value in memory whose file has just got its name`(behind: Int?) throws {
+    let cache = try open { $0.writeBehindLimit = behind }
+    // So that the watching has begun.
+    #expect(try cache.value(forKey: "other") == nil)
+    // After the name was given, and before its status is known.
+    before(.fstat, "touch $FILE")
+    try cache.store("old", forKey: "k")
+    try cache.flush()
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `ends a value in memory of which a use is being stamped`() throws {
+    let cache = try open { $0.extending = .none }
+    try cache.store("old", forKey: "k")
+    cache.memory.removeAll()
+    scene.clock.advance(by: .seconds(600))
+    #expect(try cache.value(forKey: "k") == "old")
+    #expect(try cache.tier(forKey: "k") == .memory)
+    before(.futimens, "touch $FILE")
+    try cache.flush()
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
   @Test(arguments: [false, true])
   func `takes a value from memory that a limit is evicting`(isHeld: Bool) throws {
     let cache = try open { $0.countLimit = 1 }
