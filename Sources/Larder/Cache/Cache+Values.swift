@@ -138,8 +138,10 @@ extension Cache {
       memory.remove(forKey: other, cause: .replaced)
     }
     defer { keptKeys.settle(subject.name) }
+    // What takes the path of a directory that was moved away brings no event, and a read from memory
+    // looks for nothing.
     memory.storeIf(
-      isCurrent, value, forKey: key, cost: byteCount,
+      { !disk.engine.isAstray && isCurrent() }, value, forKey: key, cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
   }
 

@@ -41,7 +41,7 @@ extension DiskEngine {
   ) throws(CacheError) -> Bool {
     var isReplaced = false
     // While the path is known to lead elsewhere, every call looks whether there is a directory.
-    let isAstray = watching.isAstray.load(ordering: .relaxed)
+    let isAstray = isAstray
     do throws(Errno) {
       isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
     } catch {

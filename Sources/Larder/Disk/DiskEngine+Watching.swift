@@ -16,6 +16,7 @@ extension DiskEngine {
     guard isNew else { return }
     // What happened to the directory itself before the watch has left no event.
     followReplacement(isUrgent: true)
+    noteWhetherAtPath()
     // Whoever opened the directory before may not have wanted to hear, and scanned it then.
     rescanOnce()
   }
@@ -94,5 +95,16 @@ extension DiskEngine {
     } catch {
       eventsEnded(because: error)
     }
+    noteWhetherAtPath()
+  }
+
+  /// Whether the directory was moved away and no other has been met at its path: each call looks for
+  /// one then, but for reads from memory, which keeps nothing meanwhile.
+  var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
+
+  /// After a watch was made: what moved the directory away before it has left no event, and neither
+  /// does what takes the path later.
+  private func noteWhetherAtPath() {
+    if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }
 }

@@ -251,6 +251,30 @@ struct `A replaced directory` {
     try cache.close()
   }
 
+  @Test func `that comes late is noticed by who begins to watch in between`() throws {
+    let cache = try Cache(directory: scene.path, coder: .string)
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    #expect(try cache.value(forKey: "k") == nil)
+    try scene.makeDirectory()
+    // Within the second in which nothing but an event has the path looked at.
+    try cache.store("new", forKey: "k")
+    #expect(!isAside("k", scene))
+    try cache.close()
+  }
+
+  @Test func `leaves nothing in memory that was read when the path led nowhere`() throws {
+    let cache = try cache { $0.coherence = .strict }
+    try cache.store("old", forKey: "k")
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    // What was moved away is read until there is another.
+    #expect(try cache.value(forKey: "k") == "old")
+    try scene.makeDirectory()
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.store("new", forKey: "k")
+    #expect(try cache.tier(forKey: "k") == .memory)
+    try cache.close()
+  }
+
   @Test func `is noticed by who begins to watch when it has happened`() throws {
     let cache = try Cache(directory: scene.path, coder: .string)
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
