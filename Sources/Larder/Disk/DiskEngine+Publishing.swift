@@ -24,7 +24,7 @@ extension DiskEngine {
     // While the name is held nothing is promoted. Of a value that waited to be written they were
     // told when it was accepted, and until now no read has met another.
     if request.write == nil { tellObservers(before: request.subject) }
-    guard let status = try publish(&file, request, claim) else {
+    guard let status = try publish(&file, request, seal, claim) else {
       // What held no value was removed to make way, and another process has stored since.
       withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
@@ -143,13 +143,13 @@ extension DiskEngine {
   }
 
   private func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ claim: Claim
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal, _ claim: Claim
   ) throws(CacheError) -> FileStatus? {
     let name = request.subject.name.fileName
     do throws(Errno) {
       return try writer.publish(&file, as: name, isExclusive: claim == .vacant)
     } catch {
-      if file.isPublished { withdraw(file, request) }
+      if file.isPublished { withdraw(file, request, seal) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
     }
   }
@@ -171,13 +171,34 @@ extension DiskEngine {
 
   /// Takes a file back that became visible before its store failed; the caller is told that the
   /// value is not there. What another process has stored since stays.
-  private func withdraw(_ file: borrowing StagedFile, _ request: StoreRequest) {
+  private func withdraw(
+    _ file: borrowing StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
+  ) {
+    let name = request.subject.name
     do throws(Errno) {
-      let status = try file.descriptor.status()
-      _ = try withdraw(request.subject.name.fileName, status, in: file.handle)
-      withState { $0.noteRemoved(request.subject.name) }
+      let status = try status(of: file, published: name.fileName, seal)
+      _ = try withdraw(name.fileName, status, in: file.handle)
+      withState { $0.noteRemoved(name) }
     } catch {
       noteUpkeepFailure(error)
+    }
+  }
+
+  /// The status of a file that has got its name.
+  ///
+  /// Where the system does not tell it of the open file, the name's, if that has the length and the
+  /// stamps: of two stores none have the same last access but in one tick of the clock.
+  private func status(
+    of file: borrowing StagedFile, published name: FileName, _ seal: EntryWriter.Seal
+  ) throws(Errno) -> FileStatus {
+    do throws(Errno) {
+      return try file.descriptor.status()
+    } catch {
+      let status = try file.handle.status(of: name)
+      guard status.byteCount == UInt64(file.byteCount), status.lastAccess == seal.lastAccess,
+        status.modification.asExpiry == seal.expiry
+      else { throw error }
+      return status
     }
   }
 

@@ -121,6 +121,25 @@ struct `Storing where there is no value` {
     }
   }
 
+  @Test(arguments: [DiskCache.Durability.relaxed, .durable], [1, 100])
+  func `a file that the system tells nothing of any more is taken back`(
+    durability: DiskCache.Durability, count: Int
+  ) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.durability = durability }
+    scene.faults.plan(
+      .before { scene.faults.plan(.errno(.ioError), for: .fstat, onwards: true) },
+      for: durability == .durable ? .renameat : .linkat)
+    let value = [UInt8](repeating: 1, count: count)
+    let error = #expect(throws: CacheError.self) { try cache.storeIfAbsent(value, forKey: "k") }
+    #expect(error?.code == .io)
+    scene.faults.reset()
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try scene.names.isEmpty)
+    #expect(try cache.storeIfAbsent(value, forKey: "k") == .stored)
+    try scene.expectConsistent(cache)
+  }
+
   @Test(arguments: Occupant.allCases)
   func `what holds no value is in nobody's way`(occupant: Occupant) throws {
     let scene = try DiskScene()

@@ -17,8 +17,6 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
   private let mayFail: Bool
   private var trail: [String] = []
   private var version: UInt8 = 0
-  /// The call that fails in this step.
-  private var failingCall: SystemCall?
   private static var keys: [String] { ["a", "b", "", "d/e", "\u{0}", "f", "g", "é"] }
 
   init(path: String, random: Random, mayFail: Bool) throws {
@@ -91,7 +89,6 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
     else { return false }
     let n = Int.random(in: 1...3, using: &random)
     let onwards = Bool.random(using: &random) && errno != .interrupted
-    failingCall = call
     faults.plan(.errno(errno), for: call, at: n, onwards: onwards)
     trail.append("fail \(call.rawValue) \(n)\(onwards ? "+" : "") \(errno.rawValue)")
     return errno != .interrupted
@@ -135,10 +132,7 @@ extension DiskModelRun {
     case .failure(let error):
       // What the promise says: nothing, or the older one and the error says so.
       // The older one may have expired, and be there again when the clock is set back.
-      if isExclusive {
-        // Seen only where `fstat` fails: the call throws, and the new value is there.
-        model.add(key, failingCall == .fstat ? [nil, entry] : [nil])
-      } else if error.oldValueRemains {
+      if isExclusive || error.oldValueRemains {
         model.add(key, [nil])
       } else {
         model.set(key, [nil])
