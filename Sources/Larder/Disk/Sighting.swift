@@ -31,7 +31,11 @@ enum Sighting: Sendable, Equatable {
       self = .news(met)
       return
     }
-    if known.changeTime == met.changeTime {
+    // Two changes within one tick of the clock leave one change time. What a use here promises is in
+    // the index before it is on the disk.
+    let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
+    let isSame = PackedStamp(known.expiry) == PackedStamp(met.expiry)
+    if known.changeTime == met.changeTime && (isSame || isPromised) {
       // A stamp in the future was taken for the present once, when the file was first met; taken so
       // again by every scan, it would stay the latest after all.
       self = met.lastAccess > known.lastAccess && !isAhead ? .used(met.lastAccess) : .known

@@ -57,6 +57,18 @@ struct `A file that was met` {
         == .news(entry(changed: 11, used: 950)))
   }
 
+  @Test func `that was ended within the tick of its last change is news`() {
+    let ended = entry(used: 100, expires: 999)
+    #expect(sighting(ended, entry(used: 900)) == .news(entry(used: 900, expires: 999)))
+    let pending = PendingStamp(
+      inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
+      expiry: Timestamp(seconds: 7_000))
+    #expect(sighting(entry(), entry(used: 900, expires: 7_000), pending: pending) == .known)
+    #expect(
+      sighting(ended, entry(used: 900, expires: 7_000), pending: pending)
+        == .news(entry(used: 900, expires: 999)))
+  }
+
   @Test func `keeps what a use has promised, unless somebody has set another expiry`() {
     let pending = PendingStamp(
       inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
