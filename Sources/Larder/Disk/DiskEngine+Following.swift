@@ -93,11 +93,17 @@ extension DiskEngine {
         // Known to be free, and yet a scan may have met the file before and tell of it later.
         if look.met == nil { state.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
-          // That a name is free is no news where the index has not met its file. A read that is
-          // under way may have, and must not keep the value; and what memory has of an entry that a
-          // limit evicted is older than a file that came and went since.
-          if look.met == nil { outdateReaders(of: look.name) }
-          if look.met == nil && look.isPassing { passing.append(look.name) }
+          guard look.met == nil else { continue }
+          // That a name is free is no news where the index has not met its file. A store that has not
+          // told the index of it may be the one that looks, when it has.
+          guard let generation = look.generation, generations.isCurrent(generation) else {
+            unclear.append(look.name)
+            continue
+          }
+          // A read that is under way may have met it, and must not keep the value; and what memory
+          // has of an entry that a limit evicted is older than a file that came and went since.
+          outdateReaders(of: look.name)
+          if look.isPassing { passing.append(look.name) }
           continue
         }
         guard mayTakeOver(look, state, since: start) else {

@@ -38,7 +38,18 @@ struct `What others do between two steps of a cache` {
       }, for: call, at: n)
   }
 
-  private static let store = "printf new > t; touch -m -d '2099-01-01' t; mv t $FILE"
+  /// Touches the file before a call of the cache's, at once: who hears of it comes later.
+  private func touch(before call: SystemCall) {
+    scene.faults.plan(
+      .before { [scene] in
+        let now = scene.clock.now
+        do {
+          try scene.touch(scene.name("k"), access: now, modification: now)
+        } catch {
+          Issue.record(error)
+        }
+      }, for: call)
+  }
 
   @Test(arguments: [nil, 1000])
   func `ends a value in memory whose file has just got its name`(behind: Int?) throws {
@@ -46,7 +57,7 @@ struct `What others do between two steps of a cache` {
     // So that the watching has begun.
     #expect(try cache.value(forKey: "other") == nil)
     // After the name was given, and before its status is known.
-    before(.fstat, "touch $FILE")
+    touch(before: .fstat)
     try cache.store("old", forKey: "k")
     try cache.flush()
     #expect(scene.faults.struckCount == 1)
@@ -55,13 +66,13 @@ struct `What others do between two steps of a cache` {
   }
 
   @Test func `ends a value in memory of which a use is being stamped`() throws {
-    let cache = try open { $0.extending = .none }
+    let cache = try open { $0.extending = .off }
     try cache.store("old", forKey: "k")
     cache.memory.removeAll()
     scene.clock.advance(by: .seconds(600))
     #expect(try cache.value(forKey: "k") == "old")
     #expect(try cache.tier(forKey: "k") == .memory)
-    before(.futimens, "touch $FILE")
+    touch(before: .futimens)
     try cache.flush()
     #expect(scene.faults.struckCount == 1)
     #expect(try cache.value(forKey: "k") == nil)
@@ -93,27 +104,52 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
+  /// Acts as on events of the file.
+  private func hear(_ kinds: [DirectoryEvent.Kind], _ cache: Cache<String>) {
+    var news = DirectoryNews()
+    for kind in kinds {
+      news.add(DirectoryEvent(watch: 1, kind: kind, name: scene.name("k")), watch: 1)
+    }
+    cache.disk.engine.act(on: news, since: cache.disk.engine.now)
+  }
+
+  @Test func `keeps nothing in memory of a file that was removed before the index had it`() throws {
+    let cache = try open { $0.coherence = .none }
+    let (gate, stored) = (Gate(), Counter())
+    let happening = Happening()
+    scene.faults.plan(.before { gate.pass() }, for: .fstat)
+    try startThread {
+      do {
+        try cache.store("old", forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+      stored.add()
+      happening.tell()
+    }
+    gate.waitUntilReached()
+    try FileManager.default.removeItem(atPath: scene.file("k"))
+    hear([.created, .removed], cache)
+    gate.open()
+    #expect(happening.wait { stored.value == 1 })
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(try cache.disk.count() == 0)
+    try cache.close()
+  }
+
   @Test func `takes a value from memory that a limit has evicted, although it left nothing`() throws
   {
     let cache = try open { $0.coherence = .none }
-    let name = scene.name("k")
     try cache.store("old", forKey: "k")
     let engine = cache.disk.engine
     var plan = TrimPlan(now: scene.clock.now, protected: nil)
     plan.maximumCount = 0
     _ = engine.withState { [plan] in $0.evict(plan) }
     try cache.flush()
-    func told(_ kinds: [DirectoryEvent.Kind]) {
-      var news = DirectoryNews()
-      for kind in kinds {
-        news.add(DirectoryEvent(watch: 1, kind: kind, name: name), watch: 1)
-      }
-      engine.act(on: news, since: engine.now)
-    }
     // Its own removal, and what a neighbour stored and removed since.
-    told([.removed])
+    hear([.removed], cache)
     #expect(try cache.tier(forKey: "k") == .memory)
-    told([.movedTo, .removed])
+    hear([.movedTo, .removed], cache)
     #expect(try cache.value(forKey: "k") == nil)
     try cache.close()
   }
