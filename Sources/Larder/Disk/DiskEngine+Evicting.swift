@@ -96,8 +96,12 @@ extension DiskEngine {
       while true {
         let victims = eviction.take(batchSize)
         if victims.isEmpty { break }
-        eviction.add(removeFiles(of: victims))
+        let result = removeFiles(of: victims)
+        eviction.add(result)
         changed.signal()
+        // Somebody has stored or used what stays, which may be too much again, and the event of it
+        // came when it was on its way out.
+        if result.removed + result.failed < victims.count { checkLimitsLater() }
       }
       synchronizeRemovals()
       eviction.finish()
