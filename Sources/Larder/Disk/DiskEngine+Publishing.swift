@@ -8,7 +8,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     // Before the look at the backlog: a clearing in between has dropped what waited there.
-    let (epoch, isEnding) = withState { ($0.epoch, $0.isEnding) }
+    var (epoch, isEnding) = withState { ($0.epoch, $0.isEnding) }
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // What the backlog had accepted before the end is written all the same.
     if isEnding && request.write == nil {
@@ -19,6 +19,8 @@ extension DiskEngine {
     if request.isExclusive && pending(name) != nil { return rejected(.alreadyPresent) }
     let claim = try claim(request)
     if claim == .taken { return rejected(.alreadyPresent) }
+    // That there was no value may be the doing of a clearing, which this store comes after then.
+    if request.isExclusive { epoch = withState { $0.epoch } }
     // Memory forgets the old value before the new one shows: a reader that memory had nothing for
     // may find the new one on the disk at once, and must not meet the old one in memory after that.
     // While the name is held nothing is promoted. Of a value that waited to be written they were
