@@ -51,15 +51,7 @@ final class DirectoryLocation: Sendable {
     let isReadOnly = configuration.mode.isReadOnly
     let mayMake = !isReadOnly && configuration.makesDirectory
     do throws(Errno) {
-      let wasMade =
-        mayMake
-        ? try DirectoryMaking.makeDirectories(
-          path, permissions: configuration.directoryPermissions, configuration)
-        : false
-      let handle = try DirectoryHandle.open(path: path, faults: faults)
-      // From the descriptor, after it was opened: a link that is changed between the two cannot
-      // make path and descriptor disagree.
-      let resolved = try handle.resolvedPath(openedAs: path)
+      let (handle, resolved, wasMade) = try reach(path, mayMake: mayMake, configuration)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
       let trust = try trust(in: handle, configuration)
       if !isReadOnly && !configuration.allowsUnsafeDirectory {
@@ -73,6 +65,34 @@ final class DirectoryLocation: Sendable {
         configuration: configuration, isUnsafe: trust == .refused)
     } catch {
       throw Self.openingError(error, path)
+    }
+  }
+
+  /// Opens the directory at a path, and makes it if it may.
+  ///
+  /// - Returns: The directory, its path with links resolved, and whether it was made.
+  private static func reach(
+    _ path: String, mayMake: Bool, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> (DirectoryHandle, resolved: String, wasMade: Bool) {
+    while true {
+      let wasMade =
+        mayMake
+        ? try DirectoryMaking.makeDirectories(
+          path, permissions: configuration.directoryPermissions, configuration)
+        : false
+      let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+      // From the descriptor, after it was opened: a link that is changed between the two cannot
+      // make path and descriptor disagree.
+      let resolved = try handle.resolvedPath(openedAs: path)
+      if resolved == path { return (handle, resolved, wasMade) }
+      // Another path than the one asked for is that of a link's target, or of a directory that was
+      // moved away in between. What takes the place of that would never be met.
+      do throws(Errno) {
+        let present = try DirectoryHandle.open(path: path, faults: configuration.faults)
+        if present.identity == handle.identity { return (handle, resolved, wasMade) }
+      } catch .noSuchFile where mayMake {
+        // It is made again.
+      }
     }
   }
 

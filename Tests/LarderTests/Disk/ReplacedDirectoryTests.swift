@@ -275,6 +275,27 @@ struct `A replaced directory` {
     try cache.close()
   }
 
+  @Test(arguments: [true, false])
+  func `is the one that is opened although the one before was opened first`(isThere: Bool) throws {
+    try scene.makeDirectory()
+    // Between the opening and the question for its path.
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try FileManager.default.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+          if isThere { try scene.makeDirectory() }
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .fstat)
+    let cache = try scene.open()
+    #expect(scene.faults.struckCount == 1)
+    #expect(cache.directory == scene.path)
+    try cache.store([1], forKey: "k")
+    #expect(!isAside("k", scene))
+    try cache.close()
+  }
+
   @Test func `is noticed by who begins to watch when it has happened`() throws {
     let cache = try Cache(directory: scene.path, coder: .string)
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
