@@ -48,10 +48,12 @@
       var problems: [String] = []
       if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
         let own = calls.filter { call in
-          // Files that a removal of everything hides go in the background.
-          if call.isLook, calls.contains(where: { $0.operation.verb == .background }) {
-            return false
+          // Files that a removal of everything hides go in the background, or never when its process
+          // is killed.
+          if !calls.contains(where: \.isClearing) {
+            return call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
           }
+          if call.isLook || !killed.isEmpty && call.process < 0 && call.isRead { return false }
           return call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
         }
         let steps = own.flatMap { allSteps(of: $0, name, sees: 0, isAlone: true) }
@@ -77,10 +79,9 @@
     private func isHidden(_ call: Call, _ calls: [Call]) -> Bool {
       guard call.result == .missed else { return false }
       return calls.contains { other in
-        guard other.process == call.process else { return false }
+        guard other.process == call.process, other.isClearing else { return false }
         let isWaited = other.operation.verb == .removeAll || other.operation.number ?? 0 > 0
-        let isClearing = other.operation.verb == .removeAll || other.operation.verb == .background
-        return isClearing && other.start < call.end && (!isWaited || call.start < other.end)
+        return other.start < call.end && (!isWaited || call.start < other.end)
       }
     }
 
@@ -160,8 +161,11 @@
       }
       switch call.operation.verb {
       case .store, .stream, .shortStore:
-        return storeSteps(call, isAlone: isAlone, step)
-      case .absent: return absentSteps(call, step)
+        return storeSteps(call, name, isAlone: isAlone, step)
+      case .absent:
+        // What waits to be written is a value that others do not see.
+        let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
+        return isOwn ? [] : absentSteps(call, step)
       case .load, .failingLoad:
         let isLate = !isAlone && isBehind(call.process)
         return loadSteps(call, step, sees: lag, isLate: isLate, name)
@@ -180,14 +184,15 @@
     private func mayLose(_ name: Character) -> Bool { Allowance(scene).mayLose(name) }
 
     private func storeSteps(
-      _ call: Call, isAlone: Bool, _ step: MakeStep
+      _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
     ) -> [Linearization.Step] {
       let write = Linearization.Effect.write(call.value)
       switch call.result {
       case .stored: return [step(write, false, nil)]
       // Others see it when it is written, or never if a newer one is.
       case .pending: return isAlone ? [step(write, false, nil)] : [step(write, true, .max)]
-      case .rejected: return [step(.delete, false, nil)]
+      // Where a limit has taken the older value, there is nothing that others could hear of.
+      case .rejected: return [step(.delete, !isAlone && mayLose(name), nil)]
       case .failed("readOnly", _), .failed("closed", _): return []
       case .failed(_, let remains):
         return [step(write, true, nil), step(.delete, remains, nil)]
@@ -300,6 +305,11 @@
     var isLook: Bool { thread.hasSuffix("file") }
 
     var isWrite: Bool { operation.verb.bringsValue || mayChange && operation.verb != .load }
+
+    /// Whether it removes everything.
+    var isClearing: Bool { operation.verb == .removeAll || operation.verb == .background }
+
+    var isRead: Bool { operation.verb == .read || operation.verb == .whole }
 
     /// Whether it may change what a name stands for.
     var mayChange: Bool {
