@@ -113,7 +113,7 @@ struct `Storing where there is no value` {
       }
       scene.faults.plan(.errno(.ioError), for: .fsync, at: 1)
       // The file has its name when the directory is synced.
-      scene.faults.plan(.before(store), for: .linkat, at: 1)
+      scene.faults.plan(.before(store), for: .renameat, at: 1)
       #expect(throws: CacheError.self) { try cache.storeIfAbsent([1], forKey: "k") }
       scene.faults.reset()
       #expect(try cache.value(forKey: "k") == (neighbour.all.isEmpty ? nil : [2]), "\(n)")

@@ -98,7 +98,14 @@ struct `A cache among neighbours` {
     let cache = try open(.strict)
     #expect(try cache.value(forKey: "other") == nil)
     let second = Shared<[UInt8]?>(nil)
-    duringRead(of: cache, Self.store) { second.value = try cache.disk.value(forKey: "k") }
+    let (gate, reader) = (Gate(), pthread_self())
+    // The watcher comes too late, so that the second read is the first to tell.
+    faults.plan(
+      .before { if pthread_self() != reader { gate.pass() } }, for: .fstatat, onwards: true)
+    duringRead(of: cache, Self.store) {
+      second.value = try cache.disk.value(forKey: "k")
+      gate.open()
+    }
     #expect(try cache.value(forKey: "k") == "old")
     #expect(second.value == Array("new".utf8))
     let engine = cache.disk.engine
@@ -176,6 +183,32 @@ struct `A cache among neighbours` {
     // What was heard of the name itself was the store's own.
     #expect(try cache.tier(forKey: "held") == .memory)
     #expect(try cache.value(forKey: "held") == "own")
+    try cache.close()
+  }
+
+  @Test func `takes what was stored while a removal held the name for news when that ends`() throws
+  {
+    let cache = try open(.strict) { $0.durability = .durable }
+    try cache.store("old", forKey: "k")
+    let (gate, removed) = (Gate(), Counter())
+    faults.plan(.before { gate.pass() }, for: .fsync)
+    try startThread {
+      do {
+        #expect(try cache.remove(forKey: "k"))
+      } catch {
+        Issue.record(error)
+      }
+      removed.add()
+      happening.tell()
+    }
+    gate.waitUntilReached()
+    try outside(Self.store)
+    #expect(try catchesUp(cache))
+    gate.open()
+    #expect(happening.wait { removed.value == 1 })
+    let name = DiskScene.name(of: Array("k".utf8))
+    #expect(cache.disk.engine.withState { $0.index.contains(name) })
+    #expect(try cache.value(forKey: "k") == "new")
     try cache.close()
   }
 
