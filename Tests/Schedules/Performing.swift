@@ -67,6 +67,7 @@
       switch outcome {
       case .stored: return .stored
       case .pending: return .pending
+      case .rejected(.alreadyPresent): return .rejected("alreadyPresent")
       case .rejected(let reason): return .rejected("\(reason)")
       }
     }
