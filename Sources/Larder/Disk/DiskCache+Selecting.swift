@@ -144,7 +144,7 @@ extension DiskEngine {
         case .file(let file, let status) = try reader.open(
           subject.name.fileName, in: location.handle)
       else { return nil }
-      let pending = withState { $0.pendingExpiry(of: subject.name, status) }
+      let pending = withState { $0.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: now) == nil,
         case .accepted(let testimony) = try examine(file, status, subject),
         SystemEnvironment.mayHold(status.byteCount)
@@ -192,7 +192,7 @@ extension DiskEngine {
   ) throws(Errno) -> Bool {
     try changing(name) { () throws(Errno) in
       // A value that waits to be written has come since.
-      if pending(name) != nil || withState({ $0.hidesFile(named: name) || $0.isEnding }) {
+      if pending(name) != nil || withState({ $0.hidesFile(named: name) || $0.phase.isEnding }) {
         return false
       }
       tellObservers(ofRemoved: name, key)
@@ -203,7 +203,7 @@ extension DiskEngine {
       else { return false }
       withState { state in
         state.noteRemoved(name)
-        state.statistics.removals[.explicit, default: 0] += 1
+        state.counters.countRemoval(.explicit)
       }
       tellOfRemoval(name, key: key, .explicit)
       return true

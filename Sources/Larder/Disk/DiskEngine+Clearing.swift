@@ -69,7 +69,7 @@ extension DiskEngine {
       tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
     }
     if result.removed > 0 {
-      withState { [result] in $0.statistics.removals[.explicit, default: 0] += result.removed }
+      withState { [result] in $0.counters.countRemoval(.explicit, result.removed) }
     }
     return result
   }
@@ -131,13 +131,13 @@ extension EngineState {
   /// Hides everything there is; nil while another clearing is going on, and false, with nothing
   /// hidden, when the engine is ending and would not wait for one more.
   fileprivate mutating func beginClearing() -> Bool? {
-    guard !isShutDown else { return false }
+    guard !phase.isShutDown else { return false }
     guard !clearing.isRunning else { return nil }
     clearing.begin(
       remaining: isScanned ? index.totals : IndexTotals(), dropped: backlog.dropAll())
     index.removeAll()
     scans.forgetKnown()
-    pending = [:]
+    uses.forgetAll()
     return true
   }
 
@@ -146,9 +146,8 @@ extension EngineState {
   mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
     guard clearing.hasBegun(since: count) else { return nil }
     noteRemoved(entry.name)
-    statistics.stores += 1
-    statistics.bytesWritten.addSaturating(entry.byteCount)
-    statistics.removals[.explicit, default: 0] += 1
+    counters.countStore(of: entry.byteCount)
+    counters.countRemoval(.explicit)
     return ()
   }
 
@@ -158,14 +157,14 @@ extension EngineState {
   fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
     // Where another directory is held by now, the name is one of it.
     guard clearing.hidesFiles else {
-      statistics.removals[.explicit, default: 0] += 1
+      counters.countRemoval(.explicit)
       return .explicit
     }
     // A victim was counted when it was chosen, and its file among the victims' since.
     let victim = doomed[entry.name]
     noteRemoved(entry.name)
     if victim == nil {
-      statistics.removals[.explicit, default: 0] += 1
+      counters.countRemoval(.explicit)
       clearing.noteGone(entry)
     }
     return victim?.cause ?? .explicit

@@ -84,7 +84,7 @@ extension DiskEngine {
     let alarm = EventCount()
     while MonotonicTime.now < end {
       let mayGo = withState { state in
-        !state.limits.hasLostElection || state.isShutDown
+        !state.limits.hasLostElection || state.phase.isShutDown
           || state.hasRoom(for: 0, within: most, configuration)
       }
       if mayGo { return }
@@ -99,7 +99,9 @@ extension DiskEngine {
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
     let mustPlan = withState { [now] state in
-      guard state.isScanned, !state.isShutDown, !state.limits.isCheckPlanned else { return false }
+      guard state.isScanned, !state.phase.isShutDown, !state.limits.isCheckPlanned else {
+        return false
+      }
       let isPassed = plan(for: state, missing: 0, protecting: nil, at: now) != nil
       return (isUrgent || isPassed) && state.limits.planCheck()
     }

@@ -33,7 +33,7 @@ extension DiskEngine {
 
   /// Counts an error with a number of the system's, and returns it.
   private func counted(_ error: CacheError) -> CacheError {
-    if let errno = error.errno { withState { $0.statistics.errors[errno, default: 0] += 1 } }
+    if let errno = error.errno { withState { $0.counters.countError(errno) } }
     return error
   }
 }

@@ -10,8 +10,7 @@ extension EngineState {
   /// Makes an entry of what has a victim's name, and counts no removal of it.
   mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
     cancelRemoval(of: victim.name)
-    let count = statistics.removals[victim.cause, default: 0] - 1
-    statistics.removals[victim.cause] = count > 0 ? count : nil
+    counters.takeBackRemoval(victim.cause)
     if !clearing.hidesFiles, let entry { index.upsert(entry, order: .byLastAccess) }
   }
 }
@@ -162,7 +161,7 @@ extension DiskEngine {
         outcome = removal
       }
     }
-    settle(outcome) { $0.statistics.evictionTime += MonotonicTime.now.duration(since: start) }
+    settle(outcome) { $0.counters.addEvictionTime(MonotonicTime.now.duration(since: start)) }
     return result
   }
 

@@ -189,7 +189,7 @@ extension EngineState {
     // What is stored while everything is removed may be removed as well, or stay: a scan tells.
     if hidesFile(named: name) { return met != nil }
     let sighting = Sighting(
-      of: met, known: index.entry(named: name), pending: pending[name], now: now)
+      of: met, known: index.entry(named: name), pending: uses[name], now: now)
     return sighting != .known
   }
 

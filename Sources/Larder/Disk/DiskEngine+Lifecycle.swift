@@ -102,7 +102,7 @@ extension DiskEngine {
   func shutDown() throws(CacheError) {
     defer { end() }
     // From here on no store is accepted, and none that has not taken its name yet may publish.
-    withState { $0.isEnding = true }
+    withState { $0.phase.advance(to: .ending) }
     // While limits are still kept for what it brings.
     writePending()
     if mustFinishScan() {
@@ -113,7 +113,7 @@ extension DiskEngine {
         // The limit is somebody else's to keep then: the next process that scans.
       }
     }
-    withState { $0.isShutDown = true }
+    withState { $0.phase.advance(to: .shutDown) }
     endWatching()
     // What still removes files would remove those of who has the directory next.
     wait { !$0.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
@@ -125,8 +125,8 @@ extension DiskEngine {
   private func end() {
     unlockDirectory()
     let lastStamp = withState { state in
-      state.hasEnded = true
-      return state.lastAccess
+      state.phase.advance(to: .ended)
+      return state.uses.lastAccess
     }
     configuration.clock.remember(lastStamp, in: location.handle.identity)
     removals.finish()

@@ -33,10 +33,10 @@ extension DiskEngine {
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // What is chosen after the end would go behind the back of who has the directory then.
       // A purge that is under way goes by the totals as they come to be, new stores included.
-      guard state.isScanned, !state.isShutDown, !state.evictions.isPurging,
+      guard state.isScanned, !state.phase.isShutDown, !state.evictions.isPurging,
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
-      state.statistics.purges += 1
+      state.counters.countPurge()
       return (plan, state.evictions.beginPurge(election.lock))
     }
     guard let purge else { return false }
@@ -55,7 +55,7 @@ extension DiskEngine {
     let begun = withState { state in
       // In the same look as the beginning: the end of the engine waits for what has begun before
       // it, and what begins later would go behind the back of who has the directory then.
-      state.isShutDown ? nil : state.evictions.begin()
+      state.phase.isShutDown ? nil : state.evictions.begin()
     }
     guard let eviction = begun else { return nil }
     carryOut(plan, eviction)
@@ -77,7 +77,7 @@ extension DiskEngine {
 
   private func isOverLimit(_ missing: UInt64) -> Bool {
     withState { [now] state in
-      guard state.isScanned, !state.isShutDown else { return false }
+      guard state.isScanned, !state.phase.isShutDown else { return false }
       if plan(for: state, missing: missing, protecting: nil, at: now) != nil { return true }
       state.limits.forgetLostElections()
       return false
@@ -118,7 +118,7 @@ extension DiskEngine {
     guard let limit = configuration.freeSpaceLimit else { return 0 }
     let time = MonotonicTime.now
     let isDue = withState { state in
-      state.isScanned && state.statistics.stores > 0
+      state.isScanned && state.counters.hasStored
         && state.limits.beginFreeSpaceCheck(at: time)
     }
     guard isDue else { return 0 }
@@ -204,7 +204,7 @@ extension DiskEngine {
   func sweep() {
     let plan = backgroundSweepPlan()
     let mayStart = withState { state in
-      state.isScanned && !state.isShutDown && !state.limits.hasWaitingTrim
+      state.isScanned && !state.phase.isShutDown && !state.limits.hasWaitingTrim
     }
     guard mayStart else { return }
     carryOut(plan)
@@ -233,7 +233,7 @@ extension DiskEngine {
 
   private func planNextSweep() {
     IOExecutor.upkeep.submit(after: configuration.sweepInterval) { [weak self] in
-      guard let self, !self.withState({ $0.isShutDown }) else { return }
+      guard let self, !self.withState({ $0.phase.isShutDown }) else { return }
       self.sweep()
       self.planNextSweep()
     }
@@ -287,7 +287,7 @@ extension EngineState {
   private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {
     guard !victims.isEmpty else { return }
     let counted = victims.map { $0.counted(as: cause) }
-    statistics.removals[cause, default: 0] += counted.count
+    counters.countRemoval(cause, counted.count)
     doom(counted)
     eviction.add(counted)
   }

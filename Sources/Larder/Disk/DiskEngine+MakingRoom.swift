@@ -27,7 +27,7 @@ extension DiskEngine {
       case .fail: return .fail
       case .evict: break
       }
-      state.statistics.purges += 1
+      state.counters.countPurge()
       var plan = TrimPlan(now: now, protected: nil)
       let total = state.index.allocatedByteCount
       plan.maximumAllocatedByteCount = TrimPlan.target(
@@ -53,7 +53,7 @@ extension DiskEngine {
       if hasHelped {
         state.fullDisk.noteSuccess()
       } else if state.fullDisk.noteFailure(at: .now) {
-        state.statistics.vainEvictions += 1
+        state.counters.countVainEviction()
       }
     }
   }

@@ -58,11 +58,10 @@ extension EngineState {
   ) -> PendingAnswer {
     guard let value = backlog[subject.name] else { return .none }
     guard value.isServed(to: subject.key, at: use.now.adding(.zero - use.staleness)) else {
-      countMiss(value.write.subject.key == subject.key ? .expired : .otherKey)
+      counters.countMiss(value.write.subject.key == subject.key ? .expired : .otherKey)
       return .missed
     }
-    statistics.hits += 1
-    statistics.bytesRead.addSaturating(UInt64(value.write.bytes.count))
+    counters.countHit(of: UInt64(value.write.bytes.count))
     let seal = value.write.seal
     var extended: Timestamp?
     // As with a file: a use too soon after the store promises nothing new, and what has expired is
@@ -74,7 +73,7 @@ extension EngineState {
       extended = use.extending.extendedExpiry(
         of: value.expiry, lifetime: seal.lifetime, at: use.now)
     }
-    backlog.use(value.write, at: issueAccess(at: use.now), expiry: extended)
+    backlog.use(value.write, at: uses.issueAccess(at: use.now), expiry: extended)
     return .found(value, expiry: extended ?? value.expiry)
   }
 }

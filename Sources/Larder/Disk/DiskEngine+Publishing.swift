@@ -8,7 +8,7 @@ extension DiskEngine {
     acquire(name)
     defer { release(name) }
     // Before the look at the backlog: a clearing in between has dropped what waited there.
-    var (epoch, isEnding) = withState { ($0.epoch, $0.isEnding) }
+    var (epoch, isEnding) = withState { ($0.epoch, $0.phase.isEnding) }
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // What the backlog had accepted before the end is written all the same.
     if isEnding && request.write == nil {
@@ -139,7 +139,7 @@ extension DiskEngine {
     let (name, access) = (value.write.subject.name, value.lastAccess)
     state.index.touch(name, at: access)
     guard isDue(status, seal.lifetime, access) else { return nil }
-    state.notePending(
+    state.uses.note(
       name, status, access: access, expiry: value.expiry > seal.expiry ? value.expiry : nil)
     return recency.lag(for: seal.lifetime)
   }

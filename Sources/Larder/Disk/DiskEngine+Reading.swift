@@ -222,7 +222,7 @@ extension DiskEngine {
     withState { [isPathBound] state in
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
-      recall.pendingExpiry = state.pendingExpiry(of: name, status)
+      recall.pendingExpiry = state.uses.expiry(of: name, status)
       // Where paths have the numbers, those of a checked file are those of its successor.
       if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
@@ -237,7 +237,7 @@ extension DiskEngine {
   private func missesKnownAbsent(_ name: EntryName) -> Bool {
     withState { state in
       guard state.isScanned && !state.index.contains(name) else { return false }
-      state.countMiss(.absent)
+      state.counters.countMiss(.absent)
       return true
     }
   }
@@ -246,7 +246,7 @@ extension DiskEngine {
   /// unless it was stored again since a snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
-      state.countMiss(.absent)
+      state.counters.countMiss(.absent)
       guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
       else { return false }
       // A scan may have met the file before it went, and tell of it later.
@@ -259,13 +259,13 @@ extension DiskEngine {
 
   /// Counts a miss.
   private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
-    withState { $0.countMiss(reason) }
+    withState { $0.counters.countMiss(reason) }
     return nil
   }
 
   /// Counts bytes that were found and that the caller's coder could make nothing of.
   func noteUndecodable() {
-    withState { $0.statistics.misses[.undecodable, default: 0] += 1 }
+    withState { $0.counters.countMiss(.undecodable) }
   }
 
   /// Counts a miss for a file that was looked into, and removes it if it is damaged.

@@ -46,7 +46,7 @@ extension DiskEngine {
         // Not before the file is gone: if it stayed, it would be found again, and it is older.
         let wasPending = request?.write == nil && state.backlog.drop(name)
         let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
-        if isCounted { state.statistics.removals[cause, default: 0] += 1 }
+        if isCounted { state.counters.countRemoval(cause) }
         if wasPending { return (cause, true) }
         return (isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil, false)
       }
@@ -64,7 +64,7 @@ extension DiskEngine {
   /// while the name is held: the end waits for who holds one. What the backlog had accepted before
   /// is written all the same.
   func checkMayChange(_ request: StoreRequest?, _ operation: String) throws(CacheError) {
-    guard request?.write == nil, withState({ $0.isEnding }) else { return }
+    guard request?.write == nil, withState({ $0.phase.isEnding }) else { return }
     throw CacheError(.closed, operation: operation, path: location.path)
   }
 
@@ -146,9 +146,9 @@ extension DiskEngine {
       // The judged file may have been replaced meanwhile; then the index knows the newer one.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
       // Another reader may have judged it already.
-      if state.hidesFile(named: name) || state.isShutDown { return }
+      if state.hidesFile(named: name) || state.phase.isShutDown { return }
       state.index.remove(name)
-      state.statistics.removals[cause, default: 0] += 1
+      state.counters.countRemoval(cause)
       state.startEviction(victim)
     }
     runEvictor()

@@ -26,7 +26,7 @@ extension DiskEngine {
   private func rescanAfterLastStore() {
     let now = MonotonicTime.now
     let rest = withState { state in
-      state.isShutDown ? nil : state.rescans.rest(of: configuration.rescanDelay, at: now)
+      state.phase.isShutDown ? nil : state.rescans.rest(of: configuration.rescanDelay, at: now)
     }
     guard let rest else { return }
     if rest > .zero { return planRescan(after: rest) }

@@ -13,7 +13,7 @@ extension DiskEngine {
   @discardableResult
   func startRescan() -> Bool {
     let number: Int? = withState { state in
-      guard state.scans.mayRescan, !state.isShutDown else { return nil }
+      guard state.scans.mayRescan, !state.phase.isShutDown else { return nil }
       return state.beginScan()
     }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
@@ -29,7 +29,7 @@ extension DiskEngine {
     while true {
       startScanIfNeeded()
       let (outcome, isShutDown) = wait { state in
-        state.scans.progress == .running ? nil : (state.scans.progress, state.isShutDown)
+        state.scans.progress == .running ? nil : (state.scans.progress, state.phase.isShutDown)
       }
       switch outcome {
       case .finished: return
@@ -181,7 +181,7 @@ extension DiskEngine {
     // What was known is given back outside of the lock, which takes its time, and so is the lock of
     // the term in the directory before.
     _ = withState { state in
-      let old = (state.index, state.pending, state.doomed, state.scans, state.evictions.term)
+      let old = (state.index, state.uses, state.doomed, state.scans, state.evictions.term)
       state.forgetDirectory()
       return old
     }

@@ -78,7 +78,7 @@ extension EngineState {
   /// Takes note that a file was made an entry by its name; what was known of it before is void.
   fileprivate mutating func noteStamped(_ name: EntryName, _ status: FileStatus) {
     cancelRemoval(of: name)
-    pending[name] = nil
+    uses.forget(name)
     clearing.keep(name)
     scans.noteChange(of: name)
     index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)

@@ -236,7 +236,7 @@ extension DiskEngine {
       request.write.map(currentSeal)
       ?? EntryWriter.Seal(
         key: request.subject.key, lifetime: request.expiration.lifetime,
-        lastAccess: withState { $0.issueAccess(at: now) },
+        lastAccess: withState { $0.uses.issueAccess(at: now) },
         expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
@@ -281,7 +281,7 @@ extension DiskEngine {
   }
 
   func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
-    withState { $0.statistics.rejections[reason, default: 0] += 1 }
+    withState { $0.counters.countRejection(reason) }
     return .rejected(reason)
   }
 

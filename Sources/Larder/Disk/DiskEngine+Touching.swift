@@ -95,7 +95,7 @@ extension DiskEngine {
   ) throws(Errno) -> EntryReader.Testimony? {
     let name = request.subject.name
     let staleness = request.revives ? Self.anyStaleness : .zero
-    let pending = withState { $0.pendingExpiry(of: name, status) }
+    let pending = withState { $0.uses.expiry(of: name, status) }
     guard
       reader.trust.objection(to: status, pending: pending, now: now.adding(.zero - staleness))
         == nil,
@@ -124,7 +124,7 @@ extension DiskEngine {
       attribute.lifetime = lifetime
       if isNew { try descriptor.setAttribute(.entry, to: attribute.bytes) }
     }
-    let access = withState { $0.issueAccess(at: now) }
+    let access = withState { $0.uses.issueAccess(at: now) }
     try descriptor.setStamps(lastAccess: access, expiry: expiry)
     if configuration.durability == .durable { try descriptor.synchronize() }
     let fresh = try descriptor.status()
@@ -149,12 +149,12 @@ extension EngineState {
     _ name: EntryName, from status: FileStatus, to fresh: FileStatus, lifetime: Lifetime,
     at access: Timestamp
   ) -> Bool {
-    statistics.stampsWritten += 1
+    counters.countStamp()
     let known = index.entry(named: name)
     noteRestamped(name, fresh)
     guard !hidesFile(named: name) else { return false }
     // What was promised by earlier uses is void.
-    pending[name] = nil
+    uses.forget(name)
     if var publication = publications[name] {
       publication.modification = fresh.modification
       publications[name] = publication

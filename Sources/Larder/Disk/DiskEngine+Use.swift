@@ -13,20 +13,19 @@ extension DiskEngine {
     let isDue = isDue(status, lifetime, use.now)
     var isNews = false
     let (access, promised) = withState { state in
-      state.statistics.hits += 1
-      state.statistics.bytesRead.addSaturating(status.byteCount)
-      let access = state.issueAccess(at: use.now)
+      state.counters.countHit(of: status.byteCount)
+      let access = state.uses.issueAccess(at: use.now)
       let standing = standing(of: name, status, use, in: &state)
       if standing == .outdated { state.index.touch(name, at: access) }
       guard let standing, standing != .outdated else { return (access, expiry) }
       isNews = standing == .news
       state.scans.noteChange(of: name)
       if isDue && lag > .zero {
-        state.notePending(name, status, access: access, expiry: extended)
+        state.uses.note(name, status, access: access, expiry: extended)
       }
       var entry = IndexedEntry(
         name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
-      entry.expiry = max(expiry, state.pendingExpiry(of: name, status) ?? expiry)
+      entry.expiry = max(expiry, state.uses.expiry(of: name, status) ?? expiry)
       state.index.upsert(entry, order: .mostRecent)
       return (access, entry.expiry)
     }
@@ -160,7 +159,7 @@ extension DiskEngine {
       }
       let fresh = try descriptor.status()
       withState { state in
-        state.statistics.stampsWritten += 1
+        state.counters.countStamp()
         state.noteRestamped(name, fresh)
       }
       let meant = expiry ?? status.modification.asExpiry
@@ -182,37 +181,26 @@ extension DiskEngine {
   private static let drainCount = 1024
 
   /// Writes the pending uses of all names.
-  ///
-  /// A use that is there now keeps its slot until it is drained, so that going through the slots
-  /// finds it, whatever comes and goes meanwhile.
   func drainStamps() {
-    let slotCount = withState { state in
-      state.nextDrain = nil
-      state.drainCount += 1
-      return state.pending.slotCount
-    }
+    let slotCount = withState { $0.uses.beginDrain() }
     for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
       let end = min(start + Self.drainCount, slotCount)
-      for name in withState({ $0.pending.names(in: start..<end) }) {
+      for name in withState({ $0.uses.names(in: start..<end) }) {
         changing(name) { drainStamp(of: name) }
       }
     }
-    // Given back here and not under the lock.
-    _ = withState { state in
-      state.drainCount -= 1
-      return state.pending.takeExcess()
-    }
+    _ = withState { $0.uses.endDrain() }
     changed.signal()
   }
 
   /// Waits until no use that was counted before is still on its way to the disk.
   func waitForStamps() {
     drainStamps()
-    wait { $0.drainCount == 0 ? () : nil }
+    wait { $0.uses.isDraining ? nil : () }
   }
 
   private func drainStamp(of name: EntryName) {
-    guard let pending = withState({ $0.pending.removeValue(forKey: name) }) else { return }
+    guard let pending = withState({ $0.uses.take(name) }) else { return }
     do throws(Errno) {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
@@ -223,32 +211,19 @@ extension DiskEngine {
         descriptor, name, status, access: pending.lastAccess,
         expiry: isUnchanged ? pending.expiry : nil, now: now)
     } catch {
-      withState { $0.statistics.stampsDropped += 1 }
+      withState { $0.counters.countDroppedStamp() }
     }
   }
 
   /// Plans a drain of the pending uses no later than a lag from now.
   func planDrain(within lag: Duration) {
     let deadline = MonotonicTime.now.advanced(by: lag)
-    let isPlanned = withState { state in
-      if let next = state.nextDrain, next <= deadline { return true }
-      state.nextDrain = deadline
-      return false
-    }
-    guard !isPlanned else { return }
+    guard withState({ $0.uses.planDrain(by: deadline) }) else { return }
     IOExecutor.upkeep.submit(after: lag) { [weak self] in self?.drainStamps() }
   }
 }
 
 extension EngineState {
-  /// The expiry that a use of this very file will bring it, unless somebody has set another since.
-  func pendingExpiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
-    guard let pending = pending[name], pending.inode == status.inode,
-      pending.expirySeen == status.modification
-    else { return nil }
-    return pending.expiry
-  }
-
   /// Counts a hit on a file that is as the index knows it.
   ///
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
@@ -256,30 +231,20 @@ extension EngineState {
     _ name: EntryName, _ status: FileStatus, _ known: EntryIndex.Verified, _ use: DiskEngine.Use,
     isDue: Bool
   ) -> Timestamp {
-    statistics.hits += 1
-    statistics.bytesRead.addSaturating(status.byteCount)
-    let access = issueAccess(at: use.now)
+    counters.countHit(of: status.byteCount)
+    let access = uses.issueAccess(at: use.now)
     scans.noteChange(of: name)
     let stored = status.modification.asExpiry
     index.use(known.slot, at: access)
     // Most uses promise nothing new, and what was promised before is in the index already.
-    guard isDue || !pending.isEmpty else { return stored }
+    guard isDue || !uses.isEmpty else { return stored }
     if isDue {
       let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
-      notePending(name, status, access: access, expiry: extended)
+      uses.note(name, status, access: access, expiry: extended)
     }
-    let expiry = max(stored, pendingExpiry(of: name, status) ?? stored)
+    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
     index.setExpiry(expiry, of: known.slot)
     return expiry
-  }
-
-  /// Remembers a use that is due on the disk. What an earlier one was promised stays promised.
-  mutating func notePending(
-    _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
-  ) {
-    let promised = [pendingExpiry(of: name, status), expiry].compactMap(\.self).max()
-    pending[name] = PendingStamp(
-      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
   }
 }
 

@@ -54,10 +54,10 @@ extension DiskEngine {
     // Memory forgets the old value before the new one shows, as with any store.
     tellObservers(before: subject)
     let accepted = withState { state -> (EntryWriter.Seal, mustStart: Bool, clearCount: Int)? in
-      if state.isEnding { return nil }
+      if state.phase.isEnding { return nil }
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
-        lastAccess: state.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
+        lastAccess: state.uses.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
         extendedData: request.extendedData)
       state.backlog.add(bytes, subject, seal)
       return (seal, state.backlog.claimWriter(), state.clearing.count)
@@ -122,7 +122,7 @@ extension DiskEngine {
       guard state.backlog.settle(write, isWritten: false) != nil, state.backlog[name] == nil
       else { return false }
       if let error {
-        state.statistics.lostStores += 1
+        state.counters.countLostStore()
         if state.backlog.failure == nil { state.backlog.failure = error }
       }
       return true

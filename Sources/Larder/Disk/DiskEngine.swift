@@ -41,8 +41,8 @@ final class DiskEngine: Sendable {
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
     state.withLock { state in
-      state.statistics.isDirectoryUnsafe = location.isUnsafe
-      if let lastStamp { state.lastAccess = lastStamp }
+      state.counters.note(isDirectoryUnsafe: location.isUnsafe)
+      if let lastStamp { state.uses.resume(from: lastStamp) }
     }
   }
 
@@ -106,7 +106,7 @@ final class DiskEngine: Sendable {
 
   /// Counts a failure of a best-effort step.
   func noteUpkeepFailure(_ errno: Errno) {
-    withState { $0.statistics.upkeepFailures[errno, default: 0] += 1 }
+    withState { $0.counters.countUpkeepFailure(errno) }
   }
 
   /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.

@@ -11,7 +11,7 @@ enum EngineRegistry {
     /// Whether nobody in this process can share the engine or must wait for it any more.
     var isOver: Bool {
       guard let engine, !engine.isForked else { return true }
-      return engine.withState(\.hasEnded)
+      return engine.withState(\.phase.hasEnded)
     }
 
     func holds(_ identity: FileIdentity) -> Bool {
@@ -46,7 +46,7 @@ enum EngineRegistry {
     while true {
       switch try attach(location, path, configuration, asked: asked) {
       case .attached(let engine): return engine
-      case .ending(let engine): engine.wait { $0.hasEnded ? () : nil }
+      case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
       case .astray(let engine):
         // Outside of the lock: its observers are told, and a cache of which the last reference goes
         // then detaches.

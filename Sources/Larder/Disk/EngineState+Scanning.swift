@@ -15,7 +15,7 @@ extension EngineState {
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
-    guard !isShutDown, scans.addForeign(piece.foreignCount, scan: number) else { return nil }
+    guard !phase.isShutDown, scans.addForeign(piece.foreignCount, scan: number) else { return nil }
     var news: [EntryName] = []
     for entry in piece.entries {
       scans.meet(index.slot(of: entry.name))
@@ -46,7 +46,7 @@ extension EngineState {
   /// - Returns: Whether it was forgotten.
   mutating func forgetVanished(_ name: EntryName, scan number: Int) -> Bool {
     guard scans.mayForget(name, scan: number) else { return false }
-    pending[name] = nil
+    uses.forget(name)
     return index.remove(name) != nil
   }
 
@@ -57,7 +57,7 @@ extension EngineState {
     guard let ending = scans.end(number, outcome) else { return nil }
     if !ending.isRescan { rescans.restart() }
     if ending.isRescan, case .failed(let errno) = outcome {
-      statistics.upkeepFailures[errno, default: 0] += 1
+      counters.countUpkeepFailure(errno)
     }
     return ending.remains
   }
@@ -68,7 +68,7 @@ extension EngineState {
     mustLock = true
     replacementCount += 1
     index.removeAll()
-    pending = [:]
+    uses.forgetAll()
     doomed = DoomedFiles()
     // The directory that was moved away is left alone, and the one in its place was not to be
     // cleared.
@@ -78,10 +78,9 @@ extension EngineState {
 
   /// Counts a store whose file is not, or may not be, in the directory that is held now.
   mutating func noteAstray(_ entry: IndexedEntry) {
-    pending[entry.name] = nil
+    uses.forget(entry.name)
     scans.noteChange(of: entry.name)
-    statistics.stores += 1
-    statistics.bytesWritten.addSaturating(entry.byteCount)
+    counters.countStore(of: entry.byteCount)
   }
 
   /// What tells that everything known of every name has been given up since.

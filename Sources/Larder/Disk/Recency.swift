@@ -48,18 +48,6 @@ struct Recency: Sendable {
   }
 }
 
-/// A use that has not reached the disk yet.
-struct PendingStamp: Sendable {
-  /// The file that was used; another one of the name is not stamped.
-  var inode: UInt64
-  /// The expiry seen on the file; another one now means that somebody changed it.
-  var expirySeen: Timestamp
-  /// When it was used, to be written as atime.
-  var lastAccess: Timestamp
-  /// The extended expiry, if the use extends.
-  var expiry: Timestamp?
-}
-
 extension Timestamp {
   /// The expiry that a modification time means: some are what a file system with a smaller range
   /// makes of never.

@@ -27,7 +27,7 @@ extension EngineState {
   mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
     guard let sweep = ending.sweep, scans.isFirst(ending.number), ending.outcome == .finished,
       !self.limits.hasWaitingTrim,
-      !isShutDown
+      !phase.isShutDown
     else { return end(&ending) }
     if ending.course == nil { begin(sweep, in: &ending) }
     guard takeSlice(&ending) else { return }
@@ -36,7 +36,7 @@ extension EngineState {
       // Who waited for the scan finds what the limits leave. The files go when this process is
       // elected.
       if let plan = limits(self) {
-        statistics.purges += 1
+        counters.countPurge()
         begin(plan, in: &ending)
         guard takeSlice(&ending) else { return }
       }

@@ -59,19 +59,19 @@ extension EngineState {
   /// - Returns: Whether the name's file is another than was known, or in another state.
   mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
     let sighting = Sighting(
-      of: met, known: index.entry(named: name), pending: pending[name], now: now)
+      of: met, known: index.entry(named: name), pending: uses[name], now: now)
     switch sighting {
     case .known: return false
     case .used(let time):
       index.moveAccess(of: name, to: time)
-      lastAccess = max(lastAccess, time)
+      uses.noteAccess(at: time)
       return false
     case .news(let entry):
       index.upsert(entry, order: .byLastAccess)
       // What is used here next was used later, also by a clock that stands still.
-      lastAccess = max(lastAccess, entry.lastAccess)
+      uses.noteAccess(at: entry.lastAccess)
     case .gone:
-      pending[name] = nil
+      uses.forget(name)
       index.remove(name)
     }
     return true

@@ -84,7 +84,7 @@ extension DiskEngine {
         removal.byteCount = Int(status.byteCount)
         withState { state in
           state.noteRemoved(name)
-          state.statistics.removals[.corrupt, default: 0] += 1
+          state.counters.countRemoval(.corrupt)
         }
         tellOfRemoval(name, .corrupt)
         if configuration.durability == .durable { try handle.descriptor.synchronize() }

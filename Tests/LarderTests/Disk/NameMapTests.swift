@@ -71,7 +71,7 @@ struct NameMapTests {
       #expect(state.isScanned == ending.isOver)
     }
     #expect(state.index.count == 100)
-    #expect(state.statistics.removals == [.expired: 500, .evicted: 400])
+    #expect(state.snapshot.removals == [.expired: 500, .evicted: 400])
     #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
     #expect(!state.scans.isOngoing)
   }
@@ -86,7 +86,7 @@ struct NameMapTests {
     var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
     state.proceed(with: &ending) { _ in nil }
     #expect(!ending.isOver)
-    state.isShutDown = true
+    state.phase.advance(to: .shutDown)
     state.proceed(with: &ending) { _ in nil }
     #expect(ending.isOver && !state.scans.isOngoing)
     #expect(state.evictions.waiting.map(\.isComplete) == [true])

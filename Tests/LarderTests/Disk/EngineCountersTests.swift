@@ -1,0 +1,132 @@
+import Testing
+
+@testable import Larder
+
+/// The counters of an engine, as a table: each event moves what the statistics say, and no more.
+@Suite("The counters of an engine")
+struct EngineCountersTests {
+  private func snapshot(_ change: (inout EngineCounters) -> Void) -> DiskStatistics {
+    var counters = EngineCounters()
+    change(&counters)
+    return counters.snapshot(ScanLog())
+  }
+
+  private func expected(_ change: (inout DiskStatistics) -> Void) -> DiskStatistics {
+    var statistics = DiskStatistics()
+    change(&statistics)
+    return statistics
+  }
+
+  @Test func `nothing has happened at first`() {
+    #expect(snapshot { _ in } == DiskStatistics())
+    #expect(!EngineCounters().hasStored)
+  }
+
+  @Test func `operations of callers`() {
+    #expect(
+      snapshot { $0.countHit(of: 5) }
+        == expected { statistics in
+          statistics.hits = 1
+          statistics.bytesRead = 5
+        })
+    #expect(
+      snapshot { $0.countStore(of: 7) }
+        == expected { statistics in
+          statistics.stores = 1
+          statistics.bytesWritten = 7
+        })
+    #expect(
+      snapshot { $0.countRejection(.tooLarge) } == expected { $0.rejections = [.tooLarge: 1] })
+    #expect(snapshot { $0.countLostStore() } == expected { $0.lostStores = 1 })
+    #expect(snapshot { $0.countError(.ioError) } == expected { $0.errors = [.ioError: 1] })
+  }
+
+  @Test func `steps in the background`() {
+    #expect(snapshot { $0.countPurge() } == expected { $0.purges = 1 })
+    #expect(snapshot { $0.countVainEviction() } == expected { $0.vainEvictions = 1 })
+    #expect(snapshot { $0.countStamp() } == expected { $0.stampsWritten = 1 })
+    #expect(snapshot { $0.countDroppedStamp() } == expected { $0.stampsDropped = 1 })
+    #expect(
+      snapshot { $0.countUpkeepFailure(.ioError) } == expected { $0.upkeepFailures = [.ioError: 1] }
+    )
+    #expect(
+      snapshot { counters in
+        counters.addEvictionTime(.seconds(1))
+        counters.addEvictionTime(.seconds(2))
+      } == expected { $0.evictionTime = .seconds(3) })
+    #expect(
+      snapshot { $0.note(isDirectoryUnsafe: true) } == expected { $0.isDirectoryUnsafe = true })
+  }
+
+  @Test func `misses by their reasons, those without a file as well`() {
+    let statistics = snapshot { counters in
+      for reason: MissReason in [.absent, .expired, .absent, .damaged] {
+        counters.countMiss(reason)
+      }
+    }
+    #expect(statistics.misses == [.absent: 2, .expired: 1, .damaged: 1])
+    #expect(statistics.missCount == 4)
+  }
+
+  @Test func `bytes beyond what a number holds count as the largest`() {
+    let statistics = snapshot { counters in
+      for _ in 0..<2 { counters.countHit(of: .max) }
+      counters.countStore(of: .max)
+    }
+    #expect(statistics.bytesRead == .max && statistics.bytesWritten == .max && statistics.hits == 2)
+  }
+
+  @Test func `a removal that is taken back leaves no trace`() {
+    let statistics = snapshot { counters in
+      counters.countRemoval(.evicted, 3)
+      counters.takeBackRemoval(.evicted)
+      counters.countRemoval(.expired)
+      counters.takeBackRemoval(.expired)
+    }
+    #expect(statistics.removals == [.evicted: 2])
+  }
+
+  @Test func `a stored value is remembered`() {
+    var counters = EngineCounters()
+    counters.countStore(of: 0)
+    #expect(counters.hasStored)
+  }
+
+  @Test func `the scan is told as the log of scans has it`() {
+    var scans = ScanLog()
+    let number = scans.begin(SlotMarks(count: 0))
+    _ = scans.addForeign(3, scan: number)
+    #expect(EngineCounters().snapshot(scans) == expected { $0.scan = .running })
+    _ = scans.end(number, .finished)
+    let statistics = EngineCounters().snapshot(scans)
+    #expect(statistics.scan == .finished && statistics.foreignCount == 3)
+  }
+}
+
+/// The phases of an engine, as a table.
+@Suite("The phases of an engine")
+struct PhaseTests {
+  @Test(
+    arguments: [
+      (.open, false, false, false), (.ending, true, false, false), (.shutDown, true, true, false),
+      (.ended, true, true, true),
+    ] as [(Phase, Bool, Bool, Bool)])
+  func `each phase includes those before`(
+    phase: Phase, isEnding: Bool, isShutDown: Bool, hasEnded: Bool
+  ) {
+    #expect(phase.isEnding == isEnding)
+    #expect(phase.isShutDown == isShutDown)
+    #expect(phase.hasEnded == hasEnded)
+  }
+
+  @Test func `an engine goes on and not back`() {
+    var phase = Phase.open
+    phase.advance(to: .shutDown)
+    #expect(phase == .shutDown)
+    phase.advance(to: .ending)
+    #expect(phase == .shutDown)
+    phase.advance(to: .ended)
+    phase.advance(to: .open)
+    #expect(phase == .ended)
+  }
+}

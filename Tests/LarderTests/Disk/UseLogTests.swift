@@ -1,0 +1,122 @@
+import Testing
+
+@testable import Larder
+
+/// The uses that have not reached the disk, as a value without threads or files.
+@Suite("The log of uses")
+struct UseLogTests {
+  private let first = IndexSample.name(1)
+  private let second = IndexSample.name(2)
+
+  private func time(_ seconds: Int64, _ nanoseconds: Int64 = 0) -> Timestamp {
+    Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+  }
+
+  /// The status of the file of entry 1, or of another one, with an expiry.
+  private func status(_ number: Int = 1, expires seconds: Int64 = 100) -> FileStatus {
+    IndexSample.status(of: IndexSample.entry(number, expires: seconds))
+  }
+
+  /// A log in which entry 1 was used at 10 s.
+  private func used(expiry: Int64?) -> UseLog {
+    var log = UseLog()
+    log.note(first, status(), access: time(10), expiry: expiry.map { time($0) })
+    return log
+  }
+
+  @Test func `uses within one tick of the clock stay in their order`() {
+    var log = UseLog()
+    let accesses = [5, 5, 5, 6, 6].map { log.issueAccess(at: time($0)) }
+    #expect(accesses == [time(5), time(5, 1), time(5, 2), time(6), time(6, 1)])
+    #expect(log.lastAccess == time(6, 1))
+  }
+
+  @Test(
+    arguments: [
+      (5, 1, 5, 1_001), (4, 2_000, 5, 1_001), (4, 1_000, 4, 1_000),
+      (1, 0, 1, 0), (6, 0, 6, 0),
+    ] as [(Int64, Int64, Int64, Int64)])
+  func `a clock that was set back by a second or more counts again`(
+    seconds: Int64, nanoseconds: Int64, expected: Int64, expectedNanoseconds: Int64
+  ) {
+    var log = UseLog()
+    log.resume(from: time(5, 1_000))
+    let access = log.issueAccess(at: time(seconds, nanoseconds))
+    #expect(access == time(expected, expectedNanoseconds))
+  }
+
+  @Test func `a use by another process comes before the next one here`() {
+    var log = UseLog()
+    _ = log.issueAccess(at: time(5))
+    log.noteAccess(at: time(5, 500))
+    log.noteAccess(at: time(3))
+    let access = log.issueAccess(at: time(5))
+    #expect(access == time(5, 501))
+  }
+
+  @Test func `a use is pending until it is taken or forgotten`() {
+    var log = used(expiry: nil)
+    log.note(second, status(2), access: time(11), expiry: nil)
+    #expect(!log.isEmpty && log[first]?.lastAccess == time(10) && log[first]?.inode == 2)
+    let taken = [log.take(first), log.take(first)]
+    #expect(taken[0]?.lastAccess == time(10) && taken[1] == nil && log[first] == nil)
+    log.forget(second)
+    #expect(log.isEmpty && log[second] == nil)
+  }
+
+  @Test func `all uses are forgotten at once`() {
+    var log = used(expiry: 200)
+    log.forgetAll()
+    #expect(log.isEmpty && log[first] == nil && log.expiry(of: first, status()) == nil)
+  }
+
+  @Test func `a pending extension holds for the file that was used, as it was then`() {
+    let log = used(expiry: 200)
+    #expect(log.expiry(of: first, status()) == time(200))
+    #expect(log.expiry(of: first, status(7)) == nil)
+    #expect(log.expiry(of: first, status(expires: 150)) == nil)
+    #expect(log.expiry(of: second, status()) == nil)
+  }
+
+  @Test(arguments: [(nil, 200), (150, 200), (300, 300)] as [(Int64?, Int64)])
+  func `a later use of the same file keeps the longest extension`(
+    expiry: Int64?, expected: Int64
+  ) {
+    var log = used(expiry: 200)
+    log.note(first, status(), access: time(20), expiry: expiry.map { time($0) })
+    #expect(log[first]?.expiry == time(expected) && log[first]?.lastAccess == time(20))
+  }
+
+  @Test(arguments: [(7, 100), (1, 150)] as [(Int, Int64)])
+  func `a use of another file, or of another expiry, starts anew`(number: Int, expires: Int64) {
+    var log = used(expiry: 200)
+    log.note(first, status(number, expires: expires), access: time(20), expiry: nil)
+    #expect(log[first]?.expiry == nil && log[first]?.expirySeen == time(expires))
+  }
+
+  @Test func `a drain finds the names that were pending, and ends once`() {
+    var log = used(expiry: nil)
+    log.note(second, status(2), access: time(11), expiry: nil)
+    #expect(!log.isDraining)
+    let slotCount = log.beginDrain()
+    #expect(log.isDraining && Set(log.names(in: 0..<slotCount)) == [first, second])
+    _ = log.take(first)
+    #expect(log.names(in: 0..<slotCount) == [second])
+    let otherSlotCount = log.beginDrain()
+    #expect(log.names(in: 0..<otherSlotCount) == [second])
+    _ = log.endDrain()
+    #expect(log.isDraining)
+    _ = log.endDrain()
+    #expect(!log.isDraining)
+  }
+
+  @Test func `the earliest deadline is planned, and none once a drain has begun`() {
+    var log = UseLog()
+    let start = MonotonicTime(nanoseconds: 0)
+    let plans = [10, 10, 20, 5].map { log.planDrain(by: start.advanced(by: .seconds($0))) }
+    #expect(plans == [true, false, false, true])
+    _ = log.beginDrain()
+    let isPlanned = log.planDrain(by: start.advanced(by: .seconds(60)))
+    #expect(isPlanned)
+  }
+}
