@@ -3,11 +3,11 @@ extension DiskEngine {
   /// miss, and totals are 0; what is stored meanwhile stays.
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
-    // What was moved away is left alone, as a person who did it would expect.
+    // A directory that was moved away is left alone, as the person that moved it would expect.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
-    // Memory forgets before and after the files are hidden, and nothing is promoted in between: who
-    // misses a value on the disk must not meet it in memory then, nor may one stay that was stored
-    // just before.
+    // Memory forgets before and after the files are hidden, and nothing is promoted in between: a
+    // reader that misses a value on the disk must not find it in memory afterwards, and a value that
+    // was stored just before must not stay there.
     generations.beginAll()
     tellObserversOfClearing()
     // One clearing at a time: the second removes what was stored since the first began.

@@ -1,5 +1,5 @@
 extension DiskEngine {
-  /// How the election of an evictor among the processes on a directory went.
+  /// The outcome of the election of an evictor among the processes on a directory.
   enum Election: Sendable {
     /// This process holds the tag, or there is nothing to hold: then several evict at once, which
     /// is harmless.
@@ -12,7 +12,7 @@ extension DiskEngine {
     }
   }
 
-  /// How long another process is left alone after an election that it won.
+  /// The pause after a lost election, in which the other process is left alone.
   ///
   /// On a network file system machines that do not see each other's locks are kept out of step.
   var electionPause: Duration {
@@ -31,12 +31,12 @@ extension DiskEngine {
     }
   }
 
-  /// Asks whether this process may choose victims; nil while another one is evicting, who may be
+  /// Asks whether this process may choose victims; nil while another one is evicting, which may be
   /// making the very room that is missing here: two that evict for one limit would halve twice what
   /// is there.
   ///
-  /// Never waits. Who is refused looks again later, and goes on without the tag when its patience
-  /// ends: a process that was stopped in its term must not suspend the limits of all others.
+  /// Never waits. A refused process looks again later, and goes on without the tag when its patience
+  /// ends: a process that was stopped in its term must not suspend all processes' limits.
   func termToEvict() -> Election? {
     // What knows of its neighbours by scans alone would not see the room that they make.
     guard hasEvents else { return .won(nil) }
@@ -70,13 +70,13 @@ extension DiskEngine {
     return .won(nil)
   }
 
-  /// How long who waits for a neighbour sleeps between two looks.
+  /// The time for which a thread that waits for a neighbour sleeps between two looks.
   private static let neighbourPause = Duration.milliseconds(5)
 
   /// Waits while a neighbour evicts and the files on disk would exceed a total.
   ///
   /// Not for longer than the patience with it. Asleep in between, and not woken by every change:
-  /// many who look all the time would leave the evictor no processor.
+  /// many threads that look all the time would leave the evictor no processor.
   ///
   /// The value that waits has its room reserved.
   func waitForNeighbour(within most: UInt64) {
@@ -95,7 +95,7 @@ extension DiskEngine {
   }
 
   /// Plans a look at the limits: soon, where this process has stored what is too much; else with
-  /// some patience, since who stored it looks itself.
+  /// some patience, because the process that stored it looks itself.
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
     let mustPlan = withState { [now] state in

@@ -15,12 +15,12 @@ extension EngineState {
   }
 }
 
-/// What became of a victim's file.
+/// The outcome of the removal of a victim's file.
 struct RemovalOutcome: Sendable {
   let victim: Victim
   var isRemoved = false
   var hasFailed = false
-  /// What the name's file is, where it stays.
+  /// The entry that the name's file is, if it stays.
   var entry: IndexedEntry?
 
   var result: BulkRemoval {
@@ -84,7 +84,7 @@ extension DiskEngine {
     let hasPatience =
       MonotonicTime.now.duration(since: start) < configuration.electionPatience
       && IOExecutor.upkeep.hasThreads
-    // Who was elected to choose the victims is still in its term.
+    // The thread that was elected to choose the victims has left its term open.
     if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
       if hasPatience {
         return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
@@ -107,7 +107,7 @@ extension DiskEngine {
       changed.signal()
     }
     guard endTerm() else { return evict() }
-    // Who waits for the evictor to rest looks again now that it does.
+    // Threads that wait for the evictor to rest look again.
     changed.signal()
   }
 
@@ -188,7 +188,7 @@ extension DiskEngine {
     }
   }
 
-  /// Removes a victim's file unless somebody used or replaced it; then it is to be an entry again,
+  /// Removes a victim's file unless it was used or replaced since; then it is to be an entry again,
   /// and neither removed nor failed.
   private func removeFile(of victim: Victim, _ mark: DoomedFiles.Mark) -> RemovalOutcome {
     do throws(Errno) {

@@ -12,7 +12,7 @@ extension DiskEngine {
   /// After a scan or what neighbours did: chooses victims if a limit is passed.
   ///
   /// The entry that goes last is spared: its store may be about to look at the limits itself, and
-  /// must find things as if nobody had looked.
+  /// must find things as they were before this look.
   func enforceLimits() {
     guard configuration.hasLimit else { return }
     enforceLimits { $0.index.mostRecentName }
@@ -31,7 +31,7 @@ extension DiskEngine {
     // Before the lock is taken a second time, since the election asks the system.
     guard isOverLimit(missing), let election = termToEvict() else { return false }
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
-      // What is chosen after the end would go behind the back of who has the directory then.
+      // After shutdown another process may own the directory, so no victims are chosen.
       // A purge that is under way goes by the totals as they come to be, new stores included.
       guard state.isScanned, !state.phase.isShutDown, !state.evictions.isPurging,
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
@@ -54,7 +54,7 @@ extension DiskEngine {
   func carryOut(_ plan: TrimPlan) -> Eviction? {
     let begun = withState { state in
       // In the same look as the beginning: the end of the engine waits for what has begun before
-      // it, and what begins later would go behind the back of who has the directory then.
+      // it, and later another process may own the directory.
       state.phase.isShutDown ? nil : state.evictions.begin()
     }
     guard let eviction = begun else { return nil }
@@ -162,8 +162,8 @@ extension DiskEngine {
     changed.signal()
   }
 
-  /// Whether a limit is so near that what neighbours did in the last moment counts: who stores then
-  /// follows them himself, so that no writer outruns what it knows of the others.
+  /// Whether a limit is so near that neighbours' latest changes count. A thread that stores then
+  /// follows them itself, so that no writer outruns what it knows of its neighbours.
   private func mustLookAround(_ limit: Int) -> Bool {
     guard hasEvents else { return false }
     return withState { state in
@@ -191,8 +191,9 @@ extension DiskEngine {
     return wait(for: eviction)
   }
 
-  /// What a caller has taken from the disk is not to be met in memory. What a limit takes may be,
-  /// for as long as a value in memory is without a use on disk: it is used, and that was not known.
+  /// Has memory forget the values that a caller's trim has removed from the disk. A value that a
+  /// limit removes may stay in memory for as long as any value without a use on the disk: it is used,
+  /// which the limit could not know.
   private func tellObservers(ofTrimming eviction: Eviction) {
     guard !observers.all().isEmpty else { return }
     let names = eviction.names
@@ -211,12 +212,12 @@ extension DiskEngine {
     runEvictor()
   }
 
-  /// What the sweeps in the background remove.
+  /// The plan of the sweeps in the background.
   func backgroundSweepPlan() -> TrimPlan {
     sweepPlan(at: now, grace: configuration.expiredGrace)
   }
 
-  /// What a sweep removes. All of it has expired: what has reached the age limit counts as that.
+  /// The plan of a sweep. Its victims count as expired, also those that have reached the age limit.
   ///
   /// - Parameter grace: How long entries are spared after their expiry.
   func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
@@ -294,12 +295,13 @@ extension EngineState {
 }
 
 extension DiskCache.SizeMeasure {
-  /// What this counts of some totals.
+  /// Returns the sum that this measure counts of some totals.
   func of(_ totals: IndexTotals) -> UInt64 {
     self == .bytes ? totals.byteCount : totals.allocatedByteCount
   }
 
-  /// What a value that is not yet written will count as: in blocks, most file systems have 4 KiB.
+  /// Returns the size that a value will count with once it is written. Most file systems have blocks
+  /// of 4 KiB.
   func footprint(of byteCount: Int) -> UInt64 {
     self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension DiskEngine {
-  /// What a store does that found the disk full.
+  /// The next step of a store that found the disk full.
   private enum RoomStep: Sendable {
     case fail, retry
     case evict(TrimPlan)

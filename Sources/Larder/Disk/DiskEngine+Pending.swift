@@ -41,7 +41,7 @@ extension EngineState {
     return nil
   }
 
-  /// What the backlog makes of a read.
+  /// The backlog's answer to a read.
   enum PendingAnswer: Sendable {
     /// No value waits under the name: its file answers.
     case none

@@ -37,7 +37,7 @@ extension DiskEngine {
     if isPathBound {
       let publication = Publication(
         contentHash: file.contentHash(with: []), modification: status.modification)
-      withState { $0.notePublication(publication, of: name) }
+      withState { $0.publications.note(publication, of: name, in: $0.index) }
     }
     return .stored
   }

@@ -2,8 +2,8 @@ extension DiskEngine {
   /// Whether scans take the place of events.
   private var mustRescan: Bool { followsNeighbours && !hasEvents && !isReadOnly }
 
-  /// After a store, where no events come: scans again if this process has stored enough for others
-  /// to have stored much as well, and plans a scan for after the last store.
+  /// After a store, where no events come: scans again if this process has stored so much that
+  /// neighbours may have done so as well, and plans a scan for after the last store.
   func rescanIfDue() {
     guard mustRescan else { return }
     let now = MonotonicTime.now

@@ -22,7 +22,7 @@ extension DiskEngine {
 
   /// Waits until the index knows every entry.
   ///
-  /// What waits to be written is written first, so that totals tell of it.
+  /// Writes the values that wait to be written first, so that totals tell of them.
   func waitForScan() throws(CacheError) {
     writePending()
     followReplacement()
@@ -35,7 +35,7 @@ extension DiskEngine {
       case .finished: return
       case .failed(let errno):
         throw CacheError(errno: errno, operation: "scan", path: location.path)
-      // The directory was replaced while it was read: once more, unless nobody is left to know.
+      // The directory was replaced while it was read: once more, unless the engine is ending.
       case .notStarted, .running:
         if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
       }
@@ -52,7 +52,7 @@ extension DiskEngine {
       if isComplete { forgetVanished(number, in: handle) }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
-      // The next who asks tries again; trying at once could go on for ever.
+      // The next call that needs the index tries again; trying at once could go on for ever.
       isComplete = false
       endScan(number, .failed(error))
     }
@@ -85,7 +85,7 @@ extension DiskEngine {
   }
 
   /// Looks a second time at the names whose status could not be had; what fails again is counted,
-  /// and is no entry of the index until somebody reads or stores it.
+  /// and is no entry of the index until it is read or stored.
   private func lookAgain(
     at names: [EntryName], _ number: Int, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
@@ -95,7 +95,7 @@ extension DiskEngine {
     return takeOver(piece, number, at: now)
   }
 
-  /// Merges a piece and tells the memory tiers which files are others than were known.
+  /// Merges a piece and tells the memory tiers which names have another file than was known.
   private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
     guard let news = withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
     tellObservers(ofFiles: news)
@@ -105,7 +105,7 @@ extension DiskEngine {
   /// Slots that are looked through under the lock at once.
   private static let slotCount = 4096
 
-  /// Forgets the entries known from before whose files others have removed.
+  /// Forgets the entries known from before whose files are gone.
   private func forgetVanished(_ number: Int, in handle: DirectoryHandle) {
     var start = 0
     while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
@@ -163,7 +163,7 @@ extension DiskEngine {
   }
 
   /// Whether a temporary can be one that was left behind: on a network file system, where another
-  /// machine's lock may not show, one that nobody has touched for an hour.
+  /// machine's lock may not show, one that was not changed for an hour.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
     guard isOnNetwork else { return true }
     let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
@@ -176,7 +176,7 @@ extension DiskEngine {
     noteFileSystem()
     // The events first, so that what happens in the new directory from here on is not missed.
     followDirectory()
-    // Who has read in the other must keep nothing of it, neither in memory nor in the index.
+    // A read in the other directory must leave nothing, neither in memory nor in the index.
     generations.beginAll()
     // What was known is given back outside of the lock, which takes its time, and so is the lock of
     // the term in the directory before.

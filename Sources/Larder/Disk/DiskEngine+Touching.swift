@@ -155,10 +155,7 @@ extension EngineState {
     guard !hidesFile(named: name) else { return false }
     // What was promised by earlier uses is void.
     uses.forget(name)
-    if var publication = publications[name] {
-      publication.modification = fresh.modification
-      publications[name] = publication
-    }
+    publications.noteStamp(fresh.modification, of: name)
     var entry = IndexedEntry(name: name, status: fresh)
     entry.lastAccess = access
     // Only if it was this very state of the file that was checked.

@@ -40,13 +40,13 @@ extension DiskEngine {
     return promised
   }
 
-  /// How a file that was read stands to what is known of its name by now.
+  /// The relation of a file that was read to what is known of its name by now.
   private enum Standing {
     /// It is as it is known.
     case known
-    /// Somebody else has put it there or changed it.
+    /// A person or another process has put it there or changed it.
     case news
-    /// Somebody has met a later state of it since it was opened here.
+    /// Another thread has indexed a newer version after this read opened the file.
     case outdated
   }
 
@@ -171,7 +171,7 @@ extension DiskEngine {
       }
       return fresh.modification.asExpiry
     } catch {
-      // Somebody else's file, or a disk that no longer takes writes: the value is still good.
+      // Another user's file, or a disk that no longer takes writes: the value is still good.
       noteUpkeepFailure(error)
       return nil
     }

@@ -10,8 +10,8 @@ extension EngineState {
 
   /// Takes in what a scan met, except where this process has changed a name since.
   ///
-  /// - Returns: The names known before whose files are others now, or in another state; nil when
-  ///   the scan shall not go on.
+  /// - Returns: The names that were known and have another file now, or their file in another state;
+  ///   nil when the scan shall not go on.
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {

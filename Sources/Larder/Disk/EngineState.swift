@@ -1,17 +1,25 @@
-/// Everything a disk engine knows, as one value behind its one lock.
+/// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
-/// The functions here decide and count; none of them touches the disk or waits.
+/// A part is a value whose fields are private to its file. Its functions decide and take note; none
+/// of them touches the disk, reads a clock or waits. The functions of the state are for what
+/// concerns several parts:
+///
+/// | function | called when |
+/// |---|---|
+/// | `noteStored` | a file was published under its name |
+/// | `noteRemoved` | the file of a name is gone |
+/// | `noteRestamped` | this process has stamped a file |
+/// | `doom` | victims were chosen |
+/// | `forgetDirectory` | another directory has taken the place of the one that was held |
 struct EngineState: Sendable {
+  /// The entries.
   var index = EntryIndex()
   var counters = EngineCounters()
   /// Values that wait to be written.
   var backlog = Backlog()
   var locks = NameLocks()
   var uses = UseLog()
-  /// What was published here where files cannot say what they hold.
-  var publications: NameMap<Publication> = [:]
-  /// The slot of `publications` that is looked at next for what is gone.
-  var publicationHand = 0
+  var publications = PublicationLog()
   /// Victims that have left the index and whose files have not left the disk.
   var doomed = DoomedFiles()
   var evictions = EvictionQueue()

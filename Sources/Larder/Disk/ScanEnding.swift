@@ -1,8 +1,8 @@
-/// How far the end of a scan has come.
+/// The progress of the end of a scan.
 struct ScanEnding: Sendable {
   let number: Int
   let outcome: DiskStatistics.ScanProgress
-  /// What a sweep would remove now; nil where nothing may be removed.
+  /// The plan of a sweep at this moment; nil where nothing may be removed.
   let sweep: TrimPlan?
   fileprivate(set) var isOver = false
   fileprivate var eviction: Eviction?
@@ -33,8 +33,8 @@ extension EngineState {
     guard takeSlice(&ending) else { return }
     if !ending.isSwept {
       ending.isSwept = true
-      // Who waited for the scan finds what the limits leave. The files go when this process is
-      // elected.
+      // Threads that waited for the scan find what the limits leave. The files go when this process
+      // is elected.
       if let plan = limits(self) {
         counters.countPurge()
         begin(plan, in: &ending)

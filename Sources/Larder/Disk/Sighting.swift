@@ -1,5 +1,4 @@
-/// What a file that was met in the directory, by a scan or after an event, means for what is known
-/// of its name.
+/// The meaning of a file that a scan or an event has shown, for what is known of its name.
 ///
 /// Of one and the same file, what is in memory is at least as new as what is on the disk: a use
 /// counts here at once and there only when it is stamped. So a file that is still the one known
@@ -7,7 +6,7 @@
 enum Sighting: Sendable, Equatable {
   /// The file is in the state that is known, or the name is known to be free.
   case known
-  /// The file is in the state that is known, but for a later last access: somebody read it where
+  /// The file is in the state that is known, but for a later last access: it was read where
   /// outside reads count as uses.
   case used(Timestamp)
   /// Another file, or another state of the file. This is what is known from now on.
@@ -41,7 +40,7 @@ enum Sighting: Sendable, Equatable {
       self = met.lastAccess > known.lastAccess && !isAhead ? .used(met.lastAccess) : .known
       return
     }
-    // The same file, stamped or written by somebody since.
+    // The same file, stamped or written by a person or another process since.
     met.lastAccess = max(met.lastAccess, known.lastAccess)
     // A neighbour that only stamped its use leaves the expiry as it was seen, and with it what a
     // use here has promised.
