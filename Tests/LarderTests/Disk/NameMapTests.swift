@@ -53,42 +53,4 @@ struct NameMapTests {
     names.insert(IndexSample.name(2))
     #expect(names.contains(IndexSample.name(2)) && !names.isEmpty)
   }
-
-  @Test func `the end of a first scan takes a slice at a time, and totals show at the last`() {
-    var state = EngineState()
-    let number = state.beginScan()
-    var piece = DirectoryScan.Piece()
-    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: $0 < 500 ? 5 : nil) }
-    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
-    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    var limit = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    limit.maximumCount = 100
-    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
-    while !ending.isOver {
-      let before = state.index.count
-      state.proceed(with: &ending) { $0.index.count > 100 ? limit : nil }
-      #expect(before - state.index.count <= 2 * TrimCourse.sliceCount)
-      #expect(state.isScanned == ending.isOver)
-    }
-    #expect(state.index.count == 100)
-    #expect(state.snapshot.removals == [.expired: 500, .evicted: 400])
-    #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
-    #expect(!state.scans.isOngoing)
-  }
-
-  @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
-    var state = EngineState()
-    let number = state.beginScan()
-    var piece = DirectoryScan.Piece()
-    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: 5) }
-    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
-    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
-    state.proceed(with: &ending) { _ in nil }
-    #expect(!ending.isOver)
-    state.phase.advance(to: .shutDown)
-    state.proceed(with: &ending) { _ in nil }
-    #expect(ending.isOver && !state.scans.isOngoing)
-    #expect(state.evictions.waiting.map(\.isComplete) == [true])
-  }
 }

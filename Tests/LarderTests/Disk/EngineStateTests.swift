@@ -1,0 +1,229 @@
+import Testing
+
+@testable import Larder
+
+/// The state of an engine, as a value without threads or files: what an event means for all parts.
+@Suite("The state of an engine")
+struct EngineStateTests {
+  private let name = IndexSample.name(1)
+  private let entry = IndexSample.entry(1)
+
+  /// A state that knows entry 1 and is scanned once more, with a use of the entry pending.
+  private func scanning() -> EngineState {
+    var state = EngineState()
+    _ = state.endScan(state.beginScan(), .finished)
+    _ = state.noteStored(entry)
+    state.uses.note(
+      name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
+    _ = state.beginScan()
+    return state
+  }
+
+  private func hideEverything(in state: inout EngineState) {
+    state.clearing.begin(remaining: state.index.totals, dropped: state.backlog.dropAll())
+  }
+
+  private func piece(_ entries: IndexedEntry...) -> DirectoryScan.Piece {
+    var piece = DirectoryScan.Piece()
+    piece.entries = entries
+    return piece
+  }
+
+  /// Entry 1 in another state.
+  private var changed: IndexedEntry {
+    var changed = entry
+    changed.changeTime = Timestamp(seconds: 70)
+    return changed
+  }
+
+  @Test func `a stored file is known, counted and newer than what a scan has met`() {
+    var state = scanning()
+    let cause = state.noteStored(IndexSample.entry(2))
+    #expect(cause == nil && state.index.count == 2 && state.rescans.byteCount == 100)
+    #expect(state.scans.hasChanged(IndexSample.name(2)) && !state.scans.hasChanged(name))
+    #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
+    #expect(state.snapshot.removals.isEmpty)
+  }
+
+  @Test func `a stored file replaces the one before, whose uses are void`() {
+    var state = scanning()
+    let cause = state.noteStored(changed)
+    #expect(cause == .replaced && state.snapshot.removals == [.replaced: 1])
+    #expect(state.index.entry(named: name)?.changeTime == changed.changeTime)
+    #expect(state.uses.isEmpty)
+  }
+
+  @Test func `a stored file replaces a victim, which was counted before`() {
+    var state = scanning()
+    state.index.remove(name)
+    state.doom([Victim(entry).counted(as: .expired)])
+    #expect(state.hidesFile(named: name))
+    let cause = state.noteStored(changed)
+    #expect(cause == .expired && !state.hidesFile(named: name) && state.doomed.isEmpty)
+    #expect(state.snapshot.removals.isEmpty && state.index.contains(name))
+  }
+
+  @Test func `a file that is stored while everything is removed shows`() {
+    var state = EngineState()
+    hideEverything(in: &state)
+    #expect(state.hidesFile(named: name))
+    _ = state.noteStored(entry)
+    #expect(!state.hidesFile(named: name) && state.hidesFile(named: IndexSample.name(2)))
+  }
+
+  @Test func `a removed file leaves nothing behind`() {
+    var state = scanning()
+    state.noteRemoved(name)
+    #expect(!state.index.contains(name) && state.uses.isEmpty && state.scans.hasChanged(name))
+    state.doom([Victim(IndexSample.entry(2))])
+    state.noteRemoved(IndexSample.name(2))
+    #expect(state.doomed.isEmpty)
+  }
+
+  @Test func `a stamp of this process leaves an entry, a victim and a hidden file what they are`() {
+    var state = scanning()
+    hideEverything(in: &state)
+    state.doom([Victim(IndexSample.entry(2))])
+    for number in 1...2 {
+      let status = IndexSample.status(
+        of: IndexSample.entry(number), changed: Timestamp(seconds: 70))
+      state.noteRestamped(IndexSample.name(number), status)
+    }
+    #expect(state.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
+    #expect(state.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
+    #expect(state.clearing.changeTime(toRemove: entry) == Timestamp(seconds: 70))
+    #expect(state.scans.hasChanged(name) && !state.uses.isEmpty)
+  }
+
+  @Test func `a victim answers nothing any more`() {
+    var state = scanning()
+    state.index.remove(name)
+    state.doom([Victim(entry)])
+    #expect(state.hidesFile(named: name) && state.uses.isEmpty && state.scans.hasChanged(name))
+    #expect(state.rarities == .hidesFiles)
+    state.cancelRemoval(of: name)
+    #expect(!state.hidesFile(named: name) && state.rarities == [])
+  }
+
+  @Test func `another directory has to be locked and scanned, and the counters go on`() {
+    var state = scanning()
+    state.doom([Victim(IndexSample.entry(2))])
+    hideEverything(in: &state)
+    state.evictions.enterTerm(LockedFile(FileDescriptor(rawValue: -1, faults: nil)))
+    _ = state.locks.take(name)
+    state.forgetDirectory()
+    #expect(state.index.count == 0 && state.doomed.isEmpty && state.uses.isEmpty)
+    #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
+    #expect(state.mustLock && state.rarities == .mustLock)
+    #expect(state.scans.needsScan && !state.scans.isOngoing)
+    // The removal of everything still has to end, and the name to be given back.
+    #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
+  }
+
+  @Test func `a read checks four flags`() {
+    var state = EngineState()
+    #expect(state.rarities == [])
+    _ = state.locks.take(name)
+    state.locks.leaveNews(of: name)
+    #expect(state.rarities == .hasLateNews)
+    state.mustLock = true
+    hideEverything(in: &state)
+    #expect(state.rarities == [.hasLateNews, .mustLock, .hidesFiles])
+  }
+}
+
+// Scans.
+extension EngineStateTests {
+  @Test func `a scan tells which known files are others now`() {
+    var state = scanning()
+    let number = state.scans.number
+    let now = Timestamp(seconds: 100)
+    let same = state.merge(piece(entry, IndexSample.entry(2)), scan: number, at: now)
+    let other = state.merge(piece(changed), scan: number, at: now)
+    #expect(same == [] && other == [name] && state.index.count == 2)
+  }
+
+  @Test func `a scan is not believed about what has changed since, or is hidden`() {
+    var state = scanning()
+    let number = state.scans.number
+    let now = Timestamp(seconds: 100)
+    state.scans.noteChange(of: name)
+    state.doom([Victim(IndexSample.entry(2))])
+    let news = state.merge(piece(changed, IndexSample.entry(2)), scan: number, at: now)
+    #expect(news == [] && state.index.numbers() == [1] && !state.scans.hasMissedNews)
+    #expect(state.index.entry(named: name)?.changeTime == entry.changeTime)
+    hideEverything(in: &state)
+    _ = state.merge(piece(IndexSample.entry(3)), scan: number, at: now)
+    #expect(state.scans.hasMissedNews && !state.index.contains(IndexSample.name(3)))
+  }
+
+  @Test func `a scan that was given up, or comes after the end, changes nothing`() {
+    var state = scanning()
+    let now = Timestamp(seconds: 100)
+    let old = state.merge(piece(changed), scan: state.scans.number - 1, at: now)
+    state.phase.advance(to: .shutDown)
+    let late = state.merge(piece(changed), scan: state.scans.number, at: now)
+    #expect(old == nil && late == nil)
+    #expect(state.index.entry(named: name)?.changeTime == entry.changeTime)
+  }
+
+  @Test func `an entry that a scan has not met is forgotten, unless it has changed since`() {
+    var state = scanning()
+    let number = state.scans.number
+    #expect(state.unmet(in: 0..<64, scan: number) == [name])
+    #expect(state.unmet(in: 64..<128, scan: number) == nil)
+    var stored = state
+    _ = stored.noteStored(changed)
+    let isStoredForgotten = stored.forgetVanished(name, scan: number)
+    #expect(stored.unmet(in: 0..<64, scan: number) == [] && !isStoredForgotten)
+    let isForgotten = state.forgetVanished(name, scan: number)
+    #expect(isForgotten && state.index.count == 0 && state.uses.isEmpty)
+  }
+
+  @Test func `a later scan that fails is counted, and the first one is told`() {
+    var state = EngineState()
+    _ = state.endScan(state.beginScan(), .failed(.ioError))
+    #expect(state.snapshot.scan == .failed(.ioError) && state.snapshot.upkeepFailures.isEmpty)
+    _ = state.endScan(state.beginScan(), .finished)
+    _ = state.endScan(state.beginScan(), .failed(.ioError))
+    #expect(state.snapshot.scan == .finished && state.snapshot.upkeepFailures == [.ioError: 1])
+  }
+
+  @Test func `the end of a first scan takes a slice at a time, and totals show at the last`() {
+    var state = EngineState()
+    let number = state.beginScan()
+    var piece = DirectoryScan.Piece()
+    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: $0 < 500 ? 5 : nil) }
+    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
+    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    var limit = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    limit.maximumCount = 100
+    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
+    while !ending.isOver {
+      let before = state.index.count
+      state.proceed(with: &ending) { $0.index.count > 100 ? limit : nil }
+      #expect(before - state.index.count <= 2 * TrimCourse.sliceCount)
+      #expect(state.isScanned == ending.isOver)
+    }
+    #expect(state.index.count == 100)
+    #expect(state.snapshot.removals == [.expired: 500, .evicted: 400])
+    #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
+    #expect(!state.scans.isOngoing)
+  }
+
+  @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
+    var state = EngineState()
+    let number = state.beginScan()
+    var piece = DirectoryScan.Piece()
+    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: 5) }
+    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
+    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
+    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
+    state.proceed(with: &ending) { _ in nil }
+    #expect(!ending.isOver)
+    state.phase.advance(to: .shutDown)
+    state.proceed(with: &ending) { _ in nil }
+    #expect(ending.isOver && !state.scans.isOngoing)
+    #expect(state.evictions.waiting.map(\.isComplete) == [true])
+  }
+}
