@@ -115,6 +115,7 @@ extension Cache {
     let subject = request.subject
     request.onPublish = { [unowned self] published in
       if let flight { flights.noteStored(key, by: flight) } else { flights.supersede(key) }
+      fileFlights.supersede(key)
       guard isKept else { return }
       keep(
         value, subject, byteCount: published.byteCount,

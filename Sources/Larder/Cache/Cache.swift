@@ -24,6 +24,8 @@ public final class Cache<Value: Sendable>: Sendable {
   /// The loads that are going on, in this object alone: another object on the directory loads by
   /// itself.
   let flights = FlightControl<Value>()
+  /// The loads of files, in this object alone.
+  let fileFlights = FlightControl<StoreOutcome>()
   /// A fixture that answers the loads, in a test.
   let loadReplacement: (any LoadReplacement)?
   /// The keys of what is in memory, for news of their files.
@@ -154,11 +156,13 @@ extension Cache: EngineObserver {
     // With another extension the key has another file, of a cache that only shares the directory.
     guard subject.name.fileExtension == disk.fileExtension else { return }
     flights.supersede(subject.key)
+    fileFlights.supersede(subject.key)
     memory.remove(forKey: subject.key, cause: .replaced)
   }
 
   func entriesCleared() {
     flights.supersedeAll()
+    fileFlights.supersedeAll()
     memory.removeAll()
   }
 

@@ -13,6 +13,10 @@ final class FlightControl<Value: Sendable>: Sendable {
   }
 
   private let state = ForkSafeMutex(State())
+  /// Whether any load was ever started: a cache without loads takes no lock for them when it stores.
+  // Set before a load begins and looked at after a change is visible, both in one order of all
+  // threads: a change that does not find it set was made before the load began.
+  private let isUsed = Atomic<Bool>(false)
 
   init() {}
 
@@ -45,6 +49,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     for key: CacheKey, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) async throws -> Value? {
     let id = WaiterID()
+    isUsed.store(true, ordering: .sequentiallyConsistent)
     // After the cancellation handler is done for good, which returning from it guarantees.
     defer {
       state.withLock { $0.table.forget(id) }
@@ -81,6 +86,7 @@ final class FlightControl<Value: Sendable>: Sendable {
     _ key: CacheKey, at now: Timestamp, within time: Duration,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
+    isUsed.store(true, ordering: .sequentiallyConsistent)
     giveUpRefresh(of: key, at: now)
     let flight = state.withLock { state -> FlightID? in
       guard state.failures.error(for: key, at: now) == nil else { return nil }
@@ -143,6 +149,7 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Takes note that a key's value was stored or removed.
   func supersede(_ key: CacheKey) {
+    guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
     state.withLock { state in
       state.table.supersede(key)
       state.failures.remove(key)
@@ -159,6 +166,7 @@ final class FlightControl<Value: Sendable>: Sendable {
 
   /// Takes note that everything was removed.
   func supersedeAll() {
+    guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
     state.withLock { state in
       state.table.supersedeAll()
       state.failures = FailureTable()

@@ -3,7 +3,7 @@
 /// `digest(of:)` is for bytes at hand, a value of this type for content that comes in chunks of any
 /// size. Neither allocates. Not for secrets: collisions can be made at will.
 /// Source: the xxHash specification, XXH64.
-package struct XXH64 {
+package struct XXH64: Sendable {
   private var lanes = Lanes()
   private var pending = PendingBlock<32>()
   private var byteCount: UInt64 = 0

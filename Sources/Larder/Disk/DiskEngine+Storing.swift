@@ -120,11 +120,7 @@ extension DiskEngine {
     try checkExtendedData(of: request)
     if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
-      _ = waitForRoom(0)
-      let evictions = fullDiskCount
-      var stream = EntryStream(
-        try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
-      ) { self.makeRoom(for: $0, since: evictions) }
+      var stream = try openStream(request)
       do throws(CacheError) {
         let outcome = try store(&stream, request, body)
         if stream.hasMadeRoom { noteRoom(hasHelped: true) }
@@ -134,6 +130,15 @@ extension DiskEngine {
         throw error
       }
     }
+  }
+
+  /// Starts a value that comes in pieces.
+  func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
+    _ = waitForRoom(0)
+    let evictions = fullDiskCount
+    return EntryStream(
+      try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
+    ) { self.makeRoom(for: $0, since: evictions) }
   }
 
   private func store(

@@ -1,11 +1,11 @@
 /// Takes the bytes of a value as they come; what is written is seen by nobody before the closure
 /// that was given the stream returns, and never if it throws.
-public struct EntryStream: ~Copyable {
+public struct EntryStream: ~Copyable, Sendable {
   var file: StagedFile
   private let limit: Int?
   private let path: String
   /// Evicts for so many bytes and tells whether anything was freed.
-  private let makeRoom: (Int) -> Bool
+  private let makeRoom: @Sendable (Int) -> Bool
   /// Once per value: a disk that is full for another reason must not empty the cache piece by
   /// piece.
   private(set) var hasMadeRoom = false
@@ -15,7 +15,8 @@ public struct EntryStream: ~Copyable {
   private(set) var isTooLarge = false
 
   init(
-    _ file: consuming StagedFile, limit: Int?, path: String, makeRoom: @escaping (Int) -> Bool
+    _ file: consuming StagedFile, limit: Int?, path: String,
+    makeRoom: @escaping @Sendable (Int) -> Bool
   ) {
     self.file = file
     self.limit = limit

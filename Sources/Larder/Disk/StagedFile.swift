@@ -3,7 +3,7 @@
 /// One that is not published leaves nothing behind: without a name the system takes it back, a
 /// named temporary is unlinked when the value ends, and one left by a crash is found unlocked by
 /// the next scan.
-struct StagedFile: ~Copyable {
+struct StagedFile: ~Copyable, Sendable {
   /// Open until the value ends, and with it the lock on a temporary.
   let descriptor: FileDescriptor
   /// The directory it was made in, also if another is held by now.

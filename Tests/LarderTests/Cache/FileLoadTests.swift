@@ -1,0 +1,152 @@
+import Testing
+
+@testable import Larder
+
+/// Loads that write a file, which all who wait are lent.
+@Suite(.watched)
+struct `A load of a file` {
+  let scene: DiskScene
+  let cache: Cache<[UInt8]>
+
+  struct Failure: Error, Equatable {}
+
+  init() throws {
+    scene = try DiskScene()
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.faults = scene.faults
+    configuration.disk.coherence = .none
+    configuration.disk.sizeLimit = 64 << 20
+    cache = try Cache(directory: scene.path, coder: .bytes, configuration: configuration)
+  }
+
+  private static func content(of file: borrowing EntryFile) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: file.byteCount)
+    _ = try file.read(into: &bytes)
+    return bytes
+  }
+
+  private var isEmptyFolder: Bool { get throws { try scene.names == [] } }
+
+  @Test func `runs once, and lends the file to all who wait`() async throws {
+    let (cache, gate, loads) = (cache, AsyncGate(), Counter())
+    let tasks = (0..<20).map { _ in
+      Task {
+        try await cache.withFile(forKey: "k", extendedData: [9]) { file in
+          try Self.content(of: file)
+        } orStore: { writer in
+          loads.add()
+          try await writer.write([1, 2])
+          await gate.wait()
+          try await writer.write([3])
+        }
+      }
+    }
+    while cache.fileFlights.waiterCount < 20 { await Task.yield() }
+    #expect(try await cache.value(forKey: "k") == nil)
+    gate.open()
+    for task in tasks { #expect(try await task.value == [1, 2, 3]) }
+    #expect(loads.value == 1)
+    #expect(try await cache.read(forKey: "k")?.extendedData == [9])
+    let again = try await cache.withFile(forKey: "k") {
+      $0.byteCount
+    } orStore: { _ in
+      throw Failure()
+    }
+    #expect(again == 3)
+  }
+
+  @Test func `leaves nothing where it throws`() async throws {
+    await #expect(throws: Failure.self) {
+      try await cache.withFile(forKey: "k") {
+        $0.byteCount
+      } orStore: { writer in
+        try await writer.write([1, 2])
+        throw Failure()
+      }
+    }
+    #expect(try isEmptyFolder)
+  }
+
+  @Test func `is cancelled with the last who waits, and leaves nothing`() async throws {
+    let (cache, started) = (cache, AsyncGate())
+    let task = Task {
+      try await cache.withFile(forKey: "k") {
+        $0.byteCount
+      } orStore: { writer in
+        try await writer.write([1, 2])
+        started.open()
+        while true { try await writer.write([3]) }
+      }
+    }
+    await started.wait()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await eventually("the end of the load") { () async in
+      cache.fileFlights.statistics.failed == 1
+    }
+    #expect(try isEmptyFolder)
+  }
+
+  @Test func `waits for the disk with every piece`() async throws {
+    let (cache, gate, written) = (cache, Gate(), Counter())
+    let hold: @Sendable () -> Void = { gate.pass() }
+    scene.faults.plan(.before(hold), for: .write, at: 1)
+    let task = Task {
+      try await cache.withFile(forKey: "k") {
+        $0.byteCount
+      } orStore: { writer in
+        for _ in 0..<10 {
+          try await writer.write([UInt8](repeating: 7, count: 1 << 16))
+          written.add()
+        }
+      }
+    }
+    gate.waitUntilReached()
+    #expect(written.value == 0)
+    gate.open()
+    #expect(try await task.value == 10 << 16)
+  }
+
+  @Test func `is told where the cache does not take what it wrote`() async throws {
+    await #expect {
+      try await cache.withFile(forKey: "k") {
+        $0.byteCount
+      } orStore: { writer in
+        for _ in 0..<65 { try await writer.write([UInt8](repeating: 7, count: 1 << 20)) }
+      }
+    } throws: {
+      ($0 as? CacheError)?.code == .notCached
+    }
+    #expect(try isEmptyFolder)
+  }
+
+  @Test func `gives way to what was stored meanwhile`() async throws {
+    let cache = cache
+    let bytes = try await cache.withFile(forKey: "k") { file in
+      try Self.content(of: file)
+    } orStore: { writer in
+      try await writer.write([1])
+      try await cache.store([2, 2], forKey: "k")
+    }
+    #expect(bytes == [2, 2])
+    #expect(try await cache.value(forKey: "k") == [2, 2])
+  }
+
+  @Test func `writes no more when it has ended`() async throws {
+    let writers = Shared<EntryFileWriter?>(nil)
+    _ = try await cache.withFile(forKey: "k") {
+      $0.byteCount
+    } orStore: { writer in
+      try await writer.write([1])
+      writers.value = writer
+    }
+    let writer = try #require(writers.value)
+    await #expect {
+      try await writer.write([2])
+    } throws: {
+      ($0 as? CacheError)?.code == .closed
+    }
+    #expect(try await cache.value(forKey: "k") == [1])
+  }
+}
