@@ -9,35 +9,55 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+// The layers of the library, each of which imports those before it: see Sources/README.md.
+let layers: [Target.Dependency] = [
+  "LarderSystem", "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk", "Larder",
+]
+
 let package = Package(
   name: "larder",
   products: [
     .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderFixtures", targets: ["LarderFixtures"]),
     .library(name: "LarderFoundation", targets: ["LarderFoundation"]),
     .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
     .target(
-      name: "Larder",
+      name: "LarderSystem",
       swiftSettings: house + [
-        // One file uses it: System/Symbols.swift declares what Glibc's module lacks.
+        // One file uses it: Symbols.swift declares what Glibc's module lacks.
         .enableExperimentalFeature("Extern")
       ]
     ),
+    .target(name: "LarderDigest", dependencies: ["LarderSystem"], swiftSettings: house),
+    .target(name: "LarderBasics", dependencies: ["LarderSystem"], swiftSettings: house),
+    .target(
+      name: "LarderMemory", dependencies: ["LarderSystem", "LarderBasics"], swiftSettings: house),
+    .target(
+      name: "LarderDisk", dependencies: ["LarderSystem", "LarderDigest", "LarderBasics"],
+      swiftSettings: house),
+    .target(
+      name: "Larder", dependencies: ["LarderSystem", "LarderBasics", "LarderMemory", "LarderDisk"],
+      swiftSettings: house),
+    .target(name: "LarderFixtures", dependencies: ["Larder"], swiftSettings: house),
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
-    .executableTarget(name: "LarderTool", dependencies: ["Larder"], swiftSettings: house),
-    .executableTarget(name: "LarderBench", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(
-      name: "Schedules", dependencies: ["Larder"], path: "Tests/Schedules", swiftSettings: house),
+      name: "LarderTool", dependencies: layers + ["LarderFixtures"], swiftSettings: house),
+    .executableTarget(name: "LarderBench", dependencies: layers, swiftSettings: house),
+    .executableTarget(
+      name: "Schedules", dependencies: layers, path: "Tests/Schedules", swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(
-      name: "LarderTests", dependencies: ["Larder", "LarderTestSupport"], swiftSettings: house),
+      name: "LarderTests", dependencies: layers + ["LarderFixtures", "LarderTestSupport"],
+      swiftSettings: house),
     .testTarget(
       name: "LarderFoundationTests", dependencies: ["LarderFoundation", "LarderTestSupport"],
       swiftSettings: house),
     .testTarget(
-      name: "LarderToolTests", dependencies: ["Larder", "LarderTool", "LarderTestSupport"],
+      name: "LarderToolTests",
+      dependencies: layers + ["LarderFixtures", "LarderTool", "LarderTestSupport"],
       swiftSettings: house),
 
     // Complete programs, as a package of yours would have them: no settings of the house.
@@ -51,7 +71,8 @@ let package = Package(
     .executableTarget(
       name: "RedisLoader", dependencies: ["Larder"], path: "Tests/Examples/RedisLoader"),
     .testTarget(
-      name: "ForecastTests", dependencies: ["Larder"], path: "Tests/Examples/ForecastTests",
+      name: "ForecastTests", dependencies: ["Larder", "LarderFixtures"],
+      path: "Tests/Examples/ForecastTests",
       exclude: ["Fixtures"]),
     .testTarget(
       name: "ExampleTests",

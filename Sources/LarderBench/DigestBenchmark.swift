@@ -1,4 +1,5 @@
 import Larder
+import LarderDigest
 
 /// Measures the digests: MD5 on keys of one and two blocks, XXH64 on a mebibyte of content.
 enum DigestBenchmark {

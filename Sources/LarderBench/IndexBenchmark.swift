@@ -1,4 +1,5 @@
 import Larder
+import LarderDigest
 
 /// Measures the disk tier's index: memory per entry and the time of its operations by their number.
 ///

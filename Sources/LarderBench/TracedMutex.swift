@@ -1,1 +1,1 @@
-../Larder/System/TracedMutex.swift
+../LarderSystem/Threads/TracedMutex.swift

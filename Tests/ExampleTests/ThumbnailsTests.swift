@@ -2,6 +2,7 @@ import Foundation
 import Larder
 import Testing
 
+@testable import LarderSystem
 @testable import Thumbnails
 
 struct `The thumbnail maker` {

@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 @testable import LarderTool
 
 // What every target needs: the fuzzer's bytes as a stream of choices.

@@ -1,4 +1,5 @@
 @testable import Larder
+@testable import LarderDisk
 
 // The attribute: any bytes are read without a trap, and what is read is written back to mean the
 // same.

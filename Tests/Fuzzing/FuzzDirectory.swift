@@ -1,6 +1,10 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 // What a directory may hold that somebody else has filled: names, kinds, lengths, stamps,
 // attributes. It is opened, listed, read in every way, verified, stamped and cleaned; nothing

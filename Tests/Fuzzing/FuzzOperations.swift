@@ -1,4 +1,5 @@
 @testable import Larder
+@testable import LarderSystem
 
 // Sequences of operations against the naive model that the tests have as well, with a clock of
 // their own and failures.

@@ -1,5 +1,9 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// Which values of a scene may go although nobody removes them, and for what reason.
   struct Allowance: Sendable {

@@ -2,6 +2,9 @@
   import Glibc
 
   @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDisk
+  @testable import LarderSystem
 
   /// The program's arguments.
   enum Commands {

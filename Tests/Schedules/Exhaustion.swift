@@ -1,5 +1,8 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderDigest
+  @testable import LarderDisk
+  @testable import LarderSystem
 
   /// Runs every schedule of a scene that interrupts threads at most so many times.
   struct Exhaustion {

@@ -2,6 +2,8 @@
   import Glibc
 
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderSystem
 
   /// Runs trials, and prints what fails.
   struct Explorer {

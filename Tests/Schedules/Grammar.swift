@@ -1,5 +1,8 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// Makes scenes by seed.
   struct Grammar {

@@ -2,6 +2,9 @@
   import Synchronization
 
   @testable import Larder
+  @testable import LarderDigest
+  @testable import LarderDisk
+  @testable import LarderSystem
 
   /// One call and what came of it.
   struct Call: Sendable {

@@ -1,5 +1,10 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// Compares what calls returned with what DESIGN.md promises.
   struct HistoryJudge {

@@ -3,6 +3,10 @@
   import Synchronization
 
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   extension SceneRun {
     /// Carries out one operation and notes what came of it.

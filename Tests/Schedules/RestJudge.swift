@@ -2,6 +2,10 @@
   import Glibc
 
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   extension SceneRun {
     /// Lets everything come to rest, and looks whether it is in order.

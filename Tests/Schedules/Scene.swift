@@ -1,5 +1,10 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDigest
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// What happens in a schedule: caches, who has them, and what each thread does.
   ///

@@ -3,6 +3,10 @@
   import Synchronization
 
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// One schedule of a scene: the caches, the threads, and what they saw.
   final class SceneRun: Sendable {

@@ -2,6 +2,10 @@
   import Glibc
 
   @testable import Larder
+  @testable import LarderDigest
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// Keys and values of scenes: a value says which store it came from.
   enum SceneValue {

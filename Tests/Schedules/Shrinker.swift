@@ -1,5 +1,9 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderDisk
+  @testable import LarderFixtures
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// Makes a scene that fails as small as it gets, and then its schedule as calm.
   struct Shrinker {

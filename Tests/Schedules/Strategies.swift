@@ -1,5 +1,10 @@
 #if LARDER_SCHEDULES
   @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDigest
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// A generator whose numbers are the same for one seed on every machine.
   struct SeededGenerator: RandomNumberGenerator {

@@ -3,6 +3,10 @@
   import Synchronization
 
   @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
 
   /// One schedule of one scene, exactly as a line says it.
   struct Trial: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import Larder
+import LarderDigest
 
 /// What a power cut leaves of a cache: one process writes and marks what it begins and what has
 /// returned, another judges the directory of a state that the disk may have had.

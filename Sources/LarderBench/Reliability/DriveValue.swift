@@ -1,4 +1,5 @@
 import Larder
+import LarderDigest
 
 /// A value of any length that follows from its key, whole or in pieces.
 struct DriveValue {

@@ -1,4 +1,5 @@
 import Larder
+import LarderDigest
 
 /// A value that says of itself whose it is, how long it is, when it shall expire, and what it
 /// hashes to, so that whoever meets it can tell whether it is whole and in its place.

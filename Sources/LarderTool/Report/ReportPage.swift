@@ -1,4 +1,5 @@
 import Larder
+import LarderDigest
 
 /// Writes a report as one page that loads nothing from anywhere.
 ///

@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 extension Call {
   /// Packs, unpacks or checks a fixture.

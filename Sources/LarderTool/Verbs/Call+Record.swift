@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 extension Call {
   /// Records values in a fixture.

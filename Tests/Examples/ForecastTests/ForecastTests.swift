@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 import Testing
 
 struct ForecastTests {

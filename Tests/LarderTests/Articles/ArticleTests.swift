@@ -1,7 +1,11 @@
 import Foundation
+import LarderFixtures
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct `An article` {
   @Test func `shows no Swift that is not compiled here`() throws {
@@ -45,7 +49,7 @@ struct `An article` {
 
   @Test func `tells every setting that stops a program`() throws {
     let text = try Readme.text(of: "Sources/Larder/Larder.docc/HandlingErrors.md")
-    let source = try Readme.text(of: "Sources/Larder/Disk/DiskCache.Configuration.swift")
+    let source = try Readme.text(of: "Sources/LarderDisk/DiskCache.Configuration.swift")
     for match in source.matches(of: #/precondition\(.*"(?<name>\w+) is (?<rule>[^"]+)"\)/#) {
       #expect(text.contains("`\(match.name)`") || text.contains("`\(match.name) is \(match.rule)`"))
     }

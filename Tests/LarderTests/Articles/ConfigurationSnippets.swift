@@ -1,5 +1,9 @@
 import Larder
 
+@testable import LarderBasics
+@testable import LarderFixtures
+@testable import LarderMemory
+
 // What the articles show of settings, which `ArticleTests` compares with them line by line.
 
 func openWithLimits(directory: String) throws -> Cache<[UInt8]> {

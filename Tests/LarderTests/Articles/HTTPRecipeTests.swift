@@ -2,6 +2,9 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// A web server in the process that counts what it is asked and answers conditional requests.
 private final class CountingOrigin: Sendable {

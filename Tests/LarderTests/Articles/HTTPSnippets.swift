@@ -1,5 +1,11 @@
 import Larder
 
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
+
 // What the article on HTTP shows, which `ArticleTests` compares with it line by line and
 // `HTTPRecipeTests` runs.
 

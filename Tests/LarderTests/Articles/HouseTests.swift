@@ -1,11 +1,20 @@
 import Foundation
+import LarderFixtures
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
 
 /// What the design promises of the sources, found in the sources.
 struct `The house` {
   private static let root = URL(filePath: Fixture.root).deletingLastPathComponent().path
+
+  /// The modules above LarderSystem, each after those that it may import.
+  private static let modules = [
+    "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk", "Larder", "LarderFixtures",
+    "LarderFoundation", "LarderTool",
+  ]
 
   /// The Swift files below a folder, with their code: no comments, no strings.
   private static func code(below folder: String) throws -> [(path: String, text: String)] {
@@ -19,20 +28,30 @@ struct `The house` {
 
   // The examples under Tests/Examples are packages of their own in all but name, which may use any
   // module; the benchmark measures raw calls.
-  @Test func `libc is imported under System alone`() throws {
-    for folder in ["Sources/Larder", "Sources/LarderTool", "Sources/LarderFoundation"] {
-      for (path, text) in try Self.code(below: folder) where !path.contains("/Larder/System/") {
-        #expect(!text.contains(#/import (?:Glibc|Musl|Foundation\n)/#), "\(path)")
-      }
+  @Test(arguments: modules)
+  func `only LarderSystem imports libc`(_ module: String) throws {
+    for (path, text) in try Self.code(below: "Sources/\(module)") {
+      #expect(!text.contains(#/import (?:Glibc|Musl|Foundation\n)/#), "\(path)")
     }
   }
 
-  @Test func `the word unsafe stands under System, or where a comment gives the figure`() throws {
-    let measured = ["Sources/Larder/Memory/SlotBuffer.swift"]
-    for folder in ["Sources/Larder", "Sources/LarderTool", "Sources/LarderFoundation"] {
-      for (path, text) in try Self.code(below: folder)
-      where !path.contains("/Larder/System/") && !measured.contains(path) {
-        #expect(!text.contains(#/\bunsafe\b/#), "\(path)")
+  @Test(arguments: modules)
+  func `only LarderSystem says unsafe, or a file whose comment gives the figure`(
+    _ module: String
+  ) throws {
+    let measured = ["Sources/LarderMemory/LRU/SlotBuffer.swift"]
+    for (path, text) in try Self.code(below: "Sources/\(module)") where !measured.contains(path) {
+      #expect(!text.contains(#/\bunsafe\b/#), "\(path)")
+    }
+  }
+
+  @Test(arguments: modules)
+  func `a layer imports only the layers before it`(_ module: String) throws {
+    let order = ["LarderSystem"] + Self.modules
+    let higher = order[(try #require(order.firstIndex(of: module)) + 1)...]
+    for (path, text) in try Self.code(below: "Sources/\(module)") {
+      for name in higher {
+        #expect(!text.contains(try Regex("import \(name)\\b")), "\(path)")
       }
     }
   }

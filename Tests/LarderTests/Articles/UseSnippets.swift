@@ -1,4 +1,9 @@
 import Larder
+import LarderFixtures
+
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
 
 // What the articles show of use, which `ArticleTests` compares with them line by line.
 
@@ -82,7 +87,7 @@ func measureADifference(_ pages: Cache<String>, workload: () async throws -> Voi
 
 func openFixture() throws -> Cache<String> {
   // The tests have a type of that name for golden directories.
-  typealias Fixture = Larder.Fixture
+  typealias Fixture = LarderFixtures.Fixture
   let fixture = try Fixture("Fixtures/forecast")  // beside the test's source file
   let cache = try Cache(fixture: fixture, coder: .string)
   fixture.clock.advance(by: .seconds(3600))  // and now it has expired

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct `A cache error` {
   @Test func `a code that is also an error number's name stays a code`() {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// What histories of a cache with two tiers are made of.
 struct CacheHistories: Sendable, CustomTestStringConvertible {

@@ -1,4 +1,8 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// A cache whose calls come one after the other: values, with the points at which they expire.
 struct CacheHistoryModel: SequentialModel {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// Short histories of threads on a cache with both tiers, as `MemoryHistoryTests` has them.
 @Suite(.watched)

@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct CacheKeyTests {
   @Test

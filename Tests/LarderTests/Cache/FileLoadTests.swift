@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
 
 /// Loads that write a file, which all who wait are lent.
 @Suite(.watched)

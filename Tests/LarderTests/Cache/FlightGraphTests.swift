@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Larder
+@testable import LarderSystem
 
 struct `Loads that wait for loads` {
   @Test func `none waits for itself, and a wait that has ended stands in nobody's way`() {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
 
 struct `Kept keys` {
   private func name(_ key: CacheKey) -> EntryName {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Which event bumps which counter, as the documentation of `LoadStatistics` lists it.
 @Suite(.watched)
@@ -106,7 +109,7 @@ struct LoadStatisticsTests {
   }
 
   @Test func `every counter of the documentation's list has an event here`() throws {
-    let names = try DocumentedCounters.names(in: "Cache/LoadStatistics.swift")
+    let names = try DocumentedCounters.names(in: "Larder/LoadStatistics.swift")
     #expect(Set(names) == Set(Self.rows.map(\.counter)))
     #expect(names.count > 5)
   }

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// What becomes of a loaded value whose store is tried more than once.
 @Suite(.timeLimit(.minutes(5)))

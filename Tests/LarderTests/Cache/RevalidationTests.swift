@@ -2,6 +2,11 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Loads that are told of the previous value and say what became of it.
 @Suite(.watched)

@@ -2,6 +2,9 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
 
 @Suite(.watched)
 struct `Single flight` {

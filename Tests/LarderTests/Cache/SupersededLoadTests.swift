@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// What becomes of a load whose key is stored or removed before it ends.
 @Suite(.watched)

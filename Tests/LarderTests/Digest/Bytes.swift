@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// Numbers that look random and are the same in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {

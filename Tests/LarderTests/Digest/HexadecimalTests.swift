@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct HexadecimalTests {
   static let words: [(UInt64, String)] = [

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct SHA256Tests {
   /// The examples that NIST publishes for FIPS 180-4.

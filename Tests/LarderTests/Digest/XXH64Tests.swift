@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct XXH64Tests {
   /// Published values of texts, from the tests of cespare/xxhash; "abc" is from the C library.

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.timeLimit(.minutes(2)))
 struct `Age limits, free space and clocks that stand still` {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
 
 /// The values that wait to be written, as a value without threads.
 @Suite("The backlog")

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// The removal of everything, as a value without threads or files.
 @Suite("The removal of everything")

@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// A clock that goes back, jumps ahead, or tells times that few clocks ever tell.
 @Suite(.enabled(if: FileSystemFeatures.holdsNever), .watched)

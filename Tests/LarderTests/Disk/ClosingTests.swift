@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// What becomes of operations that are going on while the directory's last object is closed.
 @Suite(.timeLimit(.minutes(5)))

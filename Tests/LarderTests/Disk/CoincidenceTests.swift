@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// What others do to a file in the moment in which a cache changes it too, so that the event of it
 /// finds what the index has learned already.

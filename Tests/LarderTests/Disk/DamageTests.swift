@@ -1,7 +1,12 @@
 import Foundation
+import LarderDigest
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `Damaged and odd files` {
   let scene: DiskScene

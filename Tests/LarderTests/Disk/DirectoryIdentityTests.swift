@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.watched)
 struct `The directory's identity` {

@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Which event bumps which counter, as the documentation of `DiskStatistics` lists it.
 struct DiskStatisticsTests {
@@ -151,7 +155,7 @@ struct DiskStatisticsTests {
   }
 
   @Test func `every counter of the documentation's list has an event here`() throws {
-    let names = try DocumentedCounters.names(in: "Disk/DiskStatistics.swift")
+    let names = try DocumentedCounters.names(in: "LarderDisk/DiskStatistics.swift")
     #expect(Set(names) == Set(Self.rows.map(\.counter)))
     #expect(names.count > 5)
   }

@@ -3,6 +3,11 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What is synced, and when, so that a power cut keeps the promises of the configured durability.
 struct `Before a power cut` {

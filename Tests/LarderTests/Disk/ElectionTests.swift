@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// The term of a process as evictor, which is the lock on the tag.
 @Suite(.serialized, .timeLimit(.minutes(2)))

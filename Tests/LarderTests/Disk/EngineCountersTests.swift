@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// The counters of an engine, as a table: each event moves what the statistics say, and no more.
 @Suite("The counters of an engine")

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// The state of an engine, as a value without threads or files: what an event means for all parts.
 @Suite("The state of an engine")

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// Seeded random operations on an index and on the naive one, which must not be told apart.
 struct EntryIndexModelTests {

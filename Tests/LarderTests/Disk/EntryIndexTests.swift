@@ -1,6 +1,10 @@
+import LarderDigest
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// The laws of an index, one at a time; `EntryIndexModelTests` tries them together.
 struct EntryIndexTests {

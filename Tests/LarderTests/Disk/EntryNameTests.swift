@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `Names of entries` {
   static let digits = "900150983cd24fb0d6963f7d28e17f72"

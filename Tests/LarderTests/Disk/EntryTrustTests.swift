@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct `Trust in directories` {
   private func trust(

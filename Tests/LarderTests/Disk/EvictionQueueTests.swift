@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// The queue of evictions, as a value without threads or files.
 @Suite("The queue of evictions")

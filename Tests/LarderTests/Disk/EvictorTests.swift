@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Holds the evictor at its work; one at a time, since the upkeep has few threads for the process.
 @Suite(.serialized, .watched)

@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What is on the disk beyond a limit, while victims are on their way out and at rest.
 @Suite(.serialized, .timeLimit(.minutes(2)))

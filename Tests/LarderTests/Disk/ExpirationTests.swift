@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct `Expirations` {
   static let now = Timestamp(seconds: 1_800_000_000, nanoseconds: 5)

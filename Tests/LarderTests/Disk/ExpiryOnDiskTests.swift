@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct `Expiry on disk` {
   let scene: DiskScene

@@ -3,6 +3,11 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.watched)
 struct `A fork` {

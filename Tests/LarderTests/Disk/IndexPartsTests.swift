@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// The small parts of an index: stamps, facts, chunks and numbers.
 struct IndexPartsTests {

@@ -1,6 +1,10 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// Names, entries and stamps for tests of the index.
 enum IndexSample {

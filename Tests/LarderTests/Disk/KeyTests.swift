@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `Keys on disk` {
   private static let keys: [[UInt8]] = [

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// The state of keeping the limits, as a table.
 @Suite("The keeper of the limits")

@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What `EntryIndex` promises, written down without a thought for speed.
 struct NaiveIndex {

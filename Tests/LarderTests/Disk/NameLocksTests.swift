@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// The names that are held, as a value without threads.
 @Suite("The locks of names")

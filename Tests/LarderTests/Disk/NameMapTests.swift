@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct NameMapTests {
   @Test(arguments: 0..<4 as Range<UInt64>)

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// The table of names and what it is made of.
 struct NameTableTests {

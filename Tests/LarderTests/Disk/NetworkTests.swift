@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What the engine does otherwise where other machines share the file system.
 @Suite("On a network file system")

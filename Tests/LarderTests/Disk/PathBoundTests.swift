@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What a read is worth where an open file is answered for by whatever has its path, as on sshfs.
 @Suite("On a file system that knows files by their paths")

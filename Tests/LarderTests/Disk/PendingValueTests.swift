@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What each operation answers beside a value that waits to be written. The writer is kept away, so
 /// that what is on the disk was put there by the operation itself.

@@ -2,6 +2,9 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// A clock of the program's own may do anything, even use the cache whose time it tells.
 @Suite(.watched)

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// The published files that cannot prove their content, as a value without threads or files.
 @Suite("The log of publications")

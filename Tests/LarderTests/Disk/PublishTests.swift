@@ -1,6 +1,12 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.watched)
 struct `Publishing` {

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct `Recency of stamps` {
   private static let now = Timestamp(seconds: 1_800_000_000)

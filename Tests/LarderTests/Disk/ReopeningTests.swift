@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Holds an engine at its end; one at a time, since ends have few threads for the process.
 @Suite(.serialized, .watched)

@@ -3,6 +3,10 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What `mv cache aside; mkdir cache` does to who holds the directory.
 @Suite(.watched)

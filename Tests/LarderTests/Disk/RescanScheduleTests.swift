@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// When a directory is scanned again, as a table.
 @Suite("The schedule of later scans")

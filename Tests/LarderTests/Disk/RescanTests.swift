@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 extension DiskCache {
   /// Scans the directory again and waits for the end.

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `What a file is stamped with anew` {
   private let now = Timestamp(seconds: 1_000_000)

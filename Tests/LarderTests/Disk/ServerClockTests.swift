@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// By whose clock an expiry is judged on a network file system.
 @Suite("The server's clock")

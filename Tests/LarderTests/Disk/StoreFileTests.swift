@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// A value that is the content of a file.
 @Suite("Storing a file")

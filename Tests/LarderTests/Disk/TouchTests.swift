@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// A new expiry for an entry whose content stays.
 @Suite(.watched)

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// Tables of limits and the victims that they demand.
 ///

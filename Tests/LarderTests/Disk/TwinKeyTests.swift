@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// Two keys with one MD5, as published, in front of every tier and in every mode.
 struct `Two keys of one name` {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `A store whose unnamed file cannot be linked` {
   let scene: DiskScene

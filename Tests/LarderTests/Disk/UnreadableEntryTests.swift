@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct `An entry that cannot be opened` {
   @Test func `is listed with what its status tells`() throws {

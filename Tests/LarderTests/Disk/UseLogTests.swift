@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// The uses that have not reached the disk, as a value without threads or files.
 @Suite("The log of uses")

@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What others do to the directory of an open cache, which hears of it.
 @Suite(.watched)

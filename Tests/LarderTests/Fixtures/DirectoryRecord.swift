@@ -1,6 +1,9 @@
 import Foundation
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// A directory as a manifest and the bytes of its files.
 struct DirectoryRecord {

@@ -1,6 +1,10 @@
 import Foundation
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// A golden directory of `Fixtures/`.
 struct Fixture {

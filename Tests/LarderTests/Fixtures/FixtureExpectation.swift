@@ -1,4 +1,6 @@
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// What a cache must say of one key of a fixture.
 struct FixtureExpectation: Sendable, CustomStringConvertible {

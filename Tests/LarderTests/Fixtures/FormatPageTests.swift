@@ -1,6 +1,11 @@
+import LarderFixtures
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 @Suite(
   .enabled("no attributes or stamps of 2242 under the temporary folder") {

@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// One store of the fixture `basic`.
 struct GoldenEntry: Sendable {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 @Suite(
   .enabled("no attributes or stamps of 2242 under the temporary folder") {

@@ -1,4 +1,8 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// One line of a fixture's manifest: a name in the directory and all that git does not keep of it.
 ///

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What a thread of a history asks of a memory cache.
 enum MemoryCall: Sendable, Hashable {

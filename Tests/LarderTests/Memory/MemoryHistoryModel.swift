@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// A memory cache whose calls come one after the other, the slow way.
 struct MemoryHistoryModel: SequentialModel {

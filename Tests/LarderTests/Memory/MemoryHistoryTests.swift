@@ -2,6 +2,10 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Short histories of threads on a memory cache: each must be one that a single thread could have
 /// made, in an order that keeps to real time.

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Misuse traps; each in a process of its own.
 struct MemoryMisuseTests {

@@ -2,6 +2,10 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What a random run is made of; the table below names the interesting mixtures.
 struct ModelRun: CustomTestStringConvertible {

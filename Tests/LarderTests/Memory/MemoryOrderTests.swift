@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct MemoryOrderTests {
   private func filled(_ range: Range<Int>, limit: Int? = nil) -> MemoryCache<Int, Int> {

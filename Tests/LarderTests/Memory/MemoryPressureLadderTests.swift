@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct MemoryPressureLadderTests {
   /// What happens at a second, and the step that has to follow.

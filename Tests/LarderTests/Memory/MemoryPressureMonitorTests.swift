@@ -2,6 +2,10 @@ import Glibc
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// The monitor with a descriptor and a clock of the test's own.
 @Suite(.watched)

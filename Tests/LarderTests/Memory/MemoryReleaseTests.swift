@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Which thread releases what left a memory cache.
 @Suite(.watched)

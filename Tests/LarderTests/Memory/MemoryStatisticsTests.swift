@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Walks the table in the documentation of `MemoryStatistics`.
 struct MemoryStatisticsTests {

@@ -2,6 +2,10 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.watched)
 struct MemorySweepTests {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct MemoryThreadTests {
   @Test(.watched, arguments: [1, 4])

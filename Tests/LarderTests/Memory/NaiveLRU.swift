@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderFixtures
+@testable import LarderMemory
 
 /// Exact LRU the slow way: an array, most recent first, searched from end to end.
 ///

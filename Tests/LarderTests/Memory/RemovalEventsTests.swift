@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.watched)
 struct RemovalEventsTests {

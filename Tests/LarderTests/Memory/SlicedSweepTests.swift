@@ -2,6 +2,10 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// What others see and do while a sweep is under way: the listener runs between its slices.
 @Suite(.watched)

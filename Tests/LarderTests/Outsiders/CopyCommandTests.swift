@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// What ordinary commands make of a whole directory while a cache has it open, and what a new cache
 /// says of the copy.

@@ -1,6 +1,11 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// What ordinary commands on one file do to a cache that has the directory open, and to one that
 /// opens it afterwards.

@@ -1,6 +1,10 @@
 import Foundation
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// A cache that stays open while others work on its directory with ordinary commands.
 final class LiveDirectory {

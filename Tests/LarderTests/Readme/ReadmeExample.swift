@@ -1,5 +1,8 @@
 import Larder
 
+@testable import LarderBasics
+@testable import LarderDisk
+
 /// The README's example, which `ReadmeTests` compares line by line with the README.
 func readmeExample(
   in directory: String, bytes: [UInt8], url: String, other: String,

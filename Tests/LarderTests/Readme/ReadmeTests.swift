@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `The README` {
   private let directory: TemporaryDirectory

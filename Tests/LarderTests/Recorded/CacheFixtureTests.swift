@@ -2,8 +2,13 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
-private typealias Recorded = Larder.Fixture
+private typealias Recorded = LarderFixtures.Fixture
 
 @Suite(.enabled("no attributes under the temporary folder") { FileSystemFeatures.hasAttributes })
 struct `A cache on a fixture` {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 struct `A line of a fixture's manifest` {
   private static let line = FixtureLine(

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
 
 struct `A fixture's manifest` {
   private func line(_ key: String, used seconds: Int64 = 1_800_000_000) -> FixtureLine {

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 @Suite(
   .enabled("git is not installed, or no attributes under the temporary folder") {
@@ -43,7 +47,7 @@ struct `A repository with a fixture` {
 
   @Test func `gives a clone every byte, and is unchanged by a test that does everything`() throws {
     #expect(try FixtureDirectory(clone + "/fixture").check().findings.isEmpty)
-    let fixture = try Larder.Fixture(clone + "/fixture", isRecording: false)
+    let fixture = try LarderFixtures.Fixture(clone + "/fixture", isRecording: false)
     let cache = try Cache(fixture: fixture, coder: .string)
     #expect(try cache.value(forKey: "windows") == "one\r\ntwo\r\n")
     #expect(try cache.value(forKey: "unix") == "one\ntwo\n")

@@ -2,6 +2,12 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 @Suite(.enabled("no attributes under the temporary folder") { FileSystemFeatures.hasAttributes })
 struct `Taking entries over into a fixture` {
@@ -187,7 +193,7 @@ struct `Taking entries over into a fixture` {
     let merged = isFirst ? theirs + ours : ours + theirs
     try Data(merged.utf8).write(to: URL(filePath: path + "/manifest"))
     #expect(try fixture().check().findings.map(\.kind).contains(.doubled))
-    #expect(try Larder.Fixture(path, isRecording: false).copy().names == [name("k")])
+    #expect(try LarderFixtures.Fixture(path, isRecording: false).copy().names == [name("k")])
     try fixture().pack(from: path)
     #expect(try fixture().manifest().text == theirs)
     #expect(try fixture().check().findings.isEmpty)

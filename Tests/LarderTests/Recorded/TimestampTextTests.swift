@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderSystem
 
 struct `A point in time as text` {
   @Test(arguments: [

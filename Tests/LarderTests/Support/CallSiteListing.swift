@@ -1,8 +1,11 @@
 import Foundation
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
 
-/// The places in `System/` from which a cache makes system calls, as the source has them.
+/// The places in LarderSystem from which a cache makes system calls, as the source has them.
 struct CallSiteListing {
   /// One place, with the function it is in.
   struct Site {
@@ -26,11 +29,13 @@ struct CallSiteListing {
 
   init() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../Sources/Larder/System").standardizedFileURL
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .appendingPathComponent("../../../Sources/LarderSystem").standardizedFileURL
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
     var sites: [Site] = []
-    for name in names where name.hasSuffix(".swift") && !Self.others.contains(name) {
-      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    for path in paths where path.hasSuffix(".swift") {
+      let name = String(path.split(separator: "/").last ?? "")
+      if Self.others.contains(name) { continue }
+      let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
       sites += Self.sites(in: text, name)
     }
     self.sites = sites
@@ -48,7 +53,9 @@ struct CallSiteListing {
         function = String(line[start.upperBound...].prefix { $0.isLetter || $0.isNumber })
       }
       let isCall = calls.contains { line.contains($0) } && !line.contains(", nil)")
-      if isCall { sites.append(Site(place: "Larder/\(name):\(index + 1)", function: function)) }
+      if isCall {
+        sites.append(Site(place: "LarderSystem/\(name):\(index + 1)", function: function))
+      }
     }
     return sites
   }

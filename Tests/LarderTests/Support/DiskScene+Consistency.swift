@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
 
 /// What a directory says of an entry, for comparing the index with it.
 private struct Listing: Hashable {

@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// A directory with a cache in it, a clock that stands still, and a plan of failures.
 final class DiskScene: Sendable {

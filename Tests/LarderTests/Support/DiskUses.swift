@@ -1,4 +1,6 @@
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
 
 /// Every public call that uses a cache on disk.
 enum DiskUses {

@@ -4,12 +4,12 @@ import Foundation
 enum DocumentedCounters {
   /// The names in the first column.
   ///
-  /// - Parameter file: A path below `Sources/Larder`.
+  /// - Parameter file: A path below `Sources`.
   static func names(in file: String) throws -> [String] {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let source = root.appendingPathComponent("Sources/Larder/\(file)")
+    let source = root.appendingPathComponent("Sources/\(file)")
     return try String(contentsOf: source, encoding: .utf8).split(separator: "\n")
       .filter { $0.hasPrefix("/// | `") }
       .flatMap { line in

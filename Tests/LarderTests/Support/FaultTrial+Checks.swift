@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 extension FaultTrial {
   /// Whether the failure says that a file is gone which is there: then the index is right to

@@ -1,6 +1,8 @@
 import Foundation
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// What the file system of the temporary folder can do, so that a test that needs it says so.
 enum FileSystemFeatures {

@@ -1,4 +1,5 @@
 @testable import Larder
+@testable import LarderSystem
 
 /// What the kernel of this machine can do, so that a test that needs it says so.
 enum KernelFeatures {

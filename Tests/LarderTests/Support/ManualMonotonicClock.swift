@@ -1,4 +1,5 @@
 @testable import Larder
+@testable import LarderSystem
 
 /// A clock that only goes forward, and only when a test says so.
 final class ManualMonotonicClock: Sendable {

@@ -1,6 +1,9 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// Makes this process really wait for memory, in a small way: pages of a file that it uses are
 /// taken from it and read again, which the kernel counts as a wait for memory (a refault).

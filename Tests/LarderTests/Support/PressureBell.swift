@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// A source of pressure that a test raises, beside the one in the monitor that waits for it.
 struct PressureBell: ~Copyable {

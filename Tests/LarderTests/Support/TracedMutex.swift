@@ -1,1 +1,1 @@
-../../../Sources/Larder/System/TracedMutex.swift
+../../../Sources/LarderSystem/Threads/TracedMutex.swift

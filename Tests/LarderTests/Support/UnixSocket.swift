@@ -1,6 +1,8 @@
 import Glibc
 
 @testable import Larder
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Makes the file of a Unix socket, which no common command does.
 enum UnixSocket {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct ByteHashTests {
   private func hash(_ bytes: [UInt8]) -> Int { ByteHash.hash(bytes.span) }

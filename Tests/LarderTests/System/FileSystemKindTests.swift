@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Larder
+@testable import LarderSystem
 
 /// What a directory is on, told by the system's number and the table of mounts.
 @Suite("The kind of file system")

@@ -2,6 +2,10 @@ import Synchronization
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 @Suite(.watched)
 struct `The executor` {

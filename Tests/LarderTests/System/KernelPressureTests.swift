@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// The kernel's own triggers, where the machine has them.
 @Suite(.watched, .enabled(if: KernelFeatures.hasPressureTrigger))

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct LargeMemoryTests {
   /// Sizes below, at and above the one from which memory is mapped by itself.

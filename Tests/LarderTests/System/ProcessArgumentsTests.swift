@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 struct ProcessArgumentsTests {
   @Test func `the arguments are those that the standard library decodes`() {

@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 
 struct SpanLittleEndianTests {
   @Test

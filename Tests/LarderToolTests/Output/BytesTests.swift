@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDigest
+@testable import LarderDisk
 @testable import LarderTool
 
 /// Totals of sparse files, each of which claims as much as a number holds.

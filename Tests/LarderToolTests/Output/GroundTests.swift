@@ -1,6 +1,10 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 @testable import LarderTool
 
 /// What `info` and `why` say of the file system.

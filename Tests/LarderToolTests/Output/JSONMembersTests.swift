@@ -1,6 +1,7 @@
 import Larder
 import Testing
 
+@testable import LarderSystem
 @testable import LarderTool
 
 struct JSONMembersTests {

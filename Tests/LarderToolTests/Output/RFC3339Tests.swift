@@ -1,6 +1,10 @@
 import Larder
 import Testing
 
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 @testable import LarderTool
 
 struct RFC3339Tests {

@@ -1,6 +1,10 @@
 import Larder
 import Testing
 
+@testable import LarderBasics
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 @testable import LarderTool
 
 struct RelativeTimeTests {

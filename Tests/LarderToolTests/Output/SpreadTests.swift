@@ -1,6 +1,8 @@
 import Larder
 import Testing
 
+@testable import LarderDisk
+@testable import LarderSystem
 @testable import LarderTool
 
 struct SpreadTests {

@@ -2,6 +2,11 @@ import Foundation
 import Larder
 import Testing
 
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 @testable import LarderTool
 
 struct `The report` {

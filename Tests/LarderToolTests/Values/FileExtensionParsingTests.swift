@@ -1,6 +1,9 @@
 import Larder
 import Testing
 
+@testable import LarderDigest
+@testable import LarderDisk
+@testable import LarderSystem
 @testable import LarderTool
 
 struct FileExtensionParsingTests {

@@ -1,6 +1,9 @@
 import Larder
 import Testing
 
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 @testable import LarderTool
 
 struct TimeSpanTests {

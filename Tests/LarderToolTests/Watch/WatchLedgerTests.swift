@@ -2,6 +2,10 @@ import Foundation
 import Larder
 import Testing
 
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 @testable import LarderTool
 
 /// The judgements are of entries that a real cache wrote, by a clock of the test's own.

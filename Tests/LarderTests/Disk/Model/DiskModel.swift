@@ -1,4 +1,7 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
 
 /// What a directory may hold, as far as it follows from what was done to it: for each key every
 /// state that it can be in. Without failures there is one.

@@ -1,4 +1,9 @@
 @testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
 
 /// Operations on a cache and on the model, in an order that a generator gives, with a clock of
 /// their own and failures now and then. What the model does not allow is thrown as a sentence.

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// Seeded random operations on a cache and on a naive model of it, which must not be told apart.
 @Suite(.enabled(if: FileSystemFeatures.hasAttributes), .watched)

@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// A place where threads wait for each other, again and again.
 final class Barrier: Sendable {

@@ -2,6 +2,9 @@ import Foundation
 import Synchronization
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
 
 /// Threads that call one subject after another, all of them at once, and write down what they saw.
 struct HistoryRecorder<Subject: Sendable, Call: Sendable, Outcome: Sendable>: Sendable {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
 
 /// The judge judged: histories of a register, written by hand.
 struct OrderSearchTests {

@@ -1,0 +1,105 @@
+import LarderBasics
+import LarderDisk
+
+extension Cache {
+  /// The value stored under a key; one in memory is returned at once, without a hop, unless
+  /// `.strict` has something to learn first.
+  public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if disk.isStrict {
+      // To learn of what others have done can take looks at their files.
+      return try await disk.executor.run("value") { () throws(CacheError) in
+        try self.value(forKey: key)
+      }
+    }
+    // Inline: a value that is in memory needs no other thread.
+    if let value = memory.value(forKey: key) { return value }
+    return try await disk.executor.run("value") { () throws(CacheError) in
+      try self.valueFromDisk(key)
+    }
+  }
+
+  /// Stores a value in both tiers in place of what was there.
+  @discardableResult
+  public func store(
+    _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) async throws(CacheError) -> StoreOutcome {
+    let key = key.cacheKey
+    return try await disk.executor.run("store", replaces: true) { () throws(CacheError) in
+      try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
+    }
+  }
+
+  /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  @discardableResult
+  public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    let key = key.cacheKey
+    return try await disk.executor.run("remove") { () throws(CacheError) in
+      try self.remove(forKey: key)
+    }
+  }
+
+  /// Removes every value from both tiers and waits for the end.
+  @discardableResult
+  public func removeAll() async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("removeAll") { () throws(CacheError) in try self.removeAll() }
+  }
+
+  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
+    try await disk.executor.run("removeAll") { () throws(CacheError) in
+      try self.removeAllInBackground()
+    }
+  }
+
+  /// Removes expired values from both tiers.
+  @discardableResult
+  public func removeExpired() async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("removeExpired") { () throws(CacheError) in try self.removeExpired()
+    }
+  }
+
+  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
+    let key = key.cacheKey
+    return try await disk.executor.run("tier") { () throws(CacheError) in try self.tier(forKey: key)
+    }
+  }
+
+  /// Whether a read would find a value. Does not count as a use.
+  public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
+    let key = key.cacheKey
+    return try await disk.executor.run("contains") { () throws(CacheError) in try self.contains(key)
+    }
+  }
+
+  /// Removes the least recently used values from both tiers until at most `count` are left in each.
+  @discardableResult
+  public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCount: count) }
+  }
+
+  /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
+  @discardableResult
+  public func trim(toCost cost: Int) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCost: cost) }
+  }
+
+  /// Removes the values whose last use is longer ago than `age` from both tiers.
+  @discardableResult
+  public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
+    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toAge: age) }
+  }
+
+  /// Waits until everything accepted is on disk.
+  public func flush() async throws(CacheError) {
+    try await disk.executor.run("flush") { () throws(CacheError) in try self.flush() }
+  }
+
+  /// Waits until everything accepted is on disk and detaches from the directory.
+  public func close() async throws(CacheError) {
+    try await disk.executor.run("close") { () throws(CacheError) in try self.close() }
+  }
+}

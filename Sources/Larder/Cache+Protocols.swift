@@ -1,0 +1,52 @@
+import LarderBasics
+import LarderDisk
+
+extension Cache: Caching {
+  /// Stores a value in both tiers in place of what was there.
+  @discardableResult
+  public func store(
+    _ value: Value, forKey key: CacheKey, expiration: Expiration?
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value, forKey: key, expiration: expiration, extendedData: [])
+  }
+}
+
+extension Cache: Trimming {
+  /// Removes the least recently used values from both tiers until at most `count` are left in each.
+  @discardableResult
+  public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
+    memory.trim(toCount: count)
+    return try disk.trim(toCount: count)
+  }
+
+  /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
+  @discardableResult
+  public func trim(toCost cost: Int) throws(CacheError) -> BulkRemoval {
+    memory.trim(toCost: cost)
+    return try disk.trim(toCost: cost)
+  }
+
+  /// Removes the values whose last use is longer ago than `age` from both tiers.
+  @discardableResult
+  public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
+    memory.trim(toAge: age)
+    return try disk.trim(toAge: age)
+  }
+}
+
+extension DiskCache: Caching {
+  /// The value stored under a key, nil when there is none that is valid. Counts as a use.
+  public func value(forKey key: CacheKey) throws(CacheError) -> [UInt8]? {
+    try value(forKey: key, extending: nil)
+  }
+
+  /// Stores a value in place of what was there.
+  @discardableResult
+  public func store(
+    _ value: [UInt8], forKey key: CacheKey, expiration: Expiration?
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value, forKey: key, expiration: expiration, extendedData: [])
+  }
+}
+
+extension DiskCache: Trimming {}

@@ -1,0 +1,163 @@
+import LarderDisk
+
+/// What becomes of a load's result in both tiers.
+///
+/// Each step asks, while it holds the key's name, whether the load is still wanted, so that a store
+/// or a removal since the load began wins.
+extension Cache {
+  /// The value that a load is told of.
+  struct PreviousValue: Sendable {
+    let cached: CachedValue<Value>
+    /// Tells whether the file is still this value when the load has ended.
+    let identity: EntryIdentity
+  }
+
+  /// Looks at the value on disk, expired or not, before a load.
+  ///
+  /// - Parameter isKept: Whether a valid value is kept in memory.
+  func previousValue(
+    of key: CacheKey, isKept: Bool
+  ) throws(CacheError) -> PreviousValue? {
+    let subject = disk.subject(key)
+    // Before the file is opened, so that nothing is kept that changed unseen.
+    if disk.followsNeighbours { disk.engine.startWatching() }
+    let found = try disk.engine.read(
+      subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
+    guard let found, let value = decoded(found.bytes) else { return nil }
+    let cached = CachedValue(
+      value: value, extendedData: found.extendedData,
+      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess,
+      hasExpired: disk.engine.hasExpired(found.expiry, at: disk.engine.now))
+    if isKept && !cached.hasExpired { promote(value, subject, found) }
+    let (bytes, data) = (found.bytes, found.extendedData)
+    let status = Self.status(of: found.takeDescriptor())
+    return PreviousValue(
+      cached: cached, identity: EntryIdentity(bytes.span, data.span, status))
+  }
+
+  /// The status of an open file; nil where there is none or the system does not tell it.
+  private static func status(of file: consuming FileDescriptor?) -> FileStatus? {
+    guard let file else { return nil }
+    do throws(Errno) {
+      return try file.status()
+    } catch {
+      return nil
+    }
+  }
+
+  /// Does what a load has said, and returns the value for its callers.
+  ///
+  /// - Throws: `CacheError` with `.callerFailed` where nothing was there to be not modified.
+  func settle(
+    _ loaded: Loaded<Value>, of request: LoadRequest, _ previous: PreviousValue?,
+    _ flight: FlightID
+  ) async throws(CacheError) -> Value {
+    switch loaded {
+    case .value(let value, let expiration, let data):
+      await settling { () throws(CacheError) in
+        try self.keep(value, expiration, data, of: request, flight)
+      }
+      return value
+    case .notModified(let expiration):
+      guard let previous else { throw Self.nothingToKeep }
+      await settling { () throws(CacheError) in
+        try self.renew(previous, expiration, of: request, flight)
+      }
+      return previous.cached.value
+    case .notKept(let value, let keepsPrevious):
+      if !keepsPrevious {
+        await settling { () throws(CacheError) in try self.discard(request.key, flight) }
+      }
+      return value
+    }
+  }
+
+  /// The error of a load that says `.notModified` without a previous value.
+  package static var nothingToKeep: CacheError {
+    CacheError(
+      .callerFailed, operation: "value",
+      underlying: "the load said notModified, and there was no previous value")
+  }
+
+  /// Runs a step on the cache's threads. The caller has the value; that the step fails is counted.
+  private func settling(
+    _ step: @escaping @Sendable () throws(CacheError) -> Void
+  ) async {
+    guard !disk.engine.isReadOnly else { return }
+    do throws(CacheError) {
+      try await disk.executor.run("store", step)
+    } catch  where error.code == .cancelled {
+      // The load was given up, and its value is not wanted.
+    } catch {
+      flights.noteUnstored()
+      if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
+    }
+  }
+
+  /// Stores what a load brought in the tiers that take part.
+  private func keep(
+    _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], of request: LoadRequest,
+    _ flight: FlightID
+  ) throws(CacheError) {
+    guard request.options.isMemoryOnly else {
+      _ = try store(
+        value, request.key, expiration, extendedData, loadedBy: flight,
+        isKept: !request.options.isDiskOnly)
+      return
+    }
+    let byteCount = try encodedByteCount(of: value)
+    try discard(request.key, flight)
+    let expiry = (expiration ?? disk.expiration).expiry(at: disk.engine.now)
+    keep(value, disk.subject(request.key), byteCount: byteCount, until: expiry) {
+      flights.isWanted(flight)
+    }
+  }
+
+  private func encodedByteCount(of value: Value) throws(CacheError) -> Int {
+    do {
+      return try coder.encode(value).count
+    } catch {
+      throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+    }
+  }
+
+  /// Lets the previous value live on, in both tiers and without writing its content.
+  private func renew(
+    _ previous: PreviousValue, _ expiration: Expiration?, of request: LoadRequest,
+    _ flight: FlightID
+  ) throws(CacheError) {
+    let subject = disk.subject(request.key)
+    let isKept = !request.options.isDiskOnly
+    var touch = DiskEngine.TouchRequest(
+      subject: subject, expiration: expiration ?? disk.expiration, revives: true,
+      identity: previous.identity)
+    touch.isWanted = { [unowned self] in flights.isWanted(flight) }
+    touch.onTouch = { [unowned self] touched in
+      guard isKept else { return }
+      keep(
+        previous.cached.value, subject, byteCount: touched.byteCount,
+        until: servedUntil(expiry: touched.expiry, lifetime: touched.lifetime)
+      ) { flights.isWanted(flight) && !disk.engine.hasLateNews(of: subject.name) }
+    }
+    do throws(CacheError) {
+      if try disk.engine.touch(touch) { flights.noteRenewed() }
+    } catch  where error.code == .permissionDenied {
+      // Another user's file in a shared group cannot be stamped, but can be replaced.
+      // See: man 2 utimensat, EPERM.
+      _ = try store(
+        previous.cached.value, request.key, expiration, previous.cached.extendedData,
+        loadedBy: flight, isKept: isKept)
+    }
+  }
+
+  /// Removes the previous value, without superseding the load that says so.
+  private func discard(_ key: CacheKey, _ flight: FlightID) throws(CacheError) {
+    let subject = disk.subject(key)
+    var request = disk.request(key, .expired, [])
+    request.isWanted = { [unowned self] in flights.isWanted(flight) }
+    _ = try disk.engine.remove(subject.name, key: key, cause: .replaced, of: request) {
+      disk.engine.tellObservers(subject, except: ObjectIdentifier(self))
+      memory.remove(forKey: key, cause: .replaced)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import LarderBasics
+import LarderDisk
+import LarderSystem
+
+extension Cache {
+  /// The value stored under a key, nil when there is none that is valid.
+  ///
+  /// Counts as a use in both tiers. A value that comes from disk is kept in memory, unless a newer
+  /// one was stored meanwhile.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
+  ///   with a counted reason.
+  /// - Complexity: O(1) from memory, O(bytes) from disk.
+  //
+  // Inlinable, so that a hit in memory is specialised in the module of the caller.
+  @inlinable
+  public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
+    try disk.checkUsable("value")
+    let key = key.cacheKey
+    if disk.mayAnswerFromMemory(), let value = memory.value(forKey: key) { return value }
+    return try valueFromDisk(key)
+  }
+
+  /// Reads a value from disk that may have expired by some time; it is not kept in memory.
+  func staleValueFromDisk(
+    _ key: CacheKey, within staleness: Duration
+  ) throws(CacheError) -> Value? {
+    let found = try disk.engine.read(
+      disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
+    guard let found else { return nil }
+    return decoded(found.bytes)
+  }
+
+  /// Reads a value from disk, past the memory tier, and promotes it.
+  @usableFromInline
+  func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
+    try valueFromDisk(key, extending: disk.extending, staleness: .zero, isKept: true)
+  }
+
+  /// Reads a value from disk, past the memory tier.
+  ///
+  /// - Parameter isKept: Whether it is promoted, if it is valid.
+  func valueFromDisk(
+    _ key: CacheKey, extending: ExpirationExtending, staleness: Duration, isKept: Bool
+  ) throws(CacheError) -> Value? {
+    let subject = disk.subject(key)
+    // Before the file is opened, so that nothing is kept that changed unseen.
+    if disk.followsNeighbours { disk.engine.startWatching() }
+    let found = try disk.engine.read(
+      subject, for: .value, extending: extending, staleness: staleness)
+    guard let found else { return nil }
+    guard let value = decoded(found.bytes) else { return nil }
+    let hasExpired =
+      staleness > .zero && disk.engine.hasExpired(found.expiry, at: disk.engine.now)
+    if isKept && !hasExpired { promote(value, subject, found) }
+    return value
+  }
+
+  /// Keeps a value in memory that was found on disk, unless its name was changed meanwhile.
+  @inline(__always)
+  func promote(
+    _ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found
+  ) {
+    // Something was changing the name while it was read: the value is good for its caller, and not
+    // known to be the latest.
+    guard let generation = found.generation else { return }
+    let generations = disk.engine.generations
+    keep(
+      value, subject, byteCount: found.bytes.count,
+      until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
+    ) { generations.isCurrent(generation) }
+  }
+
+  /// Counts the failure beside the hit on disk; the file stays, for it is what was stored.
+  func decoded(_ bytes: [UInt8]) -> Value? {
+    do {
+      return try coder.decode(bytes)
+    } catch {
+      // A value of no more use, from another version of the program: the caller makes a new one.
+      disk.engine.noteUndecodable()
+      return nil
+    }
+  }
+
+  /// Stores a value in both tiers in place of what was there.
+  ///
+  /// A reader in any thread or process sees the old value, the new one, or none. Rejected or
+  /// failed, the old value is removed from both tiers where that is possible; where it is not, and
+  /// where the store was refused before it began, the error says `oldValueRemains`.
+  ///
+  /// - Parameters:
+  ///   - value: What to keep.
+  ///   - key: What it is found by.
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
+  /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value, key.cacheKey, expiration, extendedData, loadedBy: nil)
+  }
+
+  /// Stores a value; what a load brought is stored unless the key was changed since it began.
+  ///
+  /// - Parameter isKept: Whether the value is kept in memory too.
+  func store(
+    _ value: Value, _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
+    loadedBy flight: FlightID?, isKept: Bool = true
+  ) throws(CacheError) -> StoreOutcome {
+    try disk.checkStorable()
+    if disk.followsNeighbours { disk.engine.startWatching() }
+    var request = disk.request(key, expiration, extendedData)
+    request.origin = ObjectIdentifier(self)
+    // Both run while the name is held, so that disk, index and memory change as one for this key.
+    if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
+    let subject = request.subject
+    request.onPublish = { [unowned self] published in
+      if let flight { flights.noteStored(key, by: flight) } else { flights.supersede(key) }
+      fileFlights.supersede(key)
+      guard isKept else { return }
+      keep(
+        value, subject, byteCount: published.byteCount,
+        until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
+      ) { !disk.engine.hasLateNews(of: subject.name) }
+    }
+    let decided = request
+    return try disk.engine.countingErrors { () throws(CacheError) in
+      try disk.engine.store(decided) { try coder.encode(value) }
+    }
+  }
+
+  /// Keeps a value in memory if a condition holds while the key's lock is held.
+  func keep(
+    _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
+    if isCurrent: () -> Bool
+  ) {
+    let key = subject.key
+    // First, so that news of the file which come while the value is kept find the key.
+    if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
+      memory.remove(forKey: other, cause: .replaced)
+    }
+    defer { keptKeys.settle(subject.name) }
+    // What takes the path of a directory that was moved away brings no event, and a read from memory
+    // looks for nothing.
+    memory.storeIf(
+      { !disk.engine.isAstray && isCurrent() }, value, forKey: key, cost: byteCount,
+      expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
+  }
+
+  /// How long a value may be served from memory before a use must reach the disk.
+  func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
+    // Nothing is ever stamped; and what others do to the file is told, or they do nothing to it.
+    let mode = disk.configuration.mode
+    if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
+      return expiry
+    }
+    return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
+  }
+
+  /// Removes a value from both tiers and returns whether there was one, valid or expired.
+  ///
+  /// Loads of the key that are going on are not stored when they end. The value leaves memory even
+  /// if its file cannot be removed.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`,
+  ///   `.io`. That there was nothing is no error.
+  @discardableResult
+  public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try disk.remove(forKey: key)
+  }
+
+  /// Removes every value from both tiers and waits for the end. Goes on past a failure.
+  ///
+  /// Loads that are going on are not stored when they end.
+  ///
+  /// - Returns: What left the disk; what was in memory alone is not counted.
+  @discardableResult
+  public func removeAll() throws(CacheError) -> BulkRemoval {
+    try disk.removeAll()
+  }
+
+  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What
+  ///   cannot be removed afterwards is told by the progress.
+  /// - Complexity: O(n) in memory; the files go in the background.
+  public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
+    try disk.removeAllInBackground()
+  }
+
+  /// Removes expired values from both tiers.
+  ///
+  /// - Returns: What left the disk.
+  /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
+  @discardableResult
+  public func removeExpired() throws(CacheError) -> BulkRemoval {
+    memory.removeExpired()
+    return try disk.removeExpired()
+  }
+
+  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  ///
+  /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  /// - Complexity: O(1); for a value on disk, opens the file and does not read its content.
+  public func tier(forKey key: some CacheKeyConvertible) throws(CacheError) -> CacheTier? {
+    try disk.checkUsable("tier")
+    let key = key.cacheKey
+    if disk.mayAnswerFromMemory(), memory.contains(key) { return .memory }
+    return try disk.contains(key) ? .disk : nil
+  }
+
+  /// Whether a read would find a value. Does not count as a use.
+  ///
+  /// - Complexity: O(1); opens the file, and does not read its content.
+  /// - Throws: `CacheError`, as `tier(forKey:)` does.
+  public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try tier(forKey: key) != nil
+  }
+}

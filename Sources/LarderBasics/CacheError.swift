@@ -1,0 +1,130 @@
+public import LarderSystem
+
+/// What a caller can act on: a code, the operation and path it concerns, and the cure in a
+/// sentence.
+///
+/// What a cache shrugs off (an entry that another process removed, a damaged file) is not an error
+/// but a miss with a counted reason. Errors name entries by their digests and never by their keys,
+/// which can hold secrets.
+public struct CacheError: Error, Sendable, Hashable {
+  /// What kind of thing went wrong.
+  public let code: Code
+  /// The operation that failed, in the words of the public function: `"store"`.
+  public let operation: String
+  /// The file or directory concerned, if there is one.
+  public let path: String?
+  /// The system's error number, if a system call failed.
+  public let errno: Errno?
+  /// After a store that failed: whether the older value, if there was one, is still there and will
+  /// be served.
+  ///
+  /// True where the store was refused before it began, as in a cache that only reads or in a
+  /// cancelled task, where removing the older value failed too, and for `storeIfAbsent`.
+  public let oldValueRemains: Bool
+  /// The error thrown by the caller's own closure or coder, as text, if that is the cause.
+  public let underlying: String?
+
+  package init(
+    _ code: Code, operation: String, path: String? = nil, errno: Errno? = nil,
+    oldValueRemains: Bool = false, underlying: String? = nil
+  ) {
+    self.code = code
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+    self.oldValueRemains = oldValueRemains
+    self.underlying = underlying
+  }
+
+  /// The kinds of failure. More may be added: give a `switch` over them a `default`.
+  @nonexhaustive
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The directory does not exist, and the cache was not allowed to make it.
+    case directoryMissing
+    /// The path is there and is not a directory.
+    case notADirectory
+    /// The directory belongs to somebody else or others can write to it.
+    case unsafeDirectory
+    /// The directory cannot be opened, read or written with the present permissions.
+    case permissionDenied
+    /// The file system has no room, or the quota is used up.
+    case noSpace
+    /// The file system is mounted read-only, or the cache was opened read-only.
+    case readOnly
+    /// The process or the system has no more descriptors or memory.
+    case resourcesExhausted
+    /// Another cache in this process holds the directory with different settings.
+    case configurationConflict
+    /// Another process holds the directory exclusively.
+    case locked
+    /// The file system is shared with other machines, which no lock keeps out.
+    case exclusiveUnsupported
+    /// The file system cannot hold the extended data asked for.
+    case extendedDataUnsupported
+    /// A name or a setting cannot be used.
+    case invalidArgument
+    /// A directory stands where the entry's file belongs.
+    case nameOccupied
+    /// The coder or the caller's closure threw.
+    case callerFailed
+    /// The task was cancelled before the operation began.
+    case cancelled
+    /// A load waits for its own key, or two loads wait for each other.
+    case loadCycle
+    /// There is no valid value, and the call's options forbid to load one.
+    case notCached
+    /// The cache was closed.
+    case closed
+    /// The process was forked after the cache was opened.
+    case forked
+    /// Any other failure of the system.
+    case io
+  }
+}
+
+extension CacheError: CustomStringConvertible {
+  /// One line: what failed, where, why, and the cure.
+  public var description: String {
+    var text = "\(operation): \(code.cure)"
+    // Escaped, since names and messages come from outside and errors end up on terminals.
+    if let path { text += " [\(path.escapedForDisplay)]" }
+    if let errno { text += ": \(errno)" }
+    if let underlying { text += ": \(underlying.escapedForDisplay)" }
+    if oldValueRemains { text += "; an older value stays" }
+    return text
+  }
+}
+
+extension CacheError.Code {
+  /// The sentence with the cure.
+  var cure: String {
+    switch self {
+    case .directoryMissing: "the directory does not exist; create it or its parent"
+    case .notADirectory: "the path is not a directory; choose another"
+    case .unsafeDirectory:
+      "others own or can write to the directory; chmod go-w, or allow it in the configuration"
+    case .permissionDenied: "the permissions do not allow it; check owner and mode"
+    case .noSpace: "the file system is full or the quota used up; free some or lower the limit"
+    case .readOnly: "this cache or its file system is read-only; open it for writing"
+    case .resourcesExhausted: "no more descriptors or memory; raise the limit or close some"
+    case .configurationConflict:
+      "the directory is open in this process with other limits, clock or mode; use the same"
+    case .locked: "another process holds the directory exclusively; stop it or share"
+    case .exclusiveUnsupported:
+      "the file system is shared with other machines, which no lock keeps out; open it shared"
+    case .extendedDataUnsupported:
+      "the file system holds no extended attributes of that size; store without extended data"
+    case .invalidArgument: "the name or setting cannot be used"
+    case .nameOccupied: "a directory stands where the entry belongs; move it away"
+    case .callerFailed: "the closure or coder given by the caller threw"
+    case .cancelled: "the task was cancelled before the operation began"
+    case .loadCycle:
+      "a load asks for a key whose load waits for it; load that key elsewhere, or from Task.detached"
+    case .notCached:
+      "there is no valid value and the options forbid to load one; allow it or do without"
+    case .closed: "the cache was closed; open another"
+    case .forked: "the process was forked after opening; open the cache again in the child"
+    case .io: "the system reported a failure"
+    }
+  }
+}

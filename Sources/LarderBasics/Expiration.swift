@@ -1,0 +1,124 @@
+public import LarderSystem
+
+/// How long a value stays valid.
+public enum Expiration: Sendable, Hashable {
+  /// Valid until it is removed or evicted.
+  case never
+  /// Valid for a number of seconds from the store, or from the access that extends it.
+  case seconds(Int)
+  /// Valid for a number of days of 86,400 seconds.
+  case days(Int)
+  /// Valid until a point in time, which accesses do not move.
+  case date(Timestamp)
+  /// Not valid at all: storing with it stores nothing and removes what was there.
+  case expired
+}
+
+/// What an access does to the expiry of the value it found.
+public enum ExpirationExtending: Sendable, Hashable {
+  /// The expiry stays; only the last access moves.
+  case off
+  /// The lifetime given at the store starts anew. The default.
+  case lifetime
+  /// The expiry moves to one relative to the access.
+  ///
+  /// It never moves earlier, `.never` stays `.never`, and `.date` stays where it is.
+  case to(Expiration)
+}
+
+extension ExpirationExtending {
+  // Where an optional is asked for, `.none` means nil, and so what is configured.
+  @available(*, unavailable, renamed: "off")
+  public static var none: ExpirationExtending { .off }
+}
+
+/// How a value's expiry behaves after the store, as the attribute keeps it.
+package enum Lifetime: Sendable, Hashable {
+  /// An extending access sets the expiry to this many seconds from then.
+  case seconds(UInt32)
+  /// The value never expires, and no access changes that.
+  case never
+  /// The expiry was given as a date and never slides.
+  case fixed
+  /// Nothing is known: a file made by hand, or one whose attribute was lost.
+  case unknown
+}
+
+extension Expiration {
+  /// The most seconds that a lifetime may have: about 136 years. Longer ones count as this.
+  // One below the largest 32-bit number: the attribute and the index keep it in 32 bits, and
+  // arithmetic with it stays far from Int64's ends.
+  package static let maximumLifetime = Int(UInt32.max - 1)
+
+  /// The point at which a value stored or extended at `now` expires.
+  package func expiry(at now: Timestamp) -> Timestamp {
+    switch self {
+    case .never: .never
+    case .seconds(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(count))))
+    case .days(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(days: count))))
+    case .date(let date): Self.bounded(date)
+    // Not never, even if the clock says a time beyond it.
+    case .expired: min(now, Timestamp(seconds: Timestamp.never.seconds - 1))
+    }
+  }
+
+  /// A finite expiry as it can be kept: at most never, and a nanosecond past the two times that
+  /// mean never on the disk.
+  private static func bounded(_ expiry: Timestamp) -> Timestamp {
+    expiry < .never && expiry.asExpiry == .never
+      ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)
+  }
+
+  /// What the attribute records.
+  package var lifetime: Lifetime {
+    switch self {
+    case .never: .never
+    case .seconds(let count): .seconds(UInt32(max(0, Self.capped(count))))
+    case .days(let count): .seconds(UInt32(max(0, Self.capped(days: count))))
+    case .date(let date): date >= .never ? .never : .fixed
+    case .expired: .fixed
+    }
+  }
+
+  private static func capped(_ seconds: Int) -> Int {
+    min(max(seconds, -maximumLifetime), maximumLifetime)
+  }
+
+  private static func capped(days: Int) -> Int {
+    let (seconds, overflow) = days.multipliedReportingOverflow(by: 86_400)
+    return capped(overflow ? (days < 0 ? .min : .max) : seconds)
+  }
+}
+
+extension ExpirationExtending {
+  /// The expiry that an access at `now` gives a value, or nil when it stays as it is.
+  package func extendedExpiry(
+    of expiry: Timestamp, lifetime: Lifetime, at now: Timestamp
+  ) -> Timestamp? {
+    // What never expires is not given an expiry by being used, nor a date moved, whatever was asked
+    // for.
+    guard expiry < .never, lifetime != .never, lifetime != .fixed else { return nil }
+    let candidate: Timestamp
+    switch (self, lifetime) {
+    case (.off, _), (.lifetime, .unknown), (.lifetime, .never), (.lifetime, .fixed): return nil
+    case (.lifetime, .seconds(let count)): candidate = now.adding(seconds: Int64(count))
+    case (.to(let expiration), _): candidate = expiration.expiry(at: now)
+    }
+    // Only ever later: a shorter lifetime asked for by one reader must not cut what another
+    // extended.
+    return candidate > expiry ? min(candidate, .never) : nil
+  }
+}
+
+extension Timestamp {
+  /// The expiry that a modification time means: some are what a file system with a smaller range
+  /// makes of never.
+  package var asExpiry: Timestamp {
+    if self >= .never { return .never }
+    let clamped: [Int64] = [Int64(Int32.max), Int64(UInt32.max)]
+    return nanoseconds == 0 && clamped.contains(seconds) ? .never : self
+  }
+
+  /// Whether an expiry has come; never has not, whatever the clock says.
+  package func hasCome(at now: Timestamp) -> Bool { self < .never && self <= now }
+}

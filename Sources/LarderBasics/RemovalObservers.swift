@@ -1,0 +1,81 @@
+import LarderSystem
+public import Synchronization
+
+/// The sequences that hear of what leaves one cache.
+@usableFromInline
+package final class RemovalObservers<Event: Sendable>: Sendable {
+  private struct Observer: Sendable {
+    let continuation: AsyncStream<Event>.Continuation
+    let missed: RemovalEvents<Event>.MissedCount
+  }
+
+  private struct State: Sendable {
+    var observers: [Int: Observer] = [:]
+    var lastNumber = 0
+    /// Whether the cache has ended, so that a new sequence would hear of nothing.
+    var hasEnded = false
+  }
+
+  /// Whether there is any, for a look without the lock.
+  @usableFromInline
+  package let isObserved = Atomic<Bool>(false)
+  private let state = ForkSafeMutex(State())
+  private let setMissed: @Sendable (inout Event, Int) -> Void
+
+  /// - Parameter setMissed: Writes into an event how many were left out before it.
+  package init(_ setMissed: @escaping @Sendable (inout Event, Int) -> Void) {
+    self.setMissed = setMissed
+  }
+
+  deinit {
+    finish()
+  }
+
+  /// Adds a sequence that hears of what leaves from now on.
+  package func add(bufferingNewest limit: Int) -> RemovalEvents<Event> {
+    precondition(limit > 0, "a buffer must have room for at least one removal")
+    let missed = RemovalEvents<Event>.MissedCount()
+    let (stream, continuation) = AsyncStream<Event>.makeStream(
+      bufferingPolicy: .bufferingNewest(limit))
+    let number = state.withLock { state -> Int? in
+      guard !state.hasEnded else { return nil }
+      state.lastNumber += 1
+      state.observers[state.lastNumber] = Observer(continuation: continuation, missed: missed)
+      isObserved.store(true, ordering: .relaxed)
+      return state.lastNumber
+    }
+    if let number {
+      continuation.onTermination = { [weak self] _ in self?.remove(number) }
+    } else {
+      continuation.finish()
+    }
+    return RemovalEvents(stream: stream, missed: missed, setMissed: setMissed)
+  }
+
+  /// Tells every sequence that a value left. Called without a lock; nobody is waited for.
+  @usableFromInline
+  package func tell(_ event: Event) {
+    for observer in state.withLock({ $0.observers }).values {
+      // What a full buffer lets go of is released here, outside of every lock.
+      if case .dropped = observer.continuation.yield(event) { observer.missed.add() }
+    }
+  }
+
+  /// Ends all sequences, after what is in their buffers.
+  package func finish() {
+    let observers = state.withLock { state in
+      state.hasEnded = true
+      return state.observers
+    }
+    // Outside of the lock, which the end of a sequence takes.
+    for observer in observers.values { observer.continuation.finish() }
+  }
+
+  private func remove(_ number: Int) {
+    let removed = state.withLock { state in
+      defer { isObserved.store(!state.observers.isEmpty, ordering: .relaxed) }
+      return state.observers.removeValue(forKey: number)
+    }
+    withExtendedLifetime(removed) {}
+  }
+}

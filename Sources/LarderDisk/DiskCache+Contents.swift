@@ -1,0 +1,165 @@
+public import LarderBasics
+import LarderSystem
+
+extension DiskCache {
+  /// The bytes of all values together. Waits for the first scan; expired entries that have not been
+  /// swept count.
+  ///
+  /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  public func totalSize() throws(CacheError) -> Int {
+    try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
+  }
+
+  /// The bytes that the file system set aside for all values. Waits for the first scan.
+  ///
+  /// Whole blocks, as `du` counts them, attributes outside of the inode included.
+  ///
+  /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  public func totalAllocatedSize() throws(CacheError) -> Int {
+    try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
+  }
+
+  /// The number of entries. Waits for the first scan.
+  ///
+  /// Expired entries that have not been swept count.
+  ///
+  /// - Complexity: O(1) after the first scan.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  public func count() throws(CacheError) -> Int {
+    try scanned("count") { $0.index.count }
+  }
+
+  /// Asks the engine's state when the index is complete, under its lock.
+  private func scanned<Result: Sendable>(
+    _ operation: String, _ body: (EngineState) -> Result
+  ) throws(CacheError) -> Result {
+    try checkUsable(operation)
+    try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
+    return engine.withState { body($0) }
+  }
+
+  /// The path of the file that holds, or would hold, the value of a key.
+  ///
+  /// By the name alone: nothing is looked up, and the cache may be closed.
+  ///
+  /// - Complexity: O(bytes of the key), for its digest.
+  public func path(forKey key: some CacheKeyConvertible) -> String {
+    "\(directory)/\(subject(key).name)"
+  }
+
+  /// What is known of a key's entry without its value; nil where a read would find none. Does not
+  /// count as a use.
+  ///
+  /// Of a value that waits to be written it tells what its file will say; nothing is set aside for
+  /// it yet, and `allocatedByteCount` is 0.
+  ///
+  /// - Parameters:
+  ///   - key: What the value is found by.
+  ///   - allowingExpired: Whether an expired entry is told of too, for as long as its file is there.
+  ///     The default is false.
+  /// - Complexity: O(1): reads status and attributes, not the content.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
+  public func entry(
+    forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
+  ) throws(CacheError) -> DiskEntry? {
+    try checkUsable("entry")
+    let subject = subject(key)
+    let staleness = allowingExpired ? DiskEngine.anyStaleness : .zero
+    if let value = engine.pending(subject.name) {
+      let time = engine.now.adding(.zero - staleness)
+      return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
+    }
+    engine.followReplacement()
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject, staleness: staleness).map(DiskEntry.init)
+    }
+  }
+
+  /// All entries, expired ones included, in the order of their names, as of a walk through the
+  /// directory now. Does not count as use. One that cannot be opened is among them, with
+  /// `isReadable` false.
+  ///
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
+  ///   `.closed`, `.forked`, `.io`.
+  public func entries() throws(CacheError) -> [DiskEntry] {
+    try checkUsable("entries")
+    return try engine.countingErrors { () throws(CacheError) in
+      var entries: [DiskEntry] = []
+      // An entry may go between the walk and the look at it; it is left out then.
+      for name in try engine.names().sorted() {
+        if let entry = DiskEntry(try engine.look(at: name)) { entries.append(entry) }
+      }
+      return entries
+    }
+  }
+
+  /// What a walk through the directory counts, without opening a file.
+  ///
+  /// Whatever the index knows: this is the directory as an outsider sees it, so that entries which
+  /// this process has taken out and whose files are still there count.
+  ///
+  /// - Complexity: O(n), with one system call per name.
+  /// - Throws: `CacheError`, as `entries()` does.
+  public func survey() throws(CacheError) -> DirectorySurvey {
+    try checkUsable("survey")
+    return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
+  }
+
+  /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
+  /// One that cannot be read is not damaged, and stays.
+  /// So does a sparse file of more bytes than the process could hold, which is not read to its end.
+  ///
+  /// - Parameters:
+  ///   - repairs: Whether damaged entries are removed. The default is false.
+  ///   - progress: Is told after each entry how many of how many are done.
+  ///
+  /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
+  ///
+  /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads;
+  ///   `.resourcesExhausted`; `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes of all values), in constant memory but for the names.
+  public func verify(
+    repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws(CacheError) -> Verification {
+    try checkUsable("verify")
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.verify(repairs: repairs, progress)
+    }
+  }
+}
+
+extension DiskEntry {
+  /// What a look at a name shows; nil for no entry.
+  init?(_ look: DiskEngine.EntryLook) {
+    switch look {
+    case .readable(let inspection): self.init(inspection)
+    case .unreadable(let name, let status): self.init(unreadable: name, status)
+    case .nothing: return nil
+    }
+  }
+
+  private init(unreadable name: EntryName, _ status: FileStatus?) {
+    let expiry = status?.modification.asExpiry ?? .never
+    self.init(
+      name: name.description, key: nil, byteCount: Int(clamping: status?.byteCount ?? 0),
+      allocatedByteCount: Int(clamping: status?.allocatedByteCount ?? 0),
+      lastAccess: status?.lastAccess ?? Timestamp(seconds: 0),
+      expiry: expiry < .never ? expiry : nil, lifetime: nil, extendedData: [], isReadable: false)
+  }
+
+  init(_ inspection: DiskEngine.Inspection) {
+    let expiry = inspection.status.modification.asExpiry
+    // A digest proves a key and does not tell it.
+    var key: CacheKey?
+    if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
+    self.init(
+      name: inspection.name.description, key: key, byteCount: Int(inspection.status.byteCount),
+      allocatedByteCount: Int(clamping: inspection.status.allocatedByteCount),
+      lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
+      lifetime: inspection.attribute.flatMap { RecordedLifetime($0.lifetime) },
+      extendedData: inspection.extendedData)
+  }
+}

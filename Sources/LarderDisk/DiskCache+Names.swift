@@ -1,0 +1,108 @@
+package import LarderBasics
+import LarderDigest
+import LarderSystem
+
+extension EntryName {
+  /// The name of a key's entry.
+  package init(_ key: CacheKey, fileExtension: FileExtension = .none) {
+    self.init(
+      digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
+  }
+
+  /// Reads a file's name; nil when it is not that of an entry.
+  package init?(_ text: some Collection<UInt8>) {
+    guard text.count <= FileName.maximumCount, !text.contains(0) else { return nil }
+    var name = FileName()
+    for byte in text { name.append(byte) }
+    self.init(name)
+  }
+}
+
+extension DiskCache {
+  /// The names of the files that hold values of keys, whatever extension they have: for each key
+  /// the one without extension alone if it is there, and otherwise all that are, sorted.
+  ///
+  /// - Complexity: One system call a key, and one walk through the directory's names if any of the
+  ///   keys has no file without extension.
+  ///
+  /// For the tool, where a key is typed without the extension that a program gave it.
+  package func names(forKeys keys: [CacheKey]) throws(CacheError) -> [[EntryName]] {
+    try checkUsable("names")
+    engine.followReplacement()
+    let bare = keys.map { EntryName($0) }
+    do throws(Errno) {
+      var found: [EntryName: [EntryName]] = [:]
+      // The bare name first: it takes one call, and where all are found no walk is made.
+      for name in bare where try engine.hasFile(name) { found[name] = [name] }
+      let missing = Set(bare.filter { found[$0] == nil }.map(\.digest))
+      if !missing.isEmpty {
+        for name in try engine.names(ofDigests: missing) {
+          found[EntryName(digest: name.digest, fileExtension: .none), default: []].append(name)
+        }
+      }
+      return bare.map { found[$0, default: []].sorted() }
+    } catch {
+      throw CacheError(errno: error, operation: "names", path: directory)
+    }
+  }
+
+  /// The names of all entries, sorted, as of a walk through the directory now.
+  ///
+  /// - Complexity: O(n log n) with one call of `fstatat` per name.
+  package func names() throws(CacheError) -> [EntryName] {
+    try checkUsable("names")
+    return try engine.names().sorted()
+  }
+
+  /// The extension that this cache's names have.
+  package var ownExtension: FileExtension { fileExtension }
+
+  /// Removes the file of a name, whatever extension it has.
+  ///
+  /// - Returns: The bytes of its value; nil when there was none.
+  ///
+  /// The bytes are asked for before, so that a store between the two is counted with the older
+  /// length.
+  package func remove(_ name: EntryName) throws(CacheError) -> Int? {
+    try checkUsable("remove")
+    engine.followReplacement()
+    let byteCount = try engine.byteCount(of: name)
+    return try engine.remove(name, cause: .explicit) ? byteCount : nil
+  }
+
+  /// The path of the file of a name.
+  package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
+}
+
+extension DiskEngine {
+  /// Whether a regular file has the name.
+  fileprivate func hasFile(_ name: EntryName) throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try location.handle.status(of: name.fileName).isRegular
+    } catch .noSuchFile {
+      return false
+    }
+  }
+
+  /// The names with any of the digests, as of a walk through the directory now.
+  fileprivate func names(ofDigests digests: Set<MD5Digest>) throws(Errno) -> [EntryName] {
+    let stream = try DirectoryStream(location.handle.reopen())
+    var names: [EntryName] = []
+    while let found = try stream.next() {
+      guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
+      if digests.contains(name.digest), try hasFile(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// The bytes of the file of a name, 0 where there is none.
+  func byteCount(of name: EntryName) throws(CacheError) -> Int {
+    do throws(Errno) {
+      return Int(try location.handle.status(of: name.fileName).byteCount)
+    } catch .noSuchFile {
+      return 0
+    } catch {
+      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
+    }
+  }
+}

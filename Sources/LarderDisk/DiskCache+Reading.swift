@@ -1,0 +1,143 @@
+public import LarderBasics
+package import LarderSystem
+
+extension DiskCache {
+  /// The value stored under a key, nil when there is none that is valid.
+  ///
+  /// Counts as a use: the entry moves to the end of the order of eviction and its expiry is
+  /// extended, as configured unless `extending` says otherwise.
+  ///
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
+  ///   with a counted reason.
+  /// - Complexity: O(bytes).
+  public func value(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) throws(CacheError) -> [UInt8]? {
+    try checkUsable("value")
+    let extending = extending ?? self.extending
+    guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
+      return nil
+    }
+    return found.bytes
+  }
+
+  /// The value stored under a key, with its extended data, expiry and last access, all read from
+  /// one open file. Counts as a use.
+  ///
+  /// - Parameters:
+  ///   - key: What the value is found by.
+  ///   - extending: What the read does to the expiry; as configured when nil. A read that allows
+  ///     expired values extends nothing.
+  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file is there:
+  ///     at least for the configured `expiredGrace`, unless a limit needs its room. The default is
+  ///     false.
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes).
+  public func read(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    allowingExpired: Bool = false
+  ) throws(CacheError) -> DiskValue? {
+    try checkUsable("read")
+    let found = try engine.read(
+      subject(key), for: .valueAndData, extending: extending ?? self.extending,
+      staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
+    guard let found else { return nil }
+    return DiskValue(
+      bytes: found.bytes, extendedData: found.extendedData,
+      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess,
+      hasExpired: allowingExpired && engine.hasExpired(found.expiry, at: engine.now))
+  }
+
+  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
+  /// a use.
+  ///
+  /// The content is checked before the closure runs, the first time that this process meets the
+  /// file; it is not held in memory.
+  ///
+  /// - Returns: What the closure returns; nil, without it being called, on a miss.
+  /// - Throws: What the closure throws, and `CacheError` as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes) the first time that this process meets the file, else O(1).
+  public func withFile<Result: ~Copyable>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: (borrowing EntryFile) throws -> Result
+  ) throws -> Result? {
+    try checkUsable("withFile")
+    let extending = extending ?? self.extending
+    guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
+      return nil
+    }
+    let byteCount = found.byteCount
+    guard let file = found.takeDescriptor() else { return nil }
+    return try body(EntryFile(file, byteCount: byteCount))
+  }
+
+  /// Whether a read would find a value, as far as that shows without reading the content. Does not
+  /// count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
+  public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try checkUsable("contains")
+    let subject = subject(key)
+    if let value = engine.pending(subject.name) {
+      return value.isServed(to: subject.key, at: engine.now)
+    }
+    engine.followReplacement()
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.inspect(subject) != nil
+    }
+  }
+}
+
+extension DiskEngine.Found {
+  /// Moves the descriptor out of what was found, which ends here.
+  package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
+}
+
+/// The open file of an entry's value.
+public struct EntryFile: ~Copyable, Sendable {
+  private let file: FileDescriptor
+  /// The bytes of the value.
+  public let byteCount: Int
+
+  init(_ file: consuming FileDescriptor, byteCount: Int) {
+    self.file = file
+    self.byteCount = byteCount
+  }
+
+  /// Throws `.resourcesExhausted` for what a read of the value would not hold in memory.
+  ///
+  /// A sparse file claims any length, and asking for that much memory ends the process.
+  package func checkFitsInMemory() throws(CacheError) {
+    guard SystemEnvironment.mayHold(UInt64(byteCount)) else {
+      throw CacheError(errno: .noMemory, operation: "read")
+    }
+  }
+
+  /// The descriptor's number, open for reading until the closure that was lent it returns.
+  public var descriptor: Int32 { file.rawValue }
+
+  /// Reads on until a span is full.
+  ///
+  /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
+  /// - Complexity: O(bytes).
+  public func read(into span: inout MutableRawSpan) throws(CacheError) {
+    do throws(Errno) {
+      // EIO for want of a better number: the file was whole when it was opened.
+      guard try file.read(into: &span) == span.byteCount else { throw .ioError }
+    } catch {
+      throw CacheError(errno: error, operation: "read")
+    }
+  }
+
+  /// Reads on into an array's whole length and returns how many bytes came, 0 at the end.
+  ///
+  /// - Throws: `CacheError`: `.io` and what else reading met.
+  /// - Complexity: O(bytes).
+  public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
+    do throws(Errno) {
+      return try file.read(into: &bytes)
+    } catch {
+      throw CacheError(errno: error, operation: "read")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+public import LarderBasics
+
+extension DiskCache {
+  /// Removes a value and returns whether there was one, valid or expired.
+  ///
+  /// Removes nothing that is foreign, whatever its name. Where the directory is durable, the
+  /// absence of the value is on the disk when this returns, also if another process removed it.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  @discardableResult
+  public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try checkUsable("remove")
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.remove(subject(key), cause: .explicit)
+    }
+  }
+
+  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes
+  /// on past a failure.
+  @discardableResult
+  public func removeAll() throws(CacheError) -> BulkRemoval {
+    let progress = try removeAllInBackground()
+    return try engine.countingErrors { () throws(CacheError) in try progress.wait() }
+  }
+
+  /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
+  /// this returns.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and why a directory that was put in
+  ///   the place of this one may not be used. That the directory cannot be read is found later, and
+  ///   thrown by `RemovalProgress.wait()`.
+  /// - Complexity: O(n) in memory; the files go in the background.
+  public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
+    try checkUsable("removeAll")
+    return try engine.startClearing()
+  }
+
+  /// Removes the expired entries, and those older than the age limit.
+  ///
+  /// Waits for the first scan, and for the files to be gone.
+  ///
+  /// - Complexity: O(k log n) for k removed ones.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  @discardableResult
+  public func removeExpired() throws(CacheError) -> BulkRemoval {
+    try checkUsable("removeExpired")
+    return try engine.countingTrim("removeExpired") { engine.sweepPlan(at: $0) }
+  }
+
+  /// Removes expired entries, then the least recently used, until the values take at most this many
+  /// bytes, by the configured measure.
+  ///
+  /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
+  /// meantime stays and counts as failed or as gone. A negative number traps.
+  ///
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(k log n) for k removed ones.
+  @discardableResult
+  public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {
+    precondition(byteCount >= 0, "a size to trim to is negative")
+    try checkUsable("trim")
+    return try engine.countingTrim("trim") { now in
+      var plan = TrimPlan(now: now, protected: nil)
+      plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
+      return plan
+    }
+  }
+
+  /// Removes expired entries, then the least recently used, until there are at most this many.
+  ///
+  /// - Throws: `CacheError`, as `trim(toCost:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
+  @discardableResult
+  public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
+    precondition(count >= 0, "a count to trim to is negative")
+    try checkUsable("trim")
+    return try engine.countingTrim("trim") { now in
+      var plan = TrimPlan(now: now, protected: nil)
+      plan.maximumCount = count
+      return plan
+    }
+  }
+
+  /// Removes expired entries and those whose last access was an age ago or earlier.
+  ///
+  /// - Throws: `CacheError`, as `trim(toCost:)` does.
+  /// - Complexity: O(k log n) for k removed ones.
+  @discardableResult
+  public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
+    precondition(age >= .zero, "an age to trim to is negative")
+    try checkUsable("trim")
+    return try engine.countingTrim("trim") { now in
+      var plan = TrimPlan(now: now, protected: nil)
+      plan.setMaximumAge(age, at: now)
+      return plan
+    }
+  }
+}

@@ -1,0 +1,233 @@
+public import LarderBasics
+import LarderSystem
+
+extension DiskEntry {
+  /// An order of entries.
+  public enum Order: Sendable, Hashable {
+    /// By the names of the files.
+    case name
+    /// By the last use, the least recent first, and by name among equals. Uses that have not reached
+    /// the disk count.
+    case use
+  }
+}
+
+extension DiskCache {
+  /// All entries, expired ones included, as of a walk through the directory now. Does not count as
+  /// use.
+  ///
+  /// - Throws: `CacheError`, as `entries()` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  public func entries(order: DiskEntry.Order) throws(CacheError) -> [DiskEntry] {
+    let entries = try entries()
+    guard order == .use else { return entries }
+    return entries.map { (entry: $0, use: engine.lastUse(of: $0)) }
+      .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
+  }
+
+  /// The keys of all entries whose files say them, the least recently used first, expired ones
+  /// included. Does not count as use.
+  ///
+  /// A file says its key where the configuration's `recordKeys` is `.always` and the key has at most
+  /// 2,000 bytes.
+  ///
+  /// - Throws: `CacheError`, as `entries()` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  public func keys() throws(CacheError) -> [CacheKey] {
+    try entries(order: .use).compactMap(\.key)
+  }
+
+  /// Whether there is no entry, valid or expired. Waits for the first scan.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Complexity: O(1) after the first scan.
+  public func isEmpty() throws(CacheError) -> Bool {
+    try count() == 0
+  }
+
+  /// Whether a read would find a value. Does not count as a use; see `contains(_:)`.
+  public func contains(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
+    try contains(key)
+  }
+
+  /// Removes a value and returns it; nil when there was none that is valid.
+  ///
+  /// What is returned is what was removed: no store of this process comes between. Counts neither as a
+  /// hit nor as a miss.
+  ///
+  /// - Throws: `CacheError`, as `remove(forKey:)` does; a value that cannot be read is removed all the
+  ///   same.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> [UInt8]? {
+    try checkUsable("remove")
+    let subject = subject(key)
+    return try engine.countingErrors { () throws(CacheError) in try engine.take(subject) }
+  }
+
+  /// Removes the entries that a closure chooses, expired ones included, and waits for the end.
+  ///
+  /// ```swift
+  /// try cache.removeAll { $0.byteCount > 1 << 20 }
+  /// ```
+  ///
+  /// An entry that is used, changed or stored anew after the closure was asked stays, and counts
+  /// nowhere. Goes on past a failure.
+  ///
+  /// - Parameter isChosen: Is called for each entry, in the order of their names and without any
+  ///   lock.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and why the directory cannot be read.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  @discardableResult
+  public func removeAll(
+    where isChosen: (DiskEntry) -> Bool
+  ) throws(CacheError) -> BulkRemoval {
+    try checkWritable("removeAll")
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.removeAll(where: isChosen)
+    }
+  }
+
+  /// Removes all variants of something that has a key, and the value of that key itself: every key
+  /// that `CacheKey(_:variant:)` or `CacheKey(joining:)` makes of it and more parts.
+  ///
+  /// Entries whose files do not say their keys stay; see `keys()`.
+  ///
+  /// - Throws: `CacheError`, as `removeAll(where:)` does.
+  /// - Complexity: O(n log n); opens every file to learn its key.
+  @discardableResult
+  public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
+    let base = key.cacheKey
+    return try removeAll { $0.key.map { $0.isVariant(of: base) } ?? false }
+  }
+}
+
+extension CacheKey {
+  /// Whether a key is another one, or joined from it and more parts.
+  func isVariant(of base: CacheKey) -> Bool {
+    let (bytes, start) = (bytes, base.bytes)
+    guard bytes.starts(with: start) else { return false }
+    return bytes.count == start.count || bytes[start.count] == Self.separator
+  }
+}
+
+extension DiskEngine {
+  /// The last use of an entry, of which the disk may not know yet.
+  fileprivate func lastUse(of entry: DiskEntry) -> Timestamp {
+    guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
+    let used = withState { state in
+      state.backlog[name]?.lastAccess ?? state.index.entry(named: name)?.lastAccess
+    }
+    return max(used ?? entry.lastAccess, entry.lastAccess)
+  }
+
+  /// Removes a value and returns it.
+  fileprivate func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
+    var bytes: [UInt8]?
+    var isRead = false
+    _ = try remove(subject.name, key: subject.key, cause: .explicit) {
+      // Once: this runs after the removal too.
+      if !isRead { bytes = bytesOfHeld(subject) }
+      isRead = true
+      tellObservers(subject, except: nil)
+    }
+    return bytes
+  }
+
+  /// The value of a key whose name is held; nil where it cannot be read.
+  ///
+  /// Not by `find`, which has a damaged file removed: without a thread for that it would wait here
+  /// for the name that this thread holds.
+  private func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
+    if let value = pending(subject.name) {
+      return value.isServed(to: subject.key, at: now) ? value.write.bytes : nil
+    }
+    do {
+      guard !withState({ $0.hidesFile(named: subject.name) }),
+        case .file(let file, let status) = try reader.open(
+          subject.name.fileName, in: location.handle)
+      else { return nil }
+      let pending = withState { $0.uses.expiry(of: subject.name, status) }
+      guard reader.trust.objection(to: status, pending: pending, now: now) == nil,
+        case .accepted(let testimony) = try examine(file, status, subject),
+        SystemEnvironment.mayHold(status.byteCount)
+      else { return nil }
+      let bytes = try file.read(upTo: Int(status.byteCount))
+      guard bytes.count == Int(status.byteCount) else { return nil }
+      return EntryReader.matches(bytes.span, testimony) ? bytes : nil
+    } catch {
+      return nil
+    }
+  }
+
+  /// Removes the entries that a closure chooses.
+  fileprivate func removeAll(
+    where isChosen: (DiskEntry) -> Bool
+  ) throws(CacheError) -> BulkRemoval {
+    var removal = BulkRemoval()
+    for name in try names().sorted() {
+      let look = try look(at: name)
+      guard let status = look.status, let entry = DiskEntry(look), isChosen(entry) else { continue }
+      do throws(Errno) {
+        guard try remove(name, judgedBy: status, key: entry.key) else { continue }
+        removal.removed += 1
+        removal.byteCount.addSaturating(UInt64(entry.byteCount))
+      } catch {
+        noteUpkeepFailure(error)
+        removal.failed += 1
+      }
+    }
+    if removal.removed > 0, configuration.durability == .durable {
+      do throws(Errno) {
+        try location.handle.descriptor.synchronize()
+      } catch {
+        throw CacheError(errno: error, operation: "removeAll", path: location.path)
+      }
+    }
+    return removal
+  }
+
+  /// Removes the file of a name if it is still the one that was judged.
+  ///
+  /// - Returns: Whether it was.
+  private func remove(
+    _ name: EntryName, judgedBy status: FileStatus, key: CacheKey?
+  ) throws(Errno) -> Bool {
+    try changing(name) { () throws(Errno) in
+      // A value that waits to be written has come since.
+      if pending(name) != nil || withState({ $0.hidesFile(named: name) || $0.phase.isEnding }) {
+        return false
+      }
+      tellObservers(ofRemoved: name, key)
+      defer { tellObservers(ofRemoved: name, key) }
+      guard
+        case .removed = try unlink(
+          name, inode: status.inode, changeTime: status.change, in: location.handle)
+      else { return false }
+      withState { state in
+        state.noteRemoved(name)
+        state.counters.countRemoval(.explicit)
+      }
+      tellOfRemoval(name, key: key, .explicit)
+      return true
+    }
+  }
+
+  /// Tells the memory tiers, and loads that are going on, of a value that is gone.
+  private func tellObservers(ofRemoved name: EntryName, _ key: CacheKey?) {
+    // Untrusted: the file's word decides nothing but whose value leaves memory.
+    if let key { tellObservers(Subject(key: key, name: name), except: nil) }
+    tellObservers(ofFiles: [name])
+  }
+}
+
+extension DiskEngine.EntryLook {
+  /// The status of the file, where the system told it.
+  fileprivate var status: FileStatus? {
+    switch self {
+    case .readable(let inspection): inspection.status
+    case .unreadable(_, let status): status
+    case .nothing: nil
+    }
+  }
+}

@@ -1,0 +1,135 @@
+public import LarderBasics
+import LarderSystem
+
+extension DiskCache {
+  /// Stores a value in place of what was there.
+  ///
+  /// A reader in any thread or process sees the old value, the new one, or none; never a part.
+  /// Rejected or failed, the old value is removed where that is possible; where it is not, and where
+  /// the store was refused before it began, the error says `oldValueRemains`.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes to keep.
+  ///   - key: What they are found by.
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
+  /// - Throws: `CacheError`: `.noSpace` when an eviction did not help, `.readOnly`,
+  ///   `.extendedDataUnsupported`, `.invalidArgument` for more extended data, `.nameOccupied`,
+  ///   `.permissionDenied`, `.closed`, `.forked`, `.io`.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ value: Span<UInt8>, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try checkStorable()
+    let request = request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
+  }
+
+  /// Stores a value in place of what was there.
+  ///
+  /// - Throws: `CacheError`, as the store of a span does.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(value.span, forKey: key, expiration: expiration, extendedData: extendedData)
+  }
+
+  /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
+  ///
+  /// Of several processes that try at once, one stores.
+  ///
+  /// What is there and could not be read as a value, such as an expired or a damaged file, is
+  /// replaced.
+  ///
+  /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does; a failure removes
+  ///   nothing, and says `oldValueRemains`.
+  /// - Complexity: O(bytes), also of a value that is there and was not checked yet.
+  @discardableResult
+  public func storeIfAbsent(
+    _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try checkStorable()
+    var exclusive = request(key, expiration, extendedData)
+    exclusive.isExclusive = true
+    let request = exclusive
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.store(value.span, request)
+    }
+  }
+
+  /// Stores a value that a closure writes in pieces, none of which is kept in memory.
+  ///
+  /// The value becomes visible when the closure returns, and not at all if it throws: then this
+  /// throws `.callerFailed`, or the closure's own `CacheError`.
+  ///
+  /// - Complexity: O(bytes), in the memory of a piece.
+  @discardableResult
+  public func store(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    try checkStorable()
+    let request = request(key, expiration, extendedData)
+    return try engine.countingErrors { () throws(CacheError) in try engine.store(request, body) }
+  }
+
+  /// Stores the content of a file, which stays where it is.
+  ///
+  /// Where the file system can, the entry shares the file's blocks until one of the two changes
+  /// (XFS and btrfs, on the same file system), or the kernel copies them; else they are copied in
+  /// pieces. The content is read once in any case, for its hash.
+  ///
+  /// - Parameters:
+  ///   - path: The regular file to copy; links are followed.
+  ///   - key: What the value is found by.
+  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - extendedData: Up to 1,024 bytes kept beside the value.
+  /// - Throws: `CacheError`, as the store of a span does; with the file's path when that cannot be
+  ///   opened or read.
+  /// - Complexity: O(bytes), in the memory of a piece.
+  @discardableResult
+  public func store(
+    contentsOfFile path: String, forKey key: some CacheKeyConvertible,
+    expiration: Expiration? = nil, extendedData: [UInt8] = []
+  ) throws(CacheError) -> StoreOutcome {
+    try store(forKey: key, expiration: expiration, extendedData: extendedData) { stream in
+      try stream.copyContent(of: try source(path))
+    }
+  }
+
+  /// Opens a file that is to be stored.
+  private func source(_ path: String) throws(CacheError) -> FileDescriptor {
+    do throws(Errno) {
+      let file = try FileDescriptor.open(source: path, faults: engine.configuration.faults)
+      // What is no regular file has no length and no beginning to go back to; a directory opens, and
+      // only the read would fail.
+      let status = try file.status()
+      if status.isDirectory { throw .isDirectory }
+      guard status.isRegular else { throw .invalidArgument }
+      return file
+    } catch {
+      throw CacheError(.invalidArgument, operation: "store", path: path, errno: error)
+    }
+  }
+
+  /// Throws if the cache was closed or only reads, or the process forked since it was opened.
+  func checkWritable(_ operation: String) throws(CacheError) {
+    try checkUsable(operation)
+    try engine.checkWritable(operation)
+  }
+
+  /// Throws if nothing may be stored; the error says that what was to be replaced is still there.
+  package func checkStorable() throws(CacheError) {
+    do throws(CacheError) {
+      try checkWritable("store")
+    } catch {
+      throw error.settingOldValueRemains(true)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+public import LarderBasics
+public import LarderSystem
+
+/// What a disk cache has done since it was opened. All objects on one directory in one process
+/// share it.
+///
+/// | counter | goes up when |
+/// |---|---|
+/// | `hits` | a value was found, by `value`, `read` or `withFile` |
+/// | `misses` | none was found, by reason |
+/// | `stores` | a value became visible |
+/// | `rejections` | a value was not stored, by reason |
+/// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
+/// | `purges` | a limit was passed or the disk was full, and victims were chosen |
+/// | `vainEvictions` | a store found the disk full again after an eviction for it |
+/// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
+/// | `stampsWritten` | a use reached the disk |
+/// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
+/// | `lostStores` | a value that was accepted as pending could not be written |
+/// | `evictionTime` | files of victims were removed, by the time that it took |
+/// | `errors` | a call threw an error that came from the system, by error number |
+/// | `upkeepFailures` | a step in the background failed, by error number |
+public struct DiskStatistics: Sendable, Hashable {
+  /// Values found.
+  public internal(set) var hits = 0
+  /// Values not found, by reason.
+  public internal(set) var misses: [MissReason: Int] = [:]
+  /// Values stored.
+  public internal(set) var stores = 0
+  /// Values not stored, by reason.
+  public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
+  /// Entries removed, by cause.
+  public internal(set) var removals: [RemovalCause: Int] = [:]
+  /// Times that a limit was passed or the disk was full, and victims were chosen.
+  public internal(set) var purges = 0
+  /// Evictions for a full disk after which it was as full as before, so that something else fills
+  /// it. For 30 seconds after one, stores that find the disk full fail without another.
+  public internal(set) var vainEvictions = 0
+  /// Bytes of values found.
+  public internal(set) var bytesRead = 0
+  /// Bytes of values stored.
+  public internal(set) var bytesWritten = 0
+  /// Uses that reached the disk.
+  public internal(set) var stampsWritten = 0
+  /// Uses that did not, because somebody had changed or removed the file.
+  public internal(set) var stampsDropped = 0
+  /// Values accepted as pending that could not be written later.
+  public internal(set) var lostStores = 0
+  /// The time that removing the files of evicted, expired and damaged entries took, in the
+  /// background and with waits for those who were changing them.
+  public internal(set) var evictionTime = Duration.zero
+  /// Errors thrown to callers, by error number; one that did not come from the system, such as
+  /// `.closed`, has none and is not there.
+  public internal(set) var errors: [Errno: Int] = [:]
+  /// Failures in the background, by error number.
+  public internal(set) var upkeepFailures: [Errno: Int] = [:]
+  /// Where the scan of the directory stands.
+  public internal(set) var scan = ScanProgress.notStarted
+  /// Things in the directory that are not the cache's, as of the last scan.
+  public internal(set) var foreignCount = 0
+  /// Whether others own or can write to the directory, and what they plant would be served.
+  public internal(set) var isDirectoryUnsafe = false
+
+  /// Where the scan of a directory stands.
+  public enum ScanProgress: Sendable, Hashable {
+    /// Nothing has asked for it.
+    case notStarted
+    /// It is going on; totals wait for it and limits are not kept yet.
+    case running
+    /// The index knows every entry.
+    case finished
+    /// It failed and will be tried again by the next who asks.
+    case failed(Errno)
+  }
+
+  /// All misses together.
+  public var missCount: Int { misses.values.reduce(0, +) }
+
+  /// The share of reads that found a value, 0 to 1; nil before the first read.
+  public var hitRate: Double? {
+    let reads = hits + missCount
+    return reads > 0 ? Double(hits) / Double(reads) : nil
+  }
+}

@@ -1,0 +1,83 @@
+import LarderBasics
+
+/// What an index keeps of one file beside its name, its place in the order and its expiry: 32
+/// bytes.
+///
+/// ```
+/// ┌──────────┬───────────────┬──────────┬──────────┬────────────┬─────────────────────────┐
+/// │ inode  8 │ change time 8 │ length 4 │ blocks 4 │ lifetime 4 │ tag 28 bits, kind, flag │
+/// └──────────┴───────────────┴──────────┴──────────┴────────────┴─────────────────────────┘
+/// ```
+///
+/// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
+struct EntryFacts: Sendable {
+  /// With the change time, what tells this state of the file from any other.
+  let inode: UInt64
+  var changeTime: PackedStamp
+  /// The lower 32 of the 48 bits of the length.
+  let lengthBottom: UInt32
+  /// Units of 512 bytes, so that 32 bits reach to 2 TiB.
+  let blockCount: UInt32
+  private var lifetimeSeconds: UInt32 = 0
+  private var tagAndFlags: UInt32 = 0
+
+  private static let tagMask: UInt32 = 1 << 28 - 1
+  private static let kindShift: UInt32 = 28
+  private static let verifiedFlag: UInt32 = 1 << 31
+
+  /// Packs what is known; what is beyond a field's range counts as its end.
+  init(_ entry: IndexedEntry) {
+    inode = entry.inode
+    changeTime = PackedStamp(entry.changeTime)
+    lengthBottom = UInt32(truncatingIfNeeded: Self.length(of: entry))
+    blockCount = UInt32(clamping: entry.allocatedByteCount / 512)
+    lifetime = entry.lifetime
+    keyTag = entry.keyTag
+    isVerified = entry.isVerified
+  }
+
+  /// The length that an entry is counted with.
+  static func length(of entry: IndexedEntry) -> UInt64 {
+    min(entry.byteCount, IndexedEntry.maximumByteCount)
+  }
+
+  var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
+
+  /// Which key the check proved, in 28 bits; see `CacheKey.tag`.
+  var keyTag: UInt32 {
+    get { tagAndFlags & Self.tagMask }
+    set { tagAndFlags = tagAndFlags & ~Self.tagMask | newValue & Self.tagMask }
+  }
+
+  /// Whether attribute and content were checked for this inode and change time.
+  var isVerified: Bool {
+    get { tagAndFlags & Self.verifiedFlag != 0 }
+    set { tagAndFlags = tagAndFlags & ~Self.verifiedFlag | (newValue ? Self.verifiedFlag : 0) }
+  }
+
+  /// Nil as long as the attribute was not read. 0 stands for that, so that a new record knows
+  /// nothing.
+  var lifetime: Lifetime? {
+    get {
+      switch tagAndFlags >> Self.kindShift & 7 {
+      case 1: .seconds(lifetimeSeconds)
+      case 2: .never
+      case 3: .fixed
+      case 4: .unknown
+      default: nil
+      }
+    }
+    set {
+      let kind: UInt32
+      switch newValue {
+      case nil: kind = 0
+      case .seconds: kind = 1
+      case .never: kind = 2
+      case .fixed: kind = 3
+      case .unknown: kind = 4
+      }
+      tagAndFlags = tagAndFlags & ~(7 << Self.kindShift) | kind << Self.kindShift
+      lifetimeSeconds = if case .seconds(let count) = newValue { count } else { 0 }
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import LarderSystem
+
+extension EngineState {
+  /// Hands a victim, which has left the index, to the evictor.
+  mutating func startEviction(_ victim: Victim) {
+    let eviction = evictions.begin()
+    doom([victim])
+    eviction.add([victim])
+    evictions.endChoosing(eviction)
+  }
+
+  /// Makes an entry of what has a victim's name, and counts no removal of it.
+  mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
+    cancelRemoval(of: victim.name)
+    counters.takeBackRemoval(victim.cause)
+    if !clearing.hidesFiles, let entry { index.upsert(entry, order: .byLastAccess) }
+  }
+}
+
+/// The outcome of the removal of a victim's file.
+struct RemovalOutcome: Sendable {
+  let victim: Victim
+  var isRemoved = false
+  var hasFailed = false
+  /// The entry that the name's file is, if it stays.
+  var entry: IndexedEntry?
+
+  var result: BulkRemoval {
+    var result = BulkRemoval()
+    if isRemoved {
+      result.removed = 1
+      result.byteCount = Int(victim.byteCount)
+    }
+    if hasFailed { result.failed = 1 }
+    return result
+  }
+}
+
+extension EngineState {
+  /// The outcome of an attempt to take a victim's name.
+  fileprivate enum VictimLock: Sendable {
+    case taken(DoomedFiles.Mark)
+    /// Another thread holds the name.
+    case busy
+    /// A store has replaced the file since, and the new one stays.
+    case cancelled
+  }
+
+  /// Takes the name of a victim.
+  fileprivate mutating func takeDoomed(_ name: EntryName) -> VictimLock {
+    guard let mark = doomed[name] else { return .cancelled }
+    return locks.take(name) ? .taken(mark) : .busy
+  }
+
+  /// Notes what became of a victim, and gives its name back.
+  ///
+  /// - Returns: False when the name is still taken, since there is late news of it to follow.
+  fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
+    let name = outcome.victim.name
+    if outcome.isRemoved {
+      cancelRemoval(of: name)
+    } else {
+      // It is still on the disk, and totals must say so.
+      readopt(outcome.victim, as: outcome.entry)
+    }
+    return !givingBack || locks.giveBack(name)
+  }
+}
+
+extension DiskEngine {
+  /// Victims that are removed between two looks at what else there is to do. Fewer where evictors
+  /// on several machines may be at it at once, and each unlink is a round trip.
+  private var batchSize: Int { isOnNetwork ? 16 : 64 }
+
+  /// Sees that the evictor runs if it has anything to do.
+  func runEvictor() {
+    let start = withState { $0.evictions.startEvictor() }
+    if start.mustRun { IOExecutor.upkeep.submit { self.evict() } }
+  }
+
+  /// Removes the files of all victims, once it is elected among the processes on the directory.
+  ///
+  /// While another process evicts, this one waits its turn, holding no thread; when its patience
+  /// ends it goes on all the same, since each file is judged again before it goes.
+  private func evict(since start: MonotonicTime = .now) {
+    let hasPatience =
+      MonotonicTime.now.duration(since: start) < configuration.electionPatience
+      && IOExecutor.upkeep.hasThreads
+    // The thread that was elected to choose the victims has left its term open.
+    if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
+      if hasPatience {
+        return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
+      }
+      noteUpkeepFailure(.wouldBlock)
+    }
+    while let eviction = withState({ $0.evictions.next() }) {
+      while true {
+        let victims = eviction.take(batchSize)
+        if victims.isEmpty { break }
+        let result = removeFiles(of: victims)
+        eviction.add(result)
+        changed.signal()
+        // Somebody has stored or used what stays, which may be too much again, and the event of it
+        // came when it was on its way out.
+        if result.removed + result.failed < victims.count { checkLimitsLater() }
+      }
+      synchronizeRemovals()
+      eviction.finish()
+      changed.signal()
+    }
+    guard endTerm() else { return evict() }
+    // Threads that wait for the evictor to rest look again.
+    changed.signal()
+  }
+
+  /// Gives the tag up, so that a neighbour can evict.
+  ///
+  /// - Returns: Whether nothing is left to do; what has come meanwhile wants another term.
+  private func endTerm() -> Bool {
+    let term = withState { $0.evictions.takeTerm() }
+    // The last reference: here the tag is closed, outside of the engine's lock.
+    _ = consume term
+    let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
+      (state.evictions.rest(), state.doomed.takeExcess())
+    }
+    return isOver
+  }
+
+  /// Sees that what was removed stays removed after a power cut, where that is promised.
+  private func synchronizeRemovals() {
+    guard configuration.durability == .durable else { return }
+    do throws(Errno) {
+      try location.handle.descriptor.synchronize()
+    } catch {
+      noteUpkeepFailure(error)
+    }
+  }
+
+  private func enterTerm() -> Election {
+    let election = elect()
+    if let lock = election.lock { withState { $0.evictions.enterTerm(lock) } }
+    return election
+  }
+
+  /// Removes the files of some victims. Giving one name back and taking the next is one look at the
+  /// state, where each by itself would be four a file.
+  private func removeFiles(of victims: [Victim]) -> BulkRemoval {
+    var result = BulkRemoval()
+    let start = MonotonicTime.now
+    var outcome: RemovalOutcome?
+    for victim in victims {
+      let lock = settle(outcome) { $0.takeDoomed(victim.name) }
+      outcome = nil
+      switch lock {
+      case .cancelled: break
+      // A name that another thread holds is waited for with no other name held.
+      case .busy: result.add(removeInTurn(victim))
+      case .taken(let mark):
+        generations.begin(victim.name)
+        let removal = removeFile(of: victim, mark)
+        generations.end(victim.name)
+        result.add(removal.result)
+        outcome = removal
+      }
+    }
+    settle(outcome) { $0.counters.addEvictionTime(MonotonicTime.now.duration(since: start)) }
+    return result
+  }
+
+  /// Notes what became of a victim, gives its name back, and goes on in the same look at the state.
+  @discardableResult
+  private func settle<Result: Sendable>(
+    _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
+  ) -> Result {
+    let (late, result) = withState { state in
+      let late = outcome.flatMap { state.settle($0) ? nil : $0.victim.name }
+      return (late, next(&state))
+    }
+    if let late { followLateNews(of: late) }
+    if outcome != nil { changed.signal() }
+    return result
+  }
+
+  private func removeInTurn(_ victim: Victim) -> BulkRemoval {
+    changing(victim.name) {
+      guard let mark = withState({ $0.doomed[victim.name] }) else { return BulkRemoval() }
+      let outcome = removeFile(of: victim, mark)
+      withState { _ = $0.settle(outcome, givingBack: false) }
+      return outcome.result
+    }
+  }
+
+  /// Removes a victim's file unless it was used or replaced since; then it is to be an entry again,
+  /// and neither removed nor failed.
+  private func removeFile(of victim: Victim, _ mark: DoomedFiles.Mark) -> RemovalOutcome {
+    do throws(Errno) {
+      let unlinking = try unlink(
+        victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
+        in: location.handle)
+      // What others have removed or stored is not to be met in memory, where a value that a limit
+      // evicts may stay. The event of it finds nothing new any more.
+      if case .removed = unlinking {} else { tellObservers(ofFiles: [victim.name]) }
+      if case .changed(let status) = unlinking {
+        return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
+      }
+      tellOfRemoval(victim.name, mark.cause)
+      return RemovalOutcome(victim: victim, isRemoved: true)
+    } catch {
+      noteUpkeepFailure(error)
+      var victim = victim
+      victim.changeTime = mark.changeTime.timestamp
+      return RemovalOutcome(victim: victim, hasFailed: true, entry: IndexedEntry(victim))
+    }
+  }
+
+  /// Waits until an eviction is over and returns what came of it.
+  func wait(for eviction: Eviction) -> BulkRemoval {
+    runEvictor()
+    return wait { _ in
+      let (result, isFinished) = eviction.progress
+      return isFinished ? result : nil
+    }
+  }
+
+  /// Waits until no victim's file is left.
+  func waitForEvictor() {
+    runEvictor()
+    wait { $0.evictions.isAtRest ? () : nil }
+  }
+}

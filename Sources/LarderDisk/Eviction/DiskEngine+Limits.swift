@@ -1,0 +1,311 @@
+import LarderBasics
+import LarderSystem
+
+extension DiskEngine {
+  /// After a store: starts the scan that limits need, and chooses victims if a limit was passed.
+  ///
+  /// - Parameter name: The name that was stored, which is no victim; nil after something else.
+  func enforceLimits(after name: EntryName?) {
+    guard configuration.hasLimit else { return }
+    startScanIfNeeded()
+    if name != nil { rescanIfDue() }
+    enforceLimits { _ in name }
+  }
+
+  /// After a scan or what neighbours did: chooses victims if a limit is passed.
+  ///
+  /// The entry that goes last is spared: its store may be about to look at the limits itself, and
+  /// must find things as they were before this look.
+  func enforceLimits() {
+    guard configuration.hasLimit else { return }
+    enforceLimits { $0.index.mostRecentName }
+  }
+
+  private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
+    guard purge(missing: missingFreeSpace(), sparing: spared) else { return }
+    // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
+    while purge(missing: 0, sparing: { $0.index.mostRecentName }) {}
+  }
+
+  /// Chooses victims if a limit is passed and no other thread is choosing.
+  ///
+  /// - Returns: Whether there were any.
+  private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
+    // Before the lock is taken a second time, since the election asks the system.
+    guard isOverLimit(missing), let election = termToEvict() else { return false }
+    let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
+      // After shutdown another process may own the directory, so no victims are chosen.
+      // A purge that is under way goes by the totals as they come to be, new stores included.
+      guard state.isScanned, !state.phase.isShutDown, !state.evictions.isPurging,
+        let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
+      else { return nil }
+      state.counters.countPurge()
+      return (plan, state.evictions.beginPurge(election.lock))
+    }
+    guard let purge else { return false }
+    carryOut(purge.plan, purge.eviction)
+    // Ends the term as well if there is nothing to do in it.
+    runEvictor()
+    return !purge.eviction.isEmpty
+  }
+
+  /// Takes a plan's victims out of the index, a slice at a time.
+  ///
+  /// - Returns: Their eviction, which the evictor has to be started for; nil, with none chosen, when
+  ///   the engine is ending.
+  @discardableResult
+  func carryOut(_ plan: TrimPlan) -> Eviction? {
+    let begun = withState { state in
+      // In the same look as the beginning: the end of the engine waits for what has begun before
+      // it, and later another process may own the directory.
+      state.phase.isShutDown ? nil : state.evictions.begin()
+    }
+    guard let eviction = begun else { return nil }
+    carryOut(plan, eviction)
+    return eviction
+  }
+
+  private func carryOut(_ plan: TrimPlan, _ eviction: Eviction) {
+    var course = TrimCourse(plan)
+    while !course.isDone {
+      course = withState { [course] state in
+        var next = course
+        state.evictSlice(&next, eviction)
+        return next
+      }
+    }
+    // The evictor, which tells of its end, has nothing to do.
+    if eviction.isEmpty { changed.signal() }
+  }
+
+  private func isOverLimit(_ missing: UInt64) -> Bool {
+    withState { [now] state in
+      guard state.isScanned, !state.phase.isShutDown else { return false }
+      if plan(for: state, missing: missing, protecting: nil, at: now) != nil { return true }
+      state.limits.forgetLostElections()
+      return false
+    }
+  }
+
+  /// The plan that the limits ask for, nil when all are kept.
+  ///
+  /// - Parameter now: The time, which the caller has read before it took the lock: the clock is the
+  ///   program's own code and may use the cache.
+  func plan(
+    for state: EngineState, missing: UInt64, protecting name: EntryName?, at now: Timestamp
+  ) -> TrimPlan? {
+    var plan = TrimPlan(now: now, protected: name)
+    var isNeeded = false
+    if let limit = configuration.sizeLimit, state.measured(configuration) > UInt64(limit) {
+      let target = TrimPlan.target(limit, configuration.trimTarget)
+      plan.setMaximum(target, configuration.sizeMeasure)
+      isNeeded = true
+    }
+    if let limit = configuration.countLimit, state.index.count > limit {
+      plan.maximumCount = Int(TrimPlan.target(limit, configuration.trimTarget))
+      isNeeded = true
+    }
+    if missing > 0 {
+      plan.byteCountToFree = missing
+      isNeeded = true
+    }
+    return isNeeded ? plan : nil
+  }
+
+  /// The bytes that the file system lacks for the free space to be kept, looked up at most every
+  /// five seconds: what was evicted shows only when its files are gone.
+  ///
+  /// None for a process that has stored nothing. What took the space may be none of the cache's,
+  /// and a question, or a reader, must not cost the cache its entries.
+  private func missingFreeSpace() -> UInt64 {
+    guard let limit = configuration.freeSpaceLimit else { return 0 }
+    let time = MonotonicTime.now
+    let isDue = withState { state in
+      state.isScanned && state.counters.hasStored
+        && state.limits.beginFreeSpaceCheck(at: time)
+    }
+    guard isDue else { return 0 }
+    do throws(Errno) {
+      let free = try location.handle.freeByteCount()
+      return free < UInt64(limit) ? UInt64(limit) - free : 0
+    } catch {
+      noteUpkeepFailure(error)
+      return 0
+    }
+  }
+
+  /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
+  /// neighbour's is, and reserves room for a value.
+  ///
+  /// - Returns: The bytes reserved, which are given back when the value is published or is not
+  ///   stored: of several stores that wait, no more go on than there is room for.
+  func waitForRoom(_ byteCount: Int) -> UInt64 {
+    guard let limit = configuration.sizeLimit else { return 0 }
+    let most = UInt64(limit) + UInt64(limit) / 10
+    if mustLookAround(limit) {
+      _ = catchUp()
+      enforceLimits()
+    }
+    let room = configuration.sizeMeasure.footprint(of: byteCount)
+    let mayWaitForNeighbour = wait { state -> Bool? in
+      let mustWait = state.isScanned && state.isMakingRoom
+      if mustWait && !state.hasRoom(for: room, within: most, configuration) { return nil }
+      state.limits.reserve(room)
+      return state.limits.hasLostElection
+    }
+    // A neighbour may be evicting when this process has no victims at all.
+    if mayWaitForNeighbour && hasEvents { waitForNeighbour(within: most) }
+    return room
+  }
+
+  /// Gives back the room of a value that is not stored.
+  func giveBack(_ room: UInt64) {
+    guard room > 0 else { return }
+    withState { $0.limits.giveBack(room) }
+    changed.signal()
+  }
+
+  /// Whether a limit is so near that neighbours' latest changes count. A thread that stores then
+  /// follows them itself, so that no writer outruns what it knows of its neighbours.
+  private func mustLookAround(_ limit: Int) -> Bool {
+    guard hasEvents else { return false }
+    return withState { state in
+      state.isScanned && state.limits.hasRecentNews(at: .now)
+        && state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
+    }
+  }
+
+  /// Evicts by a plan of the caller's and waits until the files are gone.
+  func trim(_ operation: String, _ makePlan: (Timestamp) -> TrimPlan) throws(CacheError)
+    -> BulkRemoval
+  {
+    try checkWritable(operation)
+    // The sweep at the end of a scan would take what this is asked to remove, and report.
+    withState { $0.limits.beginTrim() }
+    defer {
+      withState { $0.limits.endTrim() }
+      enforceLimits(after: nil)
+    }
+    try waitForScan()
+    guard let eviction = carryOut(makePlan(now)) else {
+      throw CacheError(.closed, operation: operation, path: location.path)
+    }
+    tellObservers(ofTrimming: eviction)
+    return wait(for: eviction)
+  }
+
+  /// Has memory forget the values that a caller's trim has removed from the disk. A value that a
+  /// limit removes may stay in memory for as long as any value without a use on the disk: it is used,
+  /// which the limit could not know.
+  private func tellObservers(ofTrimming eviction: Eviction) {
+    guard !observers.all().isEmpty else { return }
+    let names = eviction.names
+    for name in names { outdateReaders(of: name) }
+    tellObservers(ofFiles: names)
+  }
+
+  /// Removes expired and over-aged entries.
+  func sweep() {
+    let plan = backgroundSweepPlan()
+    let mayStart = withState { state in
+      state.isScanned && !state.phase.isShutDown && !state.limits.hasWaitingTrim
+    }
+    guard mayStart else { return }
+    carryOut(plan)
+    runEvictor()
+  }
+
+  /// The plan of the sweeps in the background.
+  func backgroundSweepPlan() -> TrimPlan {
+    sweepPlan(at: now, grace: configuration.expiredGrace)
+  }
+
+  /// The plan of a sweep. Its victims count as expired, also those that have reached the age limit.
+  ///
+  /// - Parameter grace: How long entries are spared after their expiry.
+  func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
+    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
+    if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
+    plan.cause = .expired
+    return plan
+  }
+
+  /// Sweeps now and again for as long as the engine lives.
+  func planSweeps() {
+    if withState({ $0.limits.planSweeps() }) { planNextSweep() }
+  }
+
+  private func planNextSweep() {
+    IOExecutor.upkeep.submit(after: configuration.sweepInterval) { [weak self] in
+      guard let self, !self.withState({ $0.phase.isShutDown }) else { return }
+      self.sweep()
+      self.planNextSweep()
+    }
+  }
+}
+
+extension EngineState {
+  /// The total that the size limit is compared with.
+  func measured(_ configuration: DiskCache.Configuration) -> UInt64 {
+    configuration.sizeMeasure.of(index.totals)
+  }
+
+  /// The same with the files that are still there of victims and of a removal of everything.
+  func measuredOnDisk(_ configuration: DiskCache.Configuration) -> UInt64 {
+    let measure = configuration.sizeMeasure
+    var sum = measured(configuration)
+    sum.addSaturating(measure.of(doomed.totals))
+    sum.addSaturating(measure.of(clearing.remaining))
+    return sum
+  }
+
+  /// Whether files are on their way out whose end a store can wait for.
+  var isMakingRoom: Bool {
+    if clearing.remaining.count > 0 { return true }
+    // The thread that is still choosing victims starts the evictor next.
+    return !evictions.isAtRest && !doomed.isEmpty
+  }
+
+  /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
+  ///
+  /// For plans that take no entry but those that have expired, and tests.
+  @discardableResult
+  mutating func evict(_ plan: TrimPlan) -> Eviction {
+    var course = TrimCourse(plan)
+    let eviction = evictions.begin()
+    evictSlice(&course, eviction, atMost: .max)
+    return eviction
+  }
+
+  /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others
+  /// as what the plan says.
+  mutating func evictSlice(
+    _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
+  ) {
+    let (expired, others) = course.takeSlice(of: &index, atMost: count)
+    hand(expired, to: eviction, .expired)
+    hand(others, to: eviction, course.plan.cause)
+    if course.isDone || count == .max { evictions.endChoosing(eviction) }
+  }
+
+  private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {
+    guard !victims.isEmpty else { return }
+    let counted = victims.map { $0.counted(as: cause) }
+    counters.countRemoval(cause, counted.count)
+    doom(counted)
+    eviction.add(counted)
+  }
+}
+
+extension DiskCache.SizeMeasure {
+  /// Returns the sum that this measure counts of some totals.
+  func of(_ totals: IndexTotals) -> UInt64 {
+    self == .bytes ? totals.byteCount : totals.allocatedByteCount
+  }
+
+  /// Returns the size that a value will count with once it is written. Most file systems have blocks
+  /// of 4 KiB.
+  func footprint(of byteCount: Int) -> UInt64 {
+    self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
+  }
+}

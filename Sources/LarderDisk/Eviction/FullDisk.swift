@@ -1,0 +1,69 @@
+import LarderSystem
+
+/// The evictions that stores ask for when they find the disk full.
+///
+/// A disk that something else has filled stays full whatever is evicted: if every store that fails
+/// halved the cache, ten of them would empty it. So there is one eviction at a time, which counts
+/// for all stores that were under way then. After one that helped none of them there is no other
+/// for `fullDiskPause`.
+struct FullDisk: Sendable {
+  /// The number of evictions that are over.
+  private(set) var count = 0
+  private var isEvicting = false
+  /// Whether the last eviction freed anything.
+  private var hasFreed = false
+  /// Whether a store succeeded after the last eviction.
+  private var hasHelped = false
+  /// The eviction after which a store last found the disk as full as before, and when.
+  private var lastVain: (count: Int, time: MonotonicTime)?
+
+  /// What a store does that found the disk full.
+  enum Step: Sendable, Equatable {
+    /// Wait for the end of the eviction that is going on.
+    case wait
+    /// Evict, and call `end(hasFreed:)`.
+    case evict
+    /// Try again, because an eviction since the store began has freed something.
+    case retry
+    /// Fail, because an eviction would not help.
+    case fail
+  }
+
+  /// Decides what a store does that found the disk full. If it is to evict, the eviction is going on
+  /// from then.
+  ///
+  /// - Parameters:
+  ///   - count: The number of evictions that were over when the store began to write.
+  ///   - pause: The time without evictions after one that helped no store.
+  mutating func step(since count: Int, at now: MonotonicTime, pause: Duration) -> Step {
+    if isEvicting { return .wait }
+    if self.count != count { return hasFreed ? .retry : .fail }
+    if let lastVain, now.duration(since: lastVain.time) < pause { return .fail }
+    isEvicting = true
+    return .evict
+  }
+
+  /// Ends the eviction that is going on.
+  mutating func end(hasFreed: Bool) {
+    isEvicting = false
+    count += 1
+    self.hasFreed = hasFreed
+    hasHelped = false
+  }
+
+  /// Notes that a store succeeded after an eviction.
+  mutating func noteSuccess() {
+    hasHelped = true
+    lastVain = nil
+  }
+
+  /// Notes that a store found the disk full again after an eviction.
+  ///
+  /// - Returns: Whether the eviction counts as vain by this: no store has succeeded since, and none
+  ///   was found to fail before.
+  mutating func noteFailure(at now: MonotonicTime) -> Bool {
+    if hasHelped { return false }
+    defer { lastVain = (count, now) }
+    return lastVain?.count != count
+  }
+}

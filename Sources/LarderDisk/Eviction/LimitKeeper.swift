@@ -1,0 +1,126 @@
+import LarderSystem
+
+/// The state of keeping the limits, beside the victims themselves: what is planned, what other
+/// processes do, and the room that stores have reserved.
+struct LimitKeeper: Sendable {
+  /// The room under the size limit that stores have taken whose files are not published yet.
+  private(set) var reservedByteCount: UInt64 = 0
+  /// The trims that wait for the scan, to remove the expired entries themselves.
+  private var waitingTrimCount = 0
+  /// The time at which another process was first found to be evicting although a limit is passed.
+  private var lostSince: MonotonicTime?
+  private var lastLost: MonotonicTime?
+  /// The last time at which events told of a change by another process.
+  private var lastNews: MonotonicTime?
+  private var lastFreeSpaceCheck: MonotonicTime?
+  /// Whether a look at the limits is planned.
+  private(set) var isCheckPlanned = false
+  /// Whether the next sweep is planned, each of which plans the next.
+  private var areSweepsPlanned = false
+}
+
+// Room.
+extension LimitKeeper {
+  /// Reserves room for the file of a store.
+  mutating func reserve(_ byteCount: UInt64) { reservedByteCount += byteCount }
+
+  /// Gives the room of a store back, because its file is counted or it has none.
+  mutating func giveBack(_ byteCount: UInt64) { reservedByteCount -= byteCount }
+}
+
+// Trims that callers ask for.
+extension LimitKeeper {
+  /// Whether a trim waits, so that no sweep takes what it is asked to remove and report.
+  var hasWaitingTrim: Bool { waitingTrimCount > 0 }
+
+  /// Notes that a trim waits.
+  mutating func beginTrim() { waitingTrimCount += 1 }
+
+  /// Notes that a trim is over.
+  mutating func endTrim() { waitingTrimCount -= 1 }
+}
+
+// Elections among the processes on a directory.
+extension LimitKeeper {
+  /// What a process may do whose limit is passed.
+  enum Candidacy: Sendable, Equatable {
+    /// Ask to be elected. If the election is lost, wait, or evict all the same when the patience
+    /// with the other process is at its end.
+    case ask(isImpatient: Bool)
+    /// Wait for a moment, because an election was just lost.
+    case wait
+    /// Evict without an election, because the other process was given time enough.
+    case goOn
+  }
+
+  /// Decides what this process may do whose limit is passed.
+  ///
+  /// - Parameters:
+  ///   - pause: The shortest time between two elections.
+  ///   - patience: The longest time for which another process is waited for.
+  func candidacy(at now: MonotonicTime, pause: Duration, patience: Duration) -> Candidacy {
+    let isImpatient = lostSince.map { now.duration(since: $0) > patience } ?? false
+    let isPause = lastLost.map { now.duration(since: $0) < pause } ?? false
+    if !isPause { return .ask(isImpatient: isImpatient) }
+    return isImpatient ? .goOn : .wait
+  }
+
+  /// Whether another process is evicting, as far as the last election told.
+  var hasLostElection: Bool { lostSince != nil }
+
+  /// Notes that an election was lost.
+  mutating func noteLostElection(at now: MonotonicTime) {
+    lastLost = now
+    lostSince = lostSince ?? now
+  }
+
+  /// Forgets lost elections, because one was won or the limits are kept.
+  mutating func forgetLostElections() { lostSince = nil }
+}
+
+// Other processes.
+extension LimitKeeper {
+  /// The time for which news of other processes' changes counts as recent.
+  static let newsAge = Duration.seconds(10)
+
+  /// Notes that events told of a change by another process.
+  mutating func noteNews(at now: MonotonicTime) { lastNews = now }
+
+  /// Whether another process has changed something a short while ago.
+  ///
+  /// The clock is read only where anything was changed at all, because every store asks.
+  func hasRecentNews(at now: @autoclosure () -> MonotonicTime) -> Bool {
+    lastNews.map { now().duration(since: $0) < Self.newsAge } ?? false
+  }
+}
+
+// Plans. Each function says whether the caller has to act, and takes note that it does.
+extension LimitKeeper {
+  /// The shortest time between two looks at the free space: evicted bytes show only when the files
+  /// are gone.
+  static let freeSpaceInterval = Duration.seconds(5)
+
+  /// Begins a look at the free space; returns false if the last one was not long ago.
+  mutating func beginFreeSpaceCheck(at now: MonotonicTime) -> Bool {
+    if let last = lastFreeSpaceCheck, now.duration(since: last) < Self.freeSpaceInterval {
+      return false
+    }
+    lastFreeSpaceCheck = now
+    return true
+  }
+
+  /// Plans a look at the limits; returns false if one is planned.
+  mutating func planCheck() -> Bool {
+    defer { isCheckPlanned = true }
+    return !isCheckPlanned
+  }
+
+  /// Begins the planned look at the limits, after which another one can be planned.
+  mutating func beginCheck() { isCheckPlanned = false }
+
+  /// Plans the sweeps; returns false if they are planned.
+  mutating func planSweeps() -> Bool {
+    defer { areSweepsPlanned = true }
+    return !areSweepsPlanned
+  }
+}

@@ -1,0 +1,90 @@
+import LarderSystem
+
+/// Every entry known, by name, in the order of last access and by expiry.
+///
+/// A pure value: no lock, no clock, no file. An engine keeps it under its one lock; a copy of it is
+/// a snapshot, to be read outside of the lock for as long as one likes.
+///
+/// ```
+///  names     digest 16, extension 2, top of the length 2, chain 4,  bucket 4
+///  order     previous 4, next 4, last access 8;   last access 8 and slot 4 of strays
+///  expiries  position 4,            expiry 8 and slot 4 of those that expire
+///  facts     inode 8, change time 8, length 4, blocks 4, lifetime 4, tag and flags 4
+/// ```
+///
+/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot;
+/// 12 more for as many as were out of the order of use at once, as a scan meets them. What belongs
+/// together in an operation lies together, and what is walked alone is dense.
+///
+/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB; what is beyond
+/// counts as the nearest of these. No operation takes time in proportion to the number of entries,
+/// not even in the moment at which something grows or the first victim is chosen.
+package struct EntryIndex: Sendable {
+  var names: NameTable
+  var order = AccessOrder()
+  var expiries = ExpiryHeap()
+  var facts = ChunkedArray<EntryFacts>()
+  var totals = IndexTotals()
+
+  /// Creates an index without entries.
+  package init() {
+    var generator = SystemRandomNumberGenerator()
+    self.init(using: &generator)
+  }
+
+  /// Creates an index whose table of names takes its secret from a generator.
+  init(using generator: inout some RandomNumberGenerator) {
+    names = NameTable(hash: NameHash(using: &generator))
+  }
+
+  /// The number of entries.
+  package var count: Int { totals.count }
+
+  /// The bytes of all values, or the most that 64 bits hold.
+  package var byteCount: UInt64 { totals.byteCount }
+
+  /// The bytes set aside for all files, or the most that 64 bits hold.
+  package var allocatedByteCount: UInt64 { totals.allocatedByteCount }
+
+  /// The earliest expiry, nil when nothing can expire.
+  ///
+  /// - Complexity: O(1).
+  var nextExpiry: Timestamp? {
+    expiries.first?.expiry.timestamp
+  }
+
+  /// What is known of the entry of a name.
+  ///
+  /// - Complexity: O(1).
+  package func entry(named name: EntryName) -> IndexedEntry? {
+    names.slot(of: name).map { entry(at: $0, named: name) }
+  }
+
+  /// Whether there is an entry of a name.
+  ///
+  /// - Complexity: O(1).
+  package func contains(_ name: EntryName) -> Bool {
+    names.slot(of: name) != nil
+  }
+}
+
+extension EntryIndex {
+  /// What is known of a slot's entry, put together from the parts.
+  func entry(at slot: EntrySlot) -> IndexedEntry {
+    entry(at: slot, named: names.name(of: slot))
+  }
+
+  private func entry(at slot: EntrySlot, named name: EntryName) -> IndexedEntry {
+    let facts = facts[slot]
+    return IndexedEntry(
+      name: name, byteCount: byteCount(at: slot), allocatedByteCount: facts.allocatedByteCount,
+      lastAccess: order.stamp(of: slot).timestamp, expiry: expiries.expiry(of: slot).timestamp,
+      inode: facts.inode, changeTime: facts.changeTime.timestamp, lifetime: facts.lifetime,
+      isVerified: facts.isVerified, keyTag: facts.keyTag)
+  }
+
+  /// The length, from the 16 bits with the name and the 32 with the facts.
+  func byteCount(at slot: EntrySlot) -> UInt64 {
+    UInt64(names.identities[slot].lengthTop) << 32 | UInt64(facts[slot].lengthBottom)
+  }
+}

@@ -1,0 +1,53 @@
+import LarderBasics
+package import LarderSystem
+
+/// What the index knows of one entry.
+package struct IndexedEntry: Sendable, Hashable {
+  /// The full name of the file, extension included.
+  package var name: EntryName
+  /// The value's length; what is above `maximumByteCount` counts as that.
+  var byteCount: UInt64
+  /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
+  var allocatedByteCount: UInt64
+  /// The last use that this process knows of, which the disk may lag behind.
+  var lastAccess: Timestamp
+  /// `Timestamp.never` when it does not expire.
+  var expiry: Timestamp
+  /// With the change time, which state of which file this is known of.
+  var inode: UInt64
+  var changeTime: Timestamp
+  /// Nil as long as the attribute was not read.
+  var lifetime: Lifetime?
+  /// Whether attribute and content were checked for this inode and change time.
+  var isVerified: Bool
+  /// 28 bits of a seeded hash of the key that the check proved.
+  var keyTag: UInt32
+
+  /// What a longer file counts as: a sparse one of 2⁶³ bytes takes a line in a shell.
+  static let maximumByteCount: UInt64 = 1 << 48 - 1
+}
+
+extension IndexedEntry {
+  /// Creates an entry as a scan meets it: with the stamps of its file, the attribute not read.
+  package init(
+    name: EntryName, byteCount: UInt64, allocatedByteCount: UInt64, lastAccess: Timestamp,
+    expiry: Timestamp, inode: UInt64, changeTime: Timestamp
+  ) {
+    self.init(
+      name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
+      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, lifetime: nil,
+      isVerified: false, keyTag: 0)
+  }
+}
+
+extension IndexedEntry {
+  /// A victim whose file could not be removed.
+  ///
+  /// It is not verified any more: its next reader checks it again.
+  init(_ victim: Victim) {
+    self.init(
+      name: victim.name, byteCount: victim.byteCount,
+      allocatedByteCount: victim.allocatedByteCount, lastAccess: victim.lastAccess,
+      expiry: victim.expiry, inode: victim.inode, changeTime: victim.changeTime)
+  }
+}

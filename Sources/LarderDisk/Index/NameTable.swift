@@ -1,0 +1,129 @@
+import LarderDigest
+
+/// Finds entries by name, and gives them their slots: linear hashing with chains.
+///
+/// ```
+///  buckets   0    1    2    3    4      as many as there were entries at most: with the next one,
+///            │    │    │    │    │      bucket 5 is added, and takes over its part of bucket 1
+///            ▼    ▼    ▼    ▼    ▼
+///  slots     7    –    2    0    5
+///            ▼         ▼
+///            3         6                each slot names the next of its chain
+/// ```
+///
+/// One bucket is split per insertion once there are as many entries as buckets, so there is no
+/// moment at which the whole table is made anew: a table of a million names that doubles is a pause
+/// of tens of milliseconds for all who wait for the index's lock. A chain is one slot long on
+/// average. It costs 8 bytes per entry; open addressing costs between 5 and 11, and twice in the
+/// moment of growth.
+struct NameTable: Sendable {
+  /// What is kept of a name: 24 bytes.
+  struct Identity: Sendable {
+    let digest: MD5Digest
+    /// The next slot of the chain, or the next free slot.
+    var next: EntrySlot
+    /// `ExtensionNumbers.unused` for a free slot.
+    var extensionNumber: UInt16
+    /// Two bytes that were padding otherwise: the top of the 48 bits of the value's length.
+    var lengthTop: UInt16 = 0
+  }
+
+  var identities = ChunkedArray<Identity>()
+  var buckets = ChunkedArray<EntrySlot>()
+  var extensions = ExtensionNumbers()
+  let hash: NameHash
+  /// The bits of a hash that count while the buckets double; those of the last doubling are one
+  /// less.
+  var mask = 1
+  var firstFree = EntrySlot.none
+  /// The number of names.
+  private(set) var count = 0
+
+  /// Slots whose memory is not worth giving back.
+  static let smallCount = 2048
+
+  init(hash: NameHash) {
+    self.hash = hash
+  }
+
+  /// Creates a table with the secret of this process's small tables.
+  init() {
+    self.init(hash: .ofProcess)
+  }
+
+  /// The slot of a name.
+  ///
+  /// - Complexity: O(1).
+  func slot(of name: EntryName) -> EntrySlot? {
+    guard count > 0, let number = extensions.number(of: name.fileExtension) else { return nil }
+    var slot = buckets[bucket(of: name.digest, number)]
+    while slot != .none {
+      let identity = identities[slot]
+      if identity.digest == name.digest && identity.extensionNumber == number { return slot }
+      slot = identity.next
+    }
+    return nil
+  }
+
+  /// Gives a name that is not in the table a slot; nil when there is no number for its extension.
+  ///
+  /// - Complexity: O(1).
+  mutating func insert(_ name: EntryName) -> EntrySlot? {
+    guard let number = extensions.use(name.fileExtension) else { return nil }
+    // Before the bucket is looked up: the new one may be the name's.
+    if count >= buckets.count { addBucket() }
+    let slot = takeSlot()
+    let bucket = bucket(of: name.digest, number)
+    let next = buckets[bucket]
+    identities.put(
+      Identity(digest: name.digest, next: next, extensionNumber: number), at: slot)
+    buckets[bucket] = slot
+    count += 1
+    return slot
+  }
+
+  /// Takes a name out and gives its slot back.
+  ///
+  /// - Complexity: O(1).
+  mutating func remove(_ slot: EntrySlot) {
+    unchain(slot)
+    extensions.endUse(of: identities[slot].extensionNumber)
+    // The digest stays as it is: a free slot is told by its extension's number alone.
+    identities[slot].extensionNumber = ExtensionNumbers.unused
+    identities[slot].next = firstFree
+    firstFree = slot
+    count -= 1
+  }
+}
+
+extension NameTable {
+  /// The name that has a slot.
+  func name(of slot: EntrySlot) -> EntryName {
+    let identity = identities[slot]
+    return EntryName(
+      digest: identity.digest, fileExtension: extensions[identity.extensionNumber])
+  }
+
+  /// Whether a slot's name goes before another's.
+  func precedes(_ a: EntrySlot, _ b: EntrySlot) -> Bool {
+    let (first, second) = (identities[a].digest, identities[b].digest)
+    return first == second ? name(of: a) < name(of: b) : first < second
+  }
+
+  /// Whether a slot is an entry's.
+  func isUsed(_ slot: EntrySlot) -> Bool {
+    identities[slot].extensionNumber != ExtensionNumbers.unused
+  }
+
+  /// The slot freed last, else a new one behind all others.
+  private mutating func takeSlot() -> EntrySlot {
+    let slot = firstFree
+    guard slot == .none else {
+      firstFree = identities[slot].next
+      return slot
+    }
+    let number = identities.count
+    precondition(number < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
+    return EntrySlot(number: UInt32(truncatingIfNeeded: number))
+  }
+}

@@ -1,0 +1,137 @@
+import LarderBasics
+import LarderSystem
+
+extension DiskEngine {
+  /// What a file says of itself, with nothing counted as use and no content read.
+  struct Inspection: Sendable {
+    let name: EntryName
+    let status: FileStatus
+    let reading: EntryAttribute.Reading?
+    let extendedData: [UInt8]
+    /// Whether the file has no attribute and is what a power cut has left of a value.
+    let isRemnant: Bool
+
+    var attribute: EntryAttribute? {
+      guard case .attribute(let attribute)? = reading else { return nil }
+      return attribute
+    }
+  }
+
+  /// Looks at the entry of a key; nil where a read would miss, as far as that shows without its
+  /// content.
+  ///
+  /// - Parameter staleness: How long past its expiry an entry is still found.
+  func inspect(
+    _ subject: Subject, staleness: Duration = .zero
+  ) throws(CacheError) -> Inspection? {
+    guard let inspection = try inspect(subject.name) else { return nil }
+    if let attribute = inspection.attribute {
+      guard subject.key.withBytes(attribute.proof.admits) else { return nil }
+      if configuration.requireProof && attribute.proof == .none { return nil }
+    } else {
+      if inspection.reading == .otherVersion { return nil }
+      if inspection.reading == .malformed && reader.checksContent { return nil }
+      if configuration.requireProof { return nil }
+      if inspection.isRemnant && reader.checksContent { return nil }
+    }
+    let status = inspection.status
+    let pending = withState { $0.uses.expiry(of: subject.name, status) }
+    let objection = reader.trust.objection(
+      to: status, pending: pending, now: now.adding(.zero - staleness))
+    return objection == nil ? inspection : nil
+  }
+
+  /// Looks at the file of a name, expired or not; nil where there is none that can be an entry and
+  /// be read.
+  func inspect(_ name: EntryName) throws(CacheError) -> Inspection? {
+    guard case .readable(let inspection) = try look(at: name) else { return nil }
+    return inspection
+  }
+
+  /// What a look at the file of a name shows.
+  enum EntryLook: Sendable {
+    case readable(Inspection)
+    /// An entry that cannot be opened or read; the status where the system tells it.
+    case unreadable(EntryName, FileStatus?)
+    /// No file that can be an entry.
+    case nothing
+  }
+
+  /// Looks at the file of a name, expired or not.
+  func look(at name: EntryName) throws(CacheError) -> EntryLook {
+    if withState({ $0.hidesFile(named: name) }) { return .nothing }
+    switch try reader.open(name.fileName, in: location.handle) {
+    case .missed(.unreadable, _): return lookAtUnreadable(name)
+    case .missed: return .nothing
+    case .file(let descriptor, let status):
+      guard status.isRegular, reader.trust.isTrusted(status) else { return .nothing }
+      do throws(Errno) {
+        let reading = try reader.attributeReading(of: descriptor)
+        return .readable(
+          Inspection(
+            name: name, status: status, reading: reading,
+            extendedData: try reader.extendedData(of: descriptor),
+            isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false))
+      } catch {
+        guard EntryReader.missReason(for: error) == nil else { return .unreadable(name, status) }
+        throw CacheError(readFailure: error, name: name.description)
+      }
+    }
+  }
+
+  /// Looks at what cannot be opened: its status may be told all the same.
+  private func lookAtUnreadable(_ name: EntryName) -> EntryLook {
+    do throws(Errno) {
+      let status = try location.handle.status(of: name.fileName)
+      let isEntry = status.isRegular && reader.trust.isTrusted(status)
+      return isEntry ? .unreadable(name, status) : .nothing
+    } catch {
+      // ESTALE is what NFS says of a file that another machine has removed.
+      return error == .noSuchFile || error == .staleHandle ? .nothing : .unreadable(name, nil)
+    }
+  }
+
+  /// The names of all entries, as of a walk through the directory now.
+  func names() throws(CacheError) -> [EntryName] {
+    writePending()
+    followReplacement()
+    var names: [EntryName] = []
+    do throws(Errno) {
+      var scan = try DirectoryScan(location.handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
+        if piece.isLast { return names }
+      }
+    } catch {
+      throw CacheError(errno: error, operation: "entries", path: location.path)
+    }
+  }
+
+  /// Counts what is in the directory, as of a walk through it now.
+  func survey() throws(CacheError) -> DirectorySurvey {
+    writePending()
+    followReplacement()
+    var survey = DirectorySurvey()
+    let now = self.now
+    do throws(Errno) {
+      survey.hasTag = try hasTag()
+      var scan = try DirectoryScan(location.handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        survey.add(piece, now: now)
+        if piece.isLast { return survey }
+      }
+    } catch {
+      throw CacheError(errno: error, operation: "survey", path: location.path)
+    }
+  }
+
+  private func hasTag() throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try location.handle.status(of: DirectoryMaking.tagName).isRegular
+    } catch .noSuchFile {
+      return false
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package import LarderBasics
+import LarderSystem
+
+/// Something in a cache's directory that is not the cache's.
+package struct ForeignThing: Sendable, Hashable {
+  /// What it is, as far as it matters to somebody who wonders why it does not count.
+  package enum Kind: String, Sendable, Hashable {
+    case file
+    case directory
+    case link
+    /// A FIFO, a socket or a device.
+    case special
+    /// A file with an entry's name that belongs to somebody who is not trusted here.
+    case otherOwner
+    /// It could not be looked at.
+    case unknown
+  }
+
+  /// The bytes of its name, untrusted; nil for one that is longer than any of the cache's.
+  package let name: [UInt8]?
+  /// What has the name.
+  package let kind: Kind
+}
+
+extension DiskCache {
+  /// What a walk through the directory meets that is neither an entry nor a write in progress nor
+  /// the tag, up to a number. Nothing is opened.
+  ///
+  /// - Complexity: O(n), with one system call for each name that is foreign or an entry's.
+  package func foreignThings(upTo maximum: Int) throws(CacheError) -> [ForeignThing] {
+    try checkUsable("foreignThings")
+    do throws(Errno) {
+      let handle = engine.location.handle
+      let stream = try DirectoryStream(handle.reopen())
+      var things: [ForeignThing] = []
+      while things.count < maximum, let found = try stream.next() {
+        if let thing = foreignThing(found, in: handle) { things.append(thing) }
+      }
+      return things
+    } catch {
+      throw CacheError(errno: error, operation: "foreignThings", path: directory)
+    }
+  }
+
+  private func foreignThing(
+    _ found: DirectoryStream.Found, in handle: DirectoryHandle
+  ) -> ForeignThing? {
+    guard case .name(let name) = found else { return ForeignThing(name: nil, kind: .unknown) }
+    if name.isTemporary || name.isTag { return nil }
+    let bytes = (0..<name.count).map { name[$0] }
+    do throws(Errno) {
+      let status = try handle.status(of: name)
+      let kind = ForeignThing.Kind(status)
+      guard EntryName(name) != nil, kind == .file else {
+        return ForeignThing(name: bytes, kind: kind)
+      }
+      return engine.reader.trust.isTrusted(status)
+        ? nil : ForeignThing(name: bytes, kind: .otherOwner)
+    } catch .noSuchFile {
+      return nil
+    } catch {
+      return ForeignThing(name: bytes, kind: .unknown)
+    }
+  }
+}
+
+extension ForeignThing.Kind {
+  fileprivate init(_ status: FileStatus) {
+    if status.isRegular {
+      self = .file
+    } else if status.isDirectory {
+      self = .directory
+    } else {
+      self = status.isSymbolicLink ? .link : .special
+    }
+  }
+}

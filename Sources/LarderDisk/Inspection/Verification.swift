@@ -1,0 +1,147 @@
+import LarderBasics
+import LarderDigest
+import LarderSystem
+
+/// What checking every entry of a directory found.
+public struct Verification: Sendable, Hashable {
+  /// Entries whose content was compared with its hash.
+  public internal(set) var checkedCount = 0
+  /// Entries that carry no hash, so that nothing can be said of them.
+  public internal(set) var unverifiableCount = 0
+  /// The file names of entries whose content, attribute or name does not match, sorted.
+  public internal(set) var damaged: [String] = []
+  /// The file names of entries that could not be read, sorted: nothing can be said of them, and a
+  /// repair leaves them alone.
+  public internal(set) var unreadable: [String] = []
+  /// The file names of entries that another version of the format wrote, sorted.
+  public internal(set) var otherVersions: [String] = []
+  /// What a repair removed.
+  public internal(set) var removal = BulkRemoval()
+
+  /// What checking one entry found.
+  enum Finding: Sendable {
+    case sound
+    case unverifiable
+    case damaged
+    case unreadable
+    case otherVersion
+    /// Removed since the names were read, which says nothing of it.
+    case gone
+
+    /// Whether a read returns the value.
+    var isServed: Bool {
+      switch self {
+      case .sound, .unverifiable: true
+      case .damaged, .unreadable, .otherVersion, .gone: false
+      }
+    }
+  }
+
+  /// Counts what was found; damage counts as checked.
+  mutating func add(_ finding: Finding, _ name: EntryName) {
+    switch finding {
+    case .sound: checkedCount += 1
+    case .unverifiable: unverifiableCount += 1
+    case .damaged:
+      checkedCount += 1
+      damaged.append(name.description)
+    case .unreadable: unreadable.append(name.description)
+    case .otherVersion: otherVersions.append(name.description)
+    case .gone: break
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Compares every entry with what its attribute says, and removes what is damaged if asked to;
+  /// what cannot be read is not damaged.
+  func verify(
+    repairs: Bool, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws(CacheError) -> Verification {
+    if repairs {
+      try checkWritable("verify")
+      try revalidate(isUrgent: false, mayMake: false, "verify")
+    }
+    var result = Verification()
+    let names = try self.names().sorted()
+    for (index, name) in names.enumerated() {
+      let (finding, status) = try findingAndStatus(for: name)
+      result.add(finding, name)
+      if case .damaged = finding, repairs, let status {
+        result.removal.add(repair(name, status))
+      }
+      progress(index + 1, names.count)
+    }
+    return result
+  }
+
+  /// Removes a damaged file unless it is no longer the one that was checked.
+  private func repair(_ name: EntryName, _ status: FileStatus) -> BulkRemoval {
+    changing(name) {
+      var removal = BulkRemoval()
+      do throws(Errno) {
+        let handle = location.handle
+        let unlinking = try unlink(
+          name, inode: status.inode, changeTime: status.change, in: handle)
+        guard case .removed = unlinking else { return removal }
+        removal.removed = 1
+        removal.byteCount = Int(status.byteCount)
+        withState { state in
+          state.noteRemoved(name)
+          state.counters.countRemoval(.corrupt)
+        }
+        tellOfRemoval(name, .corrupt)
+        if configuration.durability == .durable { try handle.descriptor.synchronize() }
+      } catch {
+        noteUpkeepFailure(error)
+        if removal.removed == 0 { removal.failed = 1 }
+      }
+      return removal
+    }
+  }
+
+  /// Compares the file of a name with what its attribute says.
+  func finding(for name: EntryName) throws(CacheError) -> Verification.Finding {
+    try findingAndStatus(for: name).finding
+  }
+
+  private func findingAndStatus(
+    for name: EntryName
+  ) throws(CacheError) -> (finding: Verification.Finding, status: FileStatus?) {
+    switch try reader.open(name.fileName, in: location.handle) {
+    case .missed(let reason, _):
+      return (reason == .absent || reason == .foreign ? .gone : .unreadable, nil)
+    case .file(let descriptor, let status):
+      guard status.isRegular else { return (.gone, nil) }
+      do throws(Errno) {
+        return (try verify(descriptor, status, name), status)
+      } catch .noMemory {
+        // A sparse file of more bytes than anybody would read.
+        return (.unreadable, nil)
+      } catch {
+        guard EntryReader.missReason(for: error) != nil else {
+          throw CacheError(readFailure: error, name: name.description)
+        }
+        return (.unreadable, nil)
+      }
+    }
+  }
+
+  /// Compares an open file: version, name and content, in this order.
+  private func verify(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
+  ) throws(Errno) -> Verification.Finding {
+    switch try reader.attributeReading(of: descriptor) {
+    case nil: return try reader.isRemnant(descriptor, status) ? .damaged : .unverifiable
+    case .otherVersion: return .otherVersion
+    case .malformed: return .damaged
+    case .attribute(let attribute):
+      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != name.digest {
+        return .damaged
+      }
+      let testimony = EntryReader.Testimony(
+        attribute: attribute, extendedData: try reader.extendedData(of: descriptor))
+      return try EntryReader.matches(descriptor, testimony) ? .sound : .damaged
+    }
+  }
+}

@@ -1,0 +1,292 @@
+package import LarderBasics
+package import LarderSystem
+
+extension DiskEngine {
+  /// What a read is for.
+  package enum ReadPurpose: Sendable {
+    /// The value's bytes.
+    case value
+    /// The value's bytes and the extended data.
+    case valueAndData
+    /// The open file, for a caller that reads it himself.
+    case file
+  }
+
+  /// A key and the name it has in this cache.
+  package struct Subject: Sendable {
+    package let key: CacheKey
+    package let name: EntryName
+  }
+
+  /// What a read found, with the file still open.
+  package struct Found: ~Copyable {
+    /// Nil for the bytes of a value that waits to be written.
+    let descriptor: FileDescriptor?
+    let byteCount: Int
+    /// The last access before this one.
+    package let lastAccess: Timestamp
+    package var bytes: [UInt8]
+    package var extendedData: [UInt8]
+    /// The expiry, with the extension by this read.
+    package var expiry: Timestamp
+    package let lifetime: Lifetime
+    /// Whether nothing began to change the name since before the file was opened.
+    package var generation: EntryGenerations.Snapshot?
+  }
+
+  /// What the state remembers of a file when it is met again.
+  private struct Recall: Sendable {
+    var isHidden = false
+    /// The lifetime, if attribute and content were checked for this very file and key.
+    var trustedLifetime: Lifetime?
+    var pendingExpiry: Timestamp?
+  }
+
+  /// Finds, checks and reads an entry, and counts it as used.
+  func find(
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
+    staleness: Duration
+  ) throws(CacheError) -> Found? {
+    // Before the look at what waits to be written: what is accepted after it must show.
+    let generation = generations.snapshot(of: subject.name)
+    if mayBe(.hasBacklog) {
+      let use = Use(generation: generation, extending: extending, now: now, staleness: staleness)
+      switch withState({ [recency] in $0.answerPending(subject, use, recency) }) {
+      case .none: break
+      case .missed: return nil
+      case .found(let value, let expiry): return try found(value, expiry, for: purpose, generation)
+      }
+    }
+    if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
+    // Before the file is opened: between that and the look below, the evictor could remove both the
+    // file and its mark, and what had been evicted would be found once more.
+    if hidesFile(named: subject.name) { return miss(.absent) }
+    followReplacement()
+    switch try reader.open(subject.name.fileName, in: location.handle) {
+    case .missed(let reason, let errno):
+      if reason == .absent {
+        missAbsent(subject.name, generation)
+        return nil
+      }
+      return miss(reason, errno)
+    case .file(let descriptor, let status):
+      do throws(Errno) {
+        return try check(
+          descriptor, status, subject, purpose,
+          Use(generation: generation, extending: extending, now: now, staleness: staleness))
+      } catch {
+        guard let reason = EntryReader.missReason(for: error) else {
+          throw CacheError(readFailure: error, name: subject.name.description)
+        }
+        return miss(reason, error)
+      }
+    }
+  }
+
+  /// The circumstances of one read.
+  struct Use: Sendable {
+    let generation: EntryGenerations.Snapshot?
+    var extending: ExpirationExtending
+    let now: Timestamp
+    /// How long past its expiry a value is still found.
+    let staleness: Duration
+  }
+
+  private func check(
+    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
+    _ purpose: ReadPurpose, _ use: Use
+  ) throws(Errno) -> Found? {
+    var bytes: [UInt8]?
+    if purpose == .value && mayBeQuick(status, use) {
+      // Read first and looked up afterwards: one look at the state then settles a hit on a file
+      // that was checked before. Of one that was not, the bytes are needed as well.
+      bytes = try descriptor.read(upTo: Int(status.byteCount))
+      if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
+        return Found(
+          descriptor: descriptor, byteCount: Int(status.byteCount),
+          lastAccess: status.lastAccess, bytes: bytes ?? [], extendedData: [], expiry: hit.expiry,
+          lifetime: hit.lifetime, generation: use.generation)
+      }
+    }
+    return try checkInFull(descriptor, status, subject, purpose, use, bytes)
+  }
+
+  /// Whether a file is worth reading before the state is asked about it: nothing that its status
+  /// tells speaks against it, and should it be turned down, little was read in vain.
+  private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
+    status.byteCount <= 1 << 20 && use.staleness == .zero && !isOnNetwork
+      && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
+  }
+
+  /// - Parameter bytes: The content, if it has been read.
+  private func checkInFull(
+    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
+    _ purpose: ReadPurpose, _ use: Use, _ bytes: [UInt8]?
+  ) throws(Errno) -> Found? {
+    let tag = subject.key.tag
+    let recall = recall(subject.name, status, tag: tag)
+    if recall.isHidden { return miss(.absent) }
+    if let reason = reader.trust.objection(
+      to: status, pending: recall.pendingExpiry,
+      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
+    {
+      if reason == .expired { noteExpired(subject.name, status, use) }
+      return miss(reason)
+    }
+    var use = use
+    // What has expired is served for a last time and not brought back to life.
+    if use.staleness > .zero { use.extending = .off }
+    var testimony = EntryReader.Testimony()
+    if recall.trustedLifetime == nil {
+      switch try examine(descriptor, status, subject) {
+      case .accepted(let accepted): testimony = accepted
+      case .rejected(let reason): return miss(reason, subject.name, status, use)
+      }
+    } else if purpose == .valueAndData {
+      testimony.extendedData = try reader.extendedData(of: descriptor)
+    }
+    var content = bytes
+    let isIntact = try check(
+      descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
+    guard isIntact else { return miss(.damaged, subject.name, status, use) }
+    let lifetime = recall.trustedLifetime ?? testimony.lifetime
+    let expiry = try noteHit(
+      subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    let lent = try lend(descriptor, content, purpose)
+    return Found(
+      descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+      bytes: content ?? [],
+      extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
+      generation: use.generation)
+  }
+
+  /// Reads the attributes, and checks what has to be proven.
+  func examine(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ subject: Subject
+  ) throws(Errno) -> EntryReader.Examination {
+    let examination = try subject.key.withBytes { (key) throws(Errno) in
+      try reader.examine(descriptor, status, key: key)
+    }
+    guard case .accepted(let testimony) = examination else { return examination }
+    return proven(testimony, subject.name, status).map { .accepted($0) } ?? .rejected(.unproven)
+  }
+
+  /// Whether a file that is lent is a copy of what was checked: the file itself could be cut, or
+  /// mixed with another's pages, while it is read.
+  private var lendsCopies: Bool { isPathBound && reader.checksContent }
+
+  /// What is known of a file's content; nil where it would have to be proven and is not.
+  ///
+  /// Where files are known by their paths, the content of one and the length of another look like a
+  /// file. Without an attribute only what this process itself published can be told from that.
+  func proven(
+    _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
+  ) -> EntryReader.Testimony? {
+    guard isPathBound, reader.checksContent, testimony.attribute == nil else { return testimony }
+    guard let publication = withState({ $0.publications[name] }), publication.admits(status)
+    else { return nil }
+    var testimony = testimony
+    testimony.publishedHash = publication.contentHash
+    return testimony
+  }
+
+  /// What a caller reads from: the file that was found, or a copy of the content that was checked.
+  private func lend(
+    _ descriptor: consuming FileDescriptor, _ content: [UInt8]?, _ purpose: ReadPurpose
+  ) throws(Errno) -> FileDescriptor {
+    guard purpose == .file, lendsCopies, let content else { return descriptor }
+    return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
+  }
+
+  /// The time by which a file's expiry is judged.
+  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
+    guard isOnNetwork else { return now }
+    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
+  }
+
+  /// Reads the content as the purpose asks, unless it has been read, and checks it, unless the file
+  /// is trusted already.
+  private func check(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
+    _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
+  ) throws(Errno) -> Bool {
+    let mustCheck = !isTrusted && reader.checksContent
+    if purpose == .file && !lendsCopies {
+      return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
+    }
+    // A sparse file of any length is made in no time; asking for its memory would be the end.
+    guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
+    if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
+    guard let content, content.count == Int(status.byteCount) else { return false }
+    return mustCheck ? EntryReader.matches(content.span, testimony) : true
+  }
+
+  private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
+    withState { [isPathBound] state in
+      if state.hidesFile(named: name) { return Recall(isHidden: true) }
+      var recall = Recall()
+      recall.pendingExpiry = state.uses.expiry(of: name, status)
+      // Where paths have the numbers, those of a checked file are those of its successor.
+      if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
+        known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
+      {
+        recall.trustedLifetime = known.lifetime
+      }
+      return recall
+    }
+  }
+
+  /// Counts a miss if the index alone can tell that there is no such entry.
+  private func missesKnownAbsent(_ name: EntryName) -> Bool {
+    withState { state in
+      guard state.isScanned && !state.index.contains(name) else { return false }
+      state.counters.countMiss(.absent)
+      return true
+    }
+  }
+
+  /// Counts a miss for want of a file, and forgets the entry, whose file others have removed,
+  /// unless it was stored again since a snapshot.
+  private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
+    let isNews = withState { state in
+      state.counters.countMiss(.absent)
+      guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
+      else { return false }
+      // A scan may have met the file before it went, and tell of it later.
+      state.scans.noteChange(of: name)
+      outdateReaders(of: name)
+      return true
+    }
+    if isNews { tellObservers(ofFiles: [name]) }
+  }
+
+  /// Counts a miss.
+  private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
+    withState { $0.counters.countMiss(reason) }
+    return nil
+  }
+
+  /// Counts bytes that were found and that the caller's coder could make nothing of.
+  package func noteUndecodable() {
+    withState { $0.counters.countMiss(.undecodable) }
+  }
+
+  /// Counts a miss for a file that was looked into, and removes it if it is damaged.
+  ///
+  /// Not on a network file system: what this machine remembers of a file may be at fault, and the
+  /// file whole.
+  private func miss(
+    _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
+  ) -> Found? {
+    if reason == .damaged && !isReadOnly && !isOnNetwork {
+      removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
+    }
+    return miss(reason)
+  }
+}
+
+extension CacheKey {
+  /// Tells the key of a verified entry from another with the same MD5: 28 bits of the process's own
+  /// seeded hash, which nobody outside can compute.
+  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & (1 << 28 - 1) }
+}

@@ -1,0 +1,274 @@
+import LarderBasics
+import LarderSystem
+
+extension DiskEngine {
+  /// Counts a hit, moves the entry to the end of the order, and sees that the use reaches the disk.
+  ///
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
+  ///   too soon after the one before promises nothing new.
+  func noteHit(
+    _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
+    lifetime: Lifetime, tag: UInt32, _ use: Use
+  ) throws(Errno) -> Timestamp {
+    let expiry = status.modification.asExpiry
+    let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
+    let lag = recency.lag(for: lifetime)
+    let isDue = isDue(status, lifetime, use.now)
+    var isNews = false
+    let (access, promised) = withState { state in
+      state.counters.countHit(of: status.byteCount)
+      let access = state.uses.issueAccess(at: use.now)
+      let standing = standing(of: name, status, use, in: &state)
+      if standing == .outdated { state.index.touch(name, at: access) }
+      guard let standing, standing != .outdated else { return (access, expiry) }
+      isNews = standing == .news
+      state.scans.noteChange(of: name)
+      if isDue && lag > .zero {
+        state.uses.note(name, status, access: access, expiry: extended)
+      }
+      var entry = IndexedEntry(
+        name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
+      entry.expiry = max(expiry, state.uses.expiry(of: name, status) ?? expiry)
+      state.index.upsert(entry, order: .mostRecent)
+      return (access, entry.expiry)
+    }
+    // The event of what changed it finds nothing new any more.
+    if isNews { tellObservers(ofFiles: [name]) }
+    guard isDue else { return promised }
+    if lag == .zero {
+      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, use)
+        ?? promised
+    }
+    planDrain(within: lag)
+    return promised
+  }
+
+  /// The relation of a file that was read to what is known of its name by now.
+  private enum Standing {
+    /// It is as it is known.
+    case known
+    /// A person or another process has put it there or changed it.
+    case news
+    /// Another thread has indexed a newer version after this read opened the file.
+    case outdated
+  }
+
+  /// Compares a file that was read with the index; nil where it must stay out of it.
+  private func standing(
+    of name: EntryName, _ status: FileStatus, _ use: Use, in state: inout EngineState
+  ) -> Standing? {
+    // A file that was chosen to go since it was opened stays out of the index.
+    if state.hidesFile(named: name) { return nil }
+    // Names share counters: where another's change moved this one's, the index tells whether the
+    // file is still the entry's.
+    let isCurrent = use.generation.map(generations.isCurrent) ?? false
+    let known = state.index.entry(named: name)
+    guard isCurrent || known?.inode == status.inode else { return nil }
+    // Where events tell of what others do, the index may have learned of a newer file from another
+    // read that was quicker, before the event of it came.
+    if !isCurrent || hasEvents, let known, known.changeTime > status.change {
+      if isCurrent { outdateReaders(of: name) }
+      return .outdated
+    }
+    // Two files can have one change time, which the clock's tick rounds.
+    let isKnown = known?.changeTime == status.change && known?.inode == status.inode
+    guard hasEvents, !isKnown else { return .known }
+    if known != nil { outdateReaders(of: name) }
+    return .news
+  }
+
+  /// Counts a hit on a file that was checked before, in one look at the state.
+  ///
+  /// - Returns: Nil, with nothing counted, where more has to be done: the file is not known, is on
+  ///   its way out, or wants its stamp at once.
+  func noteTrustedHit(
+    _ subject: Subject, _ status: FileStatus, _ use: Use
+  ) -> (expiry: Timestamp, lifetime: Lifetime)? {
+    let tag = subject.key.tag
+    let (hit, lag) = withState { state -> ((expiry: Timestamp, lifetime: Lifetime)?, Int64) in
+      guard !state.hidesFile(named: subject.name),
+        let known = state.index.verified(
+          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
+      else { return (nil, 0) }
+      let isDue = isDue(status, known.lifetime, use.now)
+      let lag = isDue ? recency.lagNanoseconds(for: known.lifetime) : 0
+      if isDue && lag == 0 { return (nil, 0) }
+      let expiry = state.noteTrustedHit(subject.name, status, known, use, isDue: isDue)
+      return ((expiry, known.lifetime), lag)
+    }
+    if lag > 0 { planDrain(within: .nanoseconds(lag)) }
+    return hit
+  }
+
+  func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
+    // Where stamps go by path, a stamp could reach the file that has replaced this one, and make it
+    // outlive its expiry.
+    !isReadOnly && !isPathBound
+      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime)
+  }
+
+  /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
+  /// neighbour's word. The next sweep takes it.
+  func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
+    let isNews = withState { state in
+      guard let generation = use.generation, generations.isCurrent(generation),
+        let known = state.index.entry(named: name),
+        known.inode != status.inode || known.changeTime != status.change
+      else { return false }
+      outdateReaders(of: name)
+      state.scans.noteChange(of: name)
+      state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      return true
+    }
+    if isNews { tellObservers(ofFiles: [name]) }
+  }
+
+  /// Writes a use through the file that was read. An expiry that was set while it was read stands,
+  /// as one does that was set before a pending use is written.
+  ///
+  /// - Returns: The expiry that the file has now; nil when that could not be told.
+  private func stampAtOnce(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, _ use: Use
+  ) -> Timestamp? {
+    do throws(Errno) {
+      let present = try descriptor.status()
+      let isUnchanged = present.modification == status.modification
+      return stamp(
+        descriptor, name, present, access: access, expiry: isUnchanged ? expiry : nil,
+        now: use.now)
+    } catch {
+      noteUpkeepFailure(error)
+      return nil
+    }
+  }
+
+  /// Writes a use through an open file.
+  ///
+  /// - Returns: The expiry that the file has now; nil when that could not be done.
+  @discardableResult
+  func stamp(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, now: Timestamp
+  ) -> Timestamp? {
+    do throws(Errno) {
+      let written = Recency.access(used: access, stored: status.lastAccess, now: now)
+      if isOnNetwork {
+        // Both stamps: sshfs sets the one that is left out to now, which would end the entry.
+        try descriptor.setStamps(
+          lastAccess: written, expiry: expiry ?? status.modification.asExpiry)
+      } else {
+        try descriptor.setTimes(access: written, modification: expiry)
+      }
+      let fresh = try descriptor.status()
+      withState { state in
+        state.counters.countStamp()
+        state.noteRestamped(name, fresh)
+      }
+      let meant = expiry ?? status.modification.asExpiry
+      // Somebody has ended the entry while it was stamped, and the event of that finds it known. A
+      // file system may hold less of a stamp, up to two seconds.
+      if fresh.modification.asExpiry.adding(seconds: 2) < meant {
+        outdateReaders(of: name)
+        tellObservers(ofFiles: [name])
+      }
+      return fresh.modification.asExpiry
+    } catch {
+      // Another user's file, or a disk that no longer takes writes: the value is still good.
+      noteUpkeepFailure(error)
+      return nil
+    }
+  }
+
+  /// Names that are taken from the pending uses at once.
+  private static let drainCount = 1024
+
+  /// Writes the pending uses of all names.
+  func drainStamps() {
+    let slotCount = withState { $0.uses.beginDrain() }
+    for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
+      let end = min(start + Self.drainCount, slotCount)
+      for name in withState({ $0.uses.names(in: start..<end) }) {
+        changing(name) { drainStamp(of: name) }
+      }
+    }
+    _ = withState { $0.uses.endDrain() }
+    changed.signal()
+  }
+
+  /// Waits until no use that was counted before is still on its way to the disk.
+  func waitForStamps() {
+    drainStamps()
+    wait { $0.uses.isDraining ? nil : () }
+  }
+
+  private func drainStamp(of name: EntryName) {
+    guard let pending = withState({ $0.uses.take(name) }) else { return }
+    do throws(Errno) {
+      let descriptor = try location.handle.openForReading(name.fileName)
+      let status = try descriptor.status()
+      guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
+      // Another expiry than the one seen is a person's or a neighbour's word, and stands.
+      let isUnchanged = status.modification == pending.expirySeen
+      stamp(
+        descriptor, name, status, access: pending.lastAccess,
+        expiry: isUnchanged ? pending.expiry : nil, now: now)
+    } catch {
+      withState { $0.counters.countDroppedStamp() }
+    }
+  }
+
+  /// Plans a drain of the pending uses no later than a lag from now.
+  func planDrain(within lag: Duration) {
+    let deadline = MonotonicTime.now.advanced(by: lag)
+    guard withState({ $0.uses.planDrain(by: deadline) }) else { return }
+    IOExecutor.upkeep.submit(after: lag) { [weak self] in self?.drainStamps() }
+  }
+}
+
+extension EngineState {
+  /// Counts a hit on a file that is as the index knows it.
+  ///
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
+  fileprivate mutating func noteTrustedHit(
+    _ name: EntryName, _ status: FileStatus, _ known: EntryIndex.Verified, _ use: DiskEngine.Use,
+    isDue: Bool
+  ) -> Timestamp {
+    counters.countHit(of: status.byteCount)
+    let access = uses.issueAccess(at: use.now)
+    scans.noteChange(of: name)
+    let stored = status.modification.asExpiry
+    index.use(known.slot, at: access)
+    // Most uses promise nothing new, and what was promised before is in the index already.
+    guard isDue || !uses.isEmpty else { return stored }
+    if isDue {
+      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
+      uses.note(name, status, access: access, expiry: extended)
+    }
+    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
+    index.setExpiry(expiry, of: known.slot)
+    return expiry
+  }
+}
+
+extension IndexedEntry {
+  /// An entry that was checked.
+  init(
+    name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
+  ) {
+    self.init(name: name, status: status)
+    self.lastAccess = lastAccess
+    self.lifetime = lifetime
+    self.keyTag = keyTag
+    isVerified = true
+  }
+
+  /// An entry as a scan sees it.
+  init(name: EntryName, status: FileStatus) {
+    self.init(
+      name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
+      allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
+      lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
+      changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
+  }
+}

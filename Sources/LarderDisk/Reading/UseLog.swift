@@ -1,0 +1,125 @@
+import LarderSystem
+
+/// A use that has not reached the disk yet.
+struct PendingStamp: Sendable, Equatable {
+  /// The file that was used. Another file of the name is not stamped.
+  var inode: UInt64
+  /// The expiry that the file had. If it has another one when the stamp is written, the extension is
+  /// dropped, because a person or another process has set that.
+  var expirySeen: Timestamp
+  /// The time of the use, to be written as atime.
+  var lastAccess: Timestamp
+  /// The extended expiry, if the use extends.
+  var expiry: Timestamp?
+}
+
+/// The uses that have not reached the disk, and the order of all uses.
+///
+/// 1. `issueAccess` gives each use a time later than that of the use before.
+/// 2. `note` remembers a use that is due on the disk, and `planDrain` says when it has to be there.
+/// 3. A drain goes through the names, takes each use and writes it. The ones that are noted
+///    meanwhile wait for the next drain.
+struct UseLog: Sendable {
+  /// The time of the latest use.
+  private(set) var lastAccess = Timestamp(seconds: .min)
+  private var pending: NameMap<PendingStamp> = [:]
+  /// The drains that are going on. A use that one of them has taken is no longer pending.
+  private var drainCount = 0
+  /// When the next drain is due; nil if none is planned.
+  private var nextDrain: MonotonicTime?
+}
+
+// The order of uses.
+extension UseLog {
+  /// Returns the time of a use at `now`: later than the use before, unless the clock was set back.
+  ///
+  /// Uses faster than the clock's tick run ahead of it by one nanosecond each. Beyond a second the
+  /// clock was set back, and its time counts again.
+  mutating func issueAccess(at now: Timestamp) -> Timestamp {
+    let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
+    lastAccess =
+      isJustBehind
+      ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
+    return lastAccess
+  }
+
+  /// Notes a use by another process, so that later uses here count as later, also by a clock that
+  /// stands still.
+  mutating func noteAccess(at time: Timestamp) { lastAccess = max(lastAccess, time) }
+
+  /// Goes on from the latest use of an engine that had the directory before.
+  mutating func resume(from time: Timestamp) { lastAccess = time }
+}
+
+// What is pending.
+extension UseLog {
+  /// Whether no use is pending.
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// The pending use of a name.
+  subscript(name: EntryName) -> PendingStamp? { pending[name] }
+
+  /// The expiry that a pending use will give a file, unless another expiry was set since.
+  func expiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
+    guard let use = pending[name], use.inode == status.inode,
+      use.expirySeen == status.modification
+    else { return nil }
+    return use.expiry
+  }
+
+  /// Notes a use that is due on the disk. An extension by an earlier use of the same file stands.
+  mutating func note(
+    _ name: EntryName, _ status: FileStatus, access: Timestamp, expiry: Timestamp?
+  ) {
+    let promised = [self.expiry(of: name, status), expiry].compactMap(\.self).max()
+    pending[name] = PendingStamp(
+      inode: status.inode, expirySeen: status.modification, lastAccess: access, expiry: promised)
+  }
+
+  /// Forgets the pending use of a name, because its file is gone or was replaced.
+  mutating func forget(_ name: EntryName) { pending[name] = nil }
+
+  /// Takes the pending use of a name, which the caller writes.
+  mutating func take(_ name: EntryName) -> PendingStamp? { pending.removeValue(forKey: name) }
+
+  /// Forgets all pending uses.
+  mutating func forgetAll() { pending = [:] }
+}
+
+// Drains.
+extension UseLog {
+  /// Whether a drain is going on.
+  var isDraining: Bool { drainCount > 0 }
+
+  /// Plans a drain for a deadline; returns false if one is planned that is no later.
+  mutating func planDrain(by deadline: MonotonicTime) -> Bool {
+    if let nextDrain, nextDrain <= deadline { return false }
+    nextDrain = deadline
+    return true
+  }
+
+  /// Begins a drain.
+  ///
+  /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until it
+  ///   is taken, so that going through the slots finds it, whatever comes and goes meanwhile.
+  mutating func beginDrain() -> Int {
+    nextDrain = nil
+    drainCount += 1
+    return pending.slotCount
+  }
+
+  /// The names with pending uses in some slots.
+  func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
+
+  /// The memory of many uses that are written, which the caller releases outside of the engine's
+  /// lock.
+  struct Remains: Sendable {
+    fileprivate let pending: NameMap<PendingStamp>?
+  }
+
+  /// Ends a drain.
+  mutating func endDrain() -> Remains {
+    drainCount -= 1
+    return Remains(pending: pending.takeExcess())
+  }
+}

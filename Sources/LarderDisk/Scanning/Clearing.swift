@@ -1,0 +1,107 @@
+import LarderSystem
+
+/// The removal of everything, which hides all files at once and removes them one after the other.
+///
+/// 1. `begin`: every file is hidden, and the values that waited to be written are dropped.
+/// 2. A walk through the directory removes the files of the names that are still hidden. A name that
+///    is stored meanwhile is kept, and so is one whose file turns out to be newer.
+/// 3. `reveal`: nothing is hidden any more. The walk is over, or another directory is held.
+/// 4. `end`: the threads that wait have been told, and the next removal may begin.
+struct Clearing: Sendable {
+  /// The number of removals that have begun.
+  private(set) var count = 0
+  /// Whether one has begun and not ended.
+  private(set) var isRunning = false
+  /// The hidden files that are known to be still on the disk.
+  private(set) var remaining = IndexTotals()
+  /// The names that are not hidden; nil while none is.
+  private var kept: NameSet?
+  /// The files that this process has stamped since the beginning.
+  private var restamped: NameMap<FileStatus> = [:]
+  /// The values that waited to be written, but for those whose names were met since.
+  private var dropped = Backlog.Dropped()
+}
+
+extension Clearing {
+  /// Whether any file is hidden.
+  var hidesFiles: Bool { kept != nil }
+
+  /// Whether the file of a name is hidden, and to be removed if the walk meets it.
+  func hides(_ name: EntryName) -> Bool {
+    guard let kept else { return false }
+    return !kept.contains(name)
+  }
+
+  /// Whether a removal that still hides files has begun since `count` was read.
+  func hasBegun(since count: Int) -> Bool { self.count != count && kept != nil }
+
+  /// Hides everything. None must be running.
+  ///
+  /// - Parameters:
+  ///   - remaining: The files that a store under a limit waits for; none before the first scan.
+  ///   - dropped: The values that waited to be written, which are as old as the files.
+  mutating func begin(remaining: IndexTotals, dropped: Backlog.Dropped) {
+    count += 1
+    isRunning = true
+    kept = []
+    restamped = [:]
+    self.remaining = remaining
+    self.dropped = dropped
+  }
+
+  /// The memory of a removal that hides nothing any more, which the caller releases outside of the
+  /// engine's lock.
+  struct Remains: Sendable {
+    fileprivate let kept: NameSet?
+    fileprivate let restamped: NameMap<FileStatus>
+  }
+
+  /// Hides nothing any more.
+  @discardableResult
+  mutating func reveal() -> Remains {
+    let remains = Remains(kept: kept, restamped: restamped)
+    kept = nil
+    restamped = [:]
+    remaining = IndexTotals()
+    return remains
+  }
+
+  /// Lets the next removal begin.
+  mutating func end() { isRunning = false }
+}
+
+// What happens to names meanwhile.
+extension Clearing {
+  /// Keeps the file that a name has now.
+  mutating func keep(_ name: EntryName) {
+    kept?.insert(name)
+  }
+
+  /// Notes the status of a file that this process has stamped: the walk may have met it before.
+  mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
+    if kept != nil { restamped[name] = status }
+  }
+
+  /// Returns the change time that an entry's file must have to be removed; nil if the entry stays.
+  func changeTime(toRemove entry: IndexedEntry) -> Timestamp? {
+    guard hides(entry.name) else { return nil }
+    if let own = restamped[entry.name], own.inode == entry.inode { return own.change }
+    return entry.changeTime
+  }
+
+  /// Takes a file that is gone off those that remain.
+  mutating func noteGone(_ entry: IndexedEntry) {
+    remaining.subtractAtMost(
+      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
+  }
+
+  /// Takes the dropped value of a name out.
+  @discardableResult
+  mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }
+
+  /// Takes all dropped values out that are left.
+  mutating func takeDropped() -> Backlog.Dropped {
+    defer { dropped = Backlog.Dropped() }
+    return dropped
+  }
+}

@@ -1,0 +1,199 @@
+import LarderBasics
+import LarderSystem
+
+extension DiskEngine {
+  /// Starts the removal of every entry. From now on this process answers everything older as a
+  /// miss, and totals are 0; what is stored meanwhile stays.
+  func startClearing() throws(CacheError) -> RemovalProgress {
+    try checkWritable("removeAll")
+    // A directory that was moved away is left alone, as the person that moved it would expect.
+    try revalidate(isUrgent: false, mayMake: false, "removeAll")
+    // Memory forgets before and after the files are hidden, and nothing is promoted in between: a
+    // reader that misses a value on the disk must not find it in memory afterwards, and a value that
+    // was stored just before must not stay there.
+    generations.beginAll()
+    tellObserversOfClearing()
+    // One clearing at a time: the second removes what was stored since the first began.
+    let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
+      // Given back outside of the lock: of a million entries that takes its time.
+      let old = state.index
+      return state.beginClearing().map { ($0, old) }
+    }
+    tellObserversOfClearing()
+    generations.endAll()
+    // What waited to be written is gone, and there is room in the backlog.
+    changed.signal()
+    guard hasBegun else {
+      throw CacheError(.closed, operation: "removeAll", path: location.path)
+    }
+    let progress = RemovalProgress()
+    // After everything was hidden, and not when the walk begins: where another directory has been
+    // held since, nothing is hidden any more, and the walk finds nothing to remove.
+    let handle = location.handle
+    IOExecutor.upkeep.submit { self.clear(progress, in: handle) }
+    return progress
+  }
+
+  private func clear(_ progress: RemovalProgress, in handle: DirectoryHandle) {
+    do throws(Errno) {
+      var scan = try DirectoryScan(handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        for entry in piece.entries { progress.add(clear(entry, in: handle)) }
+        progress.add(passOver(piece.unreadable))
+        if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
+      }
+      if configuration.durability == .durable { try handle.descriptor.synchronize() }
+    } catch {
+      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
+      // What could not be read is still there, and the index has forgotten it.
+      withState { if $0.clearing.hidesFiles { $0.scans.reset() } }
+      keepPending()
+    }
+    progress.add(endClearingOfPending())
+    // With no name held: where no thread can be had, this one writes what is to wait again.
+    if withState({ $0.backlog.claimWriter() }) { startWriter() }
+    _ = withState { $0.clearing.reveal() }
+    // The walk may or may not have met what other processes stored meanwhile.
+    if withState({ $0.scans.hasMissedNews }) { startRescan() }
+    progress.finish()
+    // Last: the end of the engine waits for this, and finds every waiting thread told.
+    withState { $0.clearing.end() }
+    changed.signal()
+  }
+
+  /// Counts the values that had waited to be written when a clearing began, and had no file.
+  private func endClearingOfPending() -> BulkRemoval {
+    let cleared = withState { $0.clearing.takeDropped() }.writes
+    var result = BulkRemoval()
+    for write in cleared {
+      result.removed += 1
+      result.byteCount.addSaturating(UInt64(write.bytes.count))
+      tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
+    }
+    if result.removed > 0 {
+      withState { [result] in $0.counters.countRemoval(.explicit, result.removed) }
+    }
+    return result
+  }
+
+  /// Lets what had waited to be written when a clearing began wait again, because older files of the
+  /// names may be there still.
+  private func keepPending() {
+    for write in withState({ $0.clearing.takeDropped() }).writes {
+      withState { $0.keepPending(write) }
+    }
+  }
+
+  /// Counts entries that stay because they cannot be judged.
+  private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
+    var result = BulkRemoval()
+    for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
+      noteUpkeepFailure(errno)
+      withState { $0.keepPending(of: name) }
+      result.failed += 1
+    }
+    // They are still there, and the index has forgotten them.
+    if result.failed > 0 { withState { $0.scans.reset() } }
+    return result
+  }
+
+  private func clear(_ entry: IndexedEntry, in handle: DirectoryHandle) -> BulkRemoval {
+    changing(entry.name) {
+      let (name, inode) = (entry.name, entry.inode)
+      var result = BulkRemoval()
+      guard let change = withState({ $0.clearing.changeTime(toRemove: entry) }) else {
+        return result
+      }
+      do throws(Errno) {
+        switch try unlink(name, inode: inode, changeTime: change, in: handle) {
+        case .removed:
+          result.removed = 1
+          result.byteCount = Int(entry.byteCount)
+          tellOfRemoval(name, withState { $0.noteCleared(entry) })
+        case .absent: break
+        case .changed(let status):
+          let newer = self.entry(name, status)
+          withState { $0.keepWhileClearing(name, newer) }
+        }
+      } catch {
+        // It stays and is an entry again.
+        noteUpkeepFailure(error)
+        withState { state in
+          state.keepUncleared(entry)
+          state.keepPending(of: name)
+        }
+        result.failed = 1
+      }
+      return result
+    }
+  }
+}
+
+extension EngineState {
+  /// Hides everything there is; nil while another clearing is going on, and false, with nothing
+  /// hidden, when the engine is ending and would not wait for one more.
+  fileprivate mutating func beginClearing() -> Bool? {
+    guard !phase.isShutDown else { return false }
+    guard !clearing.isRunning else { return nil }
+    clearing.begin(
+      remaining: isScanned ? index.totals : IndexTotals(), dropped: backlog.dropAll())
+    index.removeAll()
+    scans.forgetKnown()
+    uses.forgetAll()
+    return true
+  }
+
+  /// Counts a value that was published around the beginning of a clearing as stored before it, and
+  /// so removed by it; nil where no clearing has begun since `count` was read, or it is over.
+  mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
+    guard clearing.hasBegun(since: count) else { return nil }
+    noteRemoved(entry.name)
+    counters.countStore(of: entry.byteCount)
+    counters.countRemoval(.explicit)
+    return ()
+  }
+
+  /// Takes note that an entry's file is gone.
+  ///
+  /// - Returns: What the removal counts as.
+  fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
+    // Where another directory is held by now, the name is one of it.
+    guard clearing.hidesFiles else {
+      counters.countRemoval(.explicit)
+      return .explicit
+    }
+    // A victim was counted when it was chosen, and its file among the victims' since.
+    let victim = doomed[entry.name]
+    noteRemoved(entry.name)
+    if victim == nil {
+      counters.countRemoval(.explicit)
+      clearing.noteGone(entry)
+    }
+    return victim?.cause ?? .explicit
+  }
+
+  /// Lets a value wait again that a clearing had dropped, because the older file of its name could
+  /// not be removed and would be found in its place.
+  fileprivate mutating func keepPending(_ write: Backlog.Write) {
+    let name = write.subject.name
+    if backlog[name] == nil && clearing.hides(name) { backlog.addAgain(write) }
+  }
+
+  fileprivate mutating func keepPending(of name: EntryName) {
+    if let write = clearing.takeDropped(name) { keepPending(write) }
+  }
+
+  /// Keeps a file that was used or stored since the walk met its name.
+  fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
+    guard clearing.hidesFiles else { return }
+    clearing.keep(name)
+    if let entry { index.upsert(entry, order: .byLastAccess) }
+  }
+
+  /// Makes an entry again of one whose file could not be removed.
+  fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
+    guard clearing.hidesFiles else { return }
+    index.upsert(entry, order: .byLastAccess)
+  }
+}

@@ -1,0 +1,195 @@
+import LarderBasics
+import LarderSystem
+
+extension DiskEngine {
+  /// Starts the scan of the directory in the background unless it has run or is running.
+  func startScanIfNeeded() {
+    // Before the first name is read, so that nothing happens between the scan and the events.
+    if followsNeighbours { startWatching() }
+    let number = withState { $0.scans.needsScan ? $0.beginScan() : nil }
+    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+  }
+
+  /// Starts another scan in the background, once the first is over and while none is going on.
+  ///
+  /// - Returns: Whether it was started.
+  @discardableResult
+  func startRescan() -> Bool {
+    let number: Int? = withState { state in
+      guard state.scans.mayRescan, !state.phase.isShutDown else { return nil }
+      return state.beginScan()
+    }
+    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    return number != nil
+  }
+
+  /// Waits until the index knows every entry.
+  ///
+  /// Writes the values that wait to be written first, so that totals tell of them.
+  func waitForScan() throws(CacheError) {
+    writePending()
+    followReplacement()
+    while true {
+      startScanIfNeeded()
+      let (outcome, isShutDown) = wait { state in
+        state.scans.progress == .running ? nil : (state.scans.progress, state.phase.isShutDown)
+      }
+      switch outcome {
+      case .finished: return
+      case .failed(let errno):
+        throw CacheError(errno: errno, operation: "scan", path: location.path)
+      // The directory was replaced while it was read: once more, unless the engine is ending.
+      case .notStarted, .running:
+        if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
+      }
+    }
+  }
+
+  private func scan(_ number: Int) {
+    var isComplete = false
+    let start = MonotonicTime.now
+    defer { noteScanEnd(since: start) }
+    do throws(Errno) {
+      let handle = location.handle
+      isComplete = try readNames(number, in: handle)
+      if isComplete { forgetVanished(number, in: handle) }
+      endScan(number, isComplete ? .finished : .notStarted)
+    } catch {
+      // The next call that needs the index tries again; trying at once could go on for ever.
+      isComplete = false
+      endScan(number, .failed(error))
+    }
+    guard isComplete else { return }
+    if !isReadOnly { keepLimitsAfterScan() }
+    // While everything is being removed another would miss the same; the end of that starts it.
+    if withState({ $0.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
+  }
+
+  private func keepLimitsAfterScan() {
+    runEvictor()
+    // A trim that waited for the scan removes more or the same, and reports it.
+    if withState({ !$0.limits.hasWaitingTrim }) { enforceLimits() }
+    planSweeps()
+  }
+
+  /// Takes in all names.
+  ///
+  /// - Returns: Whether it came to the end and the directory is still the one that is held.
+  private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
+    let scan = ParallelScan(try DirectoryScan(handle, trust: reader.trust))
+    defer { scan.end() }
+    var unreadable: [EntryName] = []
+    while let piece = try scan.next() {
+      guard takeOver(piece, number, at: now) else { return false }
+      if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
+      unreadable += piece.unreadable.map(\.name)
+    }
+    return try lookAgain(at: unreadable, number, in: handle)
+  }
+
+  /// Looks a second time at the names whose status could not be had; what fails again is counted,
+  /// and is no entry of the index until it is read or stored.
+  private func lookAgain(
+    at names: [EntryName], _ number: Int, in handle: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    var piece = DirectoryScan.Piece()
+    for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
+    for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
+    return takeOver(piece, number, at: now)
+  }
+
+  /// Merges a piece and tells the memory tiers which names have another file than was known.
+  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
+    guard let news = withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
+    tellObservers(ofFiles: news)
+    return true
+  }
+
+  /// Slots that are looked through under the lock at once.
+  private static let slotCount = 4096
+
+  /// Forgets the entries known from before whose files are gone.
+  private func forgetVanished(_ number: Int, in handle: DirectoryHandle) {
+    var start = 0
+    while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
+      for name in names {
+        do throws(Errno) {
+          _ = try handle.status(of: name.fileName)
+        } catch .noSuchFile {
+          if withState({ $0.forgetVanished(name, scan: number) }) { tellObservers(ofFiles: [name]) }
+        } catch {
+          // It is there, though it cannot be looked at now.
+        }
+      }
+      start += Self.slotCount
+    }
+  }
+
+  /// Ends a scan. After the first, what has expired and what the limits do not leave goes before:
+  /// slice by slice, and the last slice in the step that ends the scan, so that no total shows it.
+  private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
+    let now = self.now
+    var ending = ScanEnding(
+      number: number, outcome: outcome, sweep: isReadOnly ? nil : backgroundSweepPlan())
+    while !ending.isOver {
+      ending = withState { [ending] state in
+        var next = ending
+        state.proceed(with: &next) { state in
+          plan(for: state, missing: 0, protecting: state.index.mostRecentName, at: now)
+        }
+        return next
+      }
+    }
+    changed.signal()
+  }
+
+  private func noteScanEnd(since start: MonotonicTime) {
+    withState { $0.rescans.noteScan(from: start, to: .now) }
+  }
+
+  /// Removes temporaries whose writer is gone: those that can be locked.
+  private func removeLeftovers(_ names: [FileName], in handle: DirectoryHandle) {
+    for name in names {
+      do throws(Errno) {
+        let file = try handle.openForReading(name)
+        let status = try file.status()
+        guard status.isRegular, isLeftBehind(status), try file.tryLock(.exclusive) else {
+          continue
+        }
+        // The name may have gone to another file between the opening and the lock.
+        guard try handle.status(of: name).identity == status.identity else { continue }
+        try handle.unlink(name)
+      } catch {
+        // Published or removed meanwhile, or not ours to remove.
+      }
+    }
+  }
+
+  /// Whether a temporary can be one that was left behind: on a network file system, where another
+  /// machine's lock may not show, one that was not changed for an hour.
+  private func isLeftBehind(_ status: FileStatus) -> Bool {
+    guard isOnNetwork else { return true }
+    let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
+    return now.duration(since: status.change) > .seconds(3600)
+  }
+
+  /// After another directory was found in the place of the one that was held: everything known is
+  /// of the other.
+  func directoryChanged() {
+    noteFileSystem()
+    // The events first, so that what happens in the new directory from here on is not missed.
+    followDirectory()
+    // A read in the other directory must leave nothing, neither in memory nor in the index.
+    generations.beginAll()
+    // What was known is given back outside of the lock, which takes its time, and so is the lock of
+    // the term in the directory before.
+    _ = withState { state in
+      let old = (state.index, state.uses, state.doomed, state.scans, state.evictions.term)
+      state.forgetDirectory()
+      return old
+    }
+    tellObserversOfReplacement()
+    generations.endAll()
+    changed.signal()
+  }
+}

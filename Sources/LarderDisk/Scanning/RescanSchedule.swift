@@ -1,0 +1,81 @@
+import LarderSystem
+
+/// The times at which a directory is scanned again where no events tell what other processes do.
+///
+/// While this process stores much, others may have done so as well: a scan is due once it has
+/// stored a twentieth of a limit, and some time after its last store.
+struct RescanSchedule: Sendable {
+  /// The bytes stored since the last scan began.
+  private(set) var byteCount: UInt64 = 0
+  /// The entries stored since then.
+  private var storeCount = 0
+  private var lastStore: MonotonicTime?
+  /// Whether a look some time after the last store is planned.
+  private var isPlanned = false
+  private var lastEnd: MonotonicTime?
+  private var lastDuration = Duration.zero
+}
+
+extension RescanSchedule {
+  /// Whether a scan has ended.
+  var hasScanned: Bool { lastEnd != nil }
+
+  /// Counts from zero again, because a scan begins or the first one has ended.
+  mutating func restart() {
+    byteCount = 0
+    storeCount = 0
+  }
+
+  /// Counts a store.
+  mutating func noteStore(of byteCount: UInt64) {
+    self.byteCount += byteCount
+    storeCount += 1
+  }
+
+  /// Notes when a scan ended and how long it took.
+  mutating func noteScan(from start: MonotonicTime, to end: MonotonicTime) {
+    lastEnd = end
+    lastDuration = end.duration(since: start)
+  }
+
+  /// Whether this process has stored more than a twentieth of a limit since the last scan began.
+  ///
+  /// However much it stores, scans take no more than half of one thread's time.
+  func isDue(sizeLimit: Int?, countLimit: Int?, at time: MonotonicTime) -> Bool {
+    if let lastEnd, time.duration(since: lastEnd) < lastDuration { return false }
+    if let sizeLimit, byteCount > UInt64(sizeLimit) / 20 { return true }
+    return countLimit.map { storeCount > $0 / 20 } ?? false
+  }
+
+  /// Whether a process that ends during its first scan stays until the scan is over.
+  ///
+  /// It stays with the probability of the share that it stored of 5 % of the limit, so that many
+  /// short processes together keep the limit and few of them pay for a scan.
+  ///
+  /// - Parameter chance: A random number from 0 to 1.
+  func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
+    Double(byteCount) >= Double(sizeLimit) * 0.05 * chance
+  }
+}
+
+// The look after the last store.
+extension RescanSchedule {
+  /// Notes the time of a store.
+  ///
+  /// - Returns: Whether the caller has to plan the look after the last store; from then on it is
+  ///   planned.
+  mutating func planLook(afterStoreAt time: MonotonicTime) -> Bool {
+    lastStore = time
+    defer { isPlanned = true }
+    return !isPlanned
+  }
+
+  /// Returns how long the planned look has yet to wait. Zero or less means that nothing was stored
+  /// for long enough: the look is no longer planned, and the scan is to be started.
+  mutating func rest(of delay: Duration, at time: MonotonicTime) -> Duration? {
+    guard let lastStore else { return nil }
+    let rest = delay - time.duration(since: lastStore)
+    if rest <= .zero { isPlanned = false }
+    return rest
+  }
+}

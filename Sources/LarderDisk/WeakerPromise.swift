@@ -1,0 +1,63 @@
+package import LarderBasics
+package import LarderSystem
+
+/// A promise of which a file system leaves less than a local disk with user attributes does.
+package struct WeakerPromise: Sendable, Hashable {
+  /// One word for it, for scripts.
+  package let name: String
+  /// What is left of it.
+  package let sentence: String
+
+  private init(_ name: String, _ sentence: String) {
+    (self.name, self.sentence) = (name, sentence)
+  }
+
+  static let coherence = WeakerPromise(
+    "coherence",
+    "what other machines do shows after the mount's time-out, in memory up to a minute later")
+  static let limit = WeakerPromise(
+    "limit", "what other machines store counts up to 30 s after this one's last store")
+  static let exclusive = WeakerPromise(
+    "exclusive", "opening exclusively is refused, for no lock keeps other machines out")
+  static let temporaries = WeakerPromise(
+    "temporaries", "what a crash cut off in the middle of a write stays for an hour")
+  static let lending = WeakerPromise(
+    "lending", "a file that is open may end in an error once another machine replaces it")
+  static let use = WeakerPromise(
+    "use", "a use extends no expiry, and moves atime only where the server does so itself")
+  static let sharing = WeakerPromise(
+    "sharing", "no user attributes: only the process that stored a value finds it, while it runs")
+  static let proof = WeakerPromise(
+    "proof", "no user attributes: neither content nor key is checked, no extended data is held")
+}
+
+extension FileSystemKind {
+  /// Which promises are weaker here, and what is left of each.
+  ///
+  /// - Parameter hasAttributes: Whether files can have user attributes.
+  package func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
+    var promises: [WeakerPromise] = []
+    if isNetwork { promises += [.coherence, .limit, .exclusive, .temporaries, .lending] }
+    if isPathBound { promises.append(.use) }
+    if !hasAttributes { promises.append(isPathBound ? .sharing : .proof) }
+    return promises
+  }
+}
+
+extension DiskCache {
+  /// What the directory is on.
+  package var fileSystem: FileSystemKind { engine.fileSystem }
+
+  /// Which promises are weaker for this directory than for one on a local disk.
+  ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, `.io`.
+  package func weakerPromises() throws(CacheError) -> [WeakerPromise] {
+    try checkUsable("weakerPromises")
+    do throws(Errno) {
+      let hasAttributes = try engine.location.handle.descriptor.holdsAttributes()
+      return fileSystem.weakerPromises(hasAttributes: hasAttributes)
+    } catch {
+      throw CacheError(errno: error, operation: "weakerPromises", path: engine.location.path)
+    }
+  }
+}

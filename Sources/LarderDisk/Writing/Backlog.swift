@@ -1,0 +1,324 @@
+import LarderBasics
+import LarderSystem
+
+/// Values that were accepted and are not written yet.
+///
+/// A value answers reads from when it is added until it is settled or dropped:
+///
+/// 1. It waits for its turn. A newer value of its name takes its place and its turn.
+/// 2. `next(upTo:)` hands it to one thread, which writes it. A newer value of the name waits beside
+///    it meanwhile, and has a turn of its own afterwards: so even a name that is stored all the
+///    time reaches the disk.
+/// 3. It is settled: written, or lost.
+///
+/// A name is dropped when it is removed or stored directly. What a thread is writing of it then is
+/// no longer current, and must not be published.
+package struct Backlog: Sendable {
+  /// A value on its way to the disk.
+  package final class Write: Sendable {
+    let bytes: [UInt8]
+    let subject: DiskEngine.Subject
+    /// Settled when the value was accepted: a lifetime counts from then.
+    let seal: EntryWriter.Seal
+
+    init(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
+      self.bytes = bytes
+      self.subject = subject
+      self.seal = seal
+    }
+  }
+
+  /// A value, and how it was used since it was accepted.
+  package struct Value: Sendable {
+    let write: Write
+    /// The number of the oldest accepted value that is on the disk when this one is.
+    fileprivate(set) var since: UInt64
+    fileprivate(set) var lastAccess: Timestamp
+    fileprivate(set) var expiry: Timestamp
+
+    fileprivate init(_ write: Write, since: UInt64) {
+      self.write = write
+      self.since = since
+      lastAccess = write.seal.lastAccess
+      expiry = write.seal.expiry
+    }
+
+    /// Whether a read of a key finds this value. It does not when the value has expired, or belongs
+    /// to another key with the same MD5.
+    func isServed(to key: CacheKey, at now: Timestamp) -> Bool {
+      write.subject.key == key && !expiry.hasCome(at: now)
+    }
+  }
+
+  /// What is left to do for a thread that wants everything up to some value to be on the disk.
+  package enum Step: Sendable {
+    /// To write this value.
+    case write(Write)
+    /// Nothing: all of them are on the disk, lost or dropped.
+    case finished
+  }
+
+  fileprivate struct Waiting: Sendable {
+    var value: Value
+    var turn: UInt64
+  }
+
+  private struct Turn {
+    let name: EntryName
+    let number: UInt64
+  }
+
+  private var waiting: [EntryName: Waiting] = [:]
+  /// Values that a thread is writing, at most one of a name.
+  private var underway: [EntryName: Value] = [:]
+  // Turns and not values: a value that was written or replaced must not stay in memory until all
+  // have had their turn, which under a steady load is never. A turn of which the number is not that
+  // of the waiting value is past.
+  private var queue: [Turn] = []
+  private var first = 0
+  /// Turns that came while an earlier value of their name was being written: as many as threads
+  /// that write, or few more.
+  private var deferred: [Turn] = []
+  private var lastTurn: UInt64 = 0
+  /// The number of the latest value.
+  private(set) var latest: UInt64 = 0
+  /// The threads that wait for room, in the order in which they came.
+  private var line: [UInt64] = []
+  private var lastPlace: UInt64 = 0
+  /// The bytes of all values, those that are being written included, and of places that are
+  /// reserved.
+  private(set) var byteCount = 0
+  /// The same without places that are reserved.
+  private var valueByteCount = 0
+  /// Whether a thread writes, or has been asked to.
+  var hasWriter = false
+  /// The first failure since the last `flush()` that threw one.
+  var failure: CacheError?
+
+  var isEmpty: Bool { waiting.isEmpty && underway.isEmpty }
+
+  /// The newest value of a name.
+  subscript(name: EntryName) -> Value? { waiting[name]?.value ?? underway[name] }
+
+  /// A value that a thread is writing; nil when it was dropped.
+  subscript(write: Write) -> Value? { isCurrent(write) ? underway[write.subject.name] : nil }
+
+  /// Whether a value that a thread is writing may still be published under its name.
+  func isCurrent(_ write: Write) -> Bool { underway[write.subject.name]?.write === write }
+}
+
+// Room.
+extension Backlog {
+  /// Takes the place of a value of that many bytes, if there is one and no other thread waits for
+  /// longer: a large value would wait for ever while small ones keep passing it.
+  ///
+  /// - Parameter place: The thread's place in the line, nil at its first attempt.
+  mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool {
+    let isFirst = line.isEmpty || line.first == place
+    guard isFirst, count <= limit - min(byteCount, limit) else {
+      if place == nil {
+        lastPlace += 1
+        line.append(lastPlace)
+        place = lastPlace
+      }
+      return false
+    }
+    if place != nil { line.removeFirst() }
+    byteCount += count
+    return true
+  }
+
+  /// Whether a thread waits for room.
+  var isAwaited: Bool { !line.isEmpty }
+
+  /// Gives a place back that no value came to.
+  mutating func giveBack(_ count: Int) {
+    byteCount -= count
+  }
+}
+
+// Values.
+extension Backlog {
+  /// Adds a value, whose place is reserved.
+  mutating func add(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
+    add(Write(bytes, subject, seal))
+  }
+
+  /// Adds a value that had been dropped; it need not have a place.
+  mutating func addAgain(_ write: Write) {
+    byteCount += write.bytes.count
+    add(write)
+  }
+
+  private mutating func add(_ write: Write) {
+    let name = write.subject.name
+    latest += 1
+    valueByteCount += write.bytes.count
+    if let old = waiting[name] {
+      release(old.value)
+      waiting[name]?.value = Value(write, since: old.value.since)
+    } else {
+      lastTurn += 1
+      waiting[name] = Waiting(value: Value(write, since: latest), turn: lastTurn)
+      queue.append(Turn(name: name, number: lastTurn))
+    }
+  }
+
+  private mutating func release(_ value: Value) {
+    byteCount -= value.write.bytes.count
+    valueByteCount -= value.write.bytes.count
+  }
+
+  /// Notes a use of a value, unless it was settled or replaced.
+  mutating func use(_ write: Write, at access: Timestamp, expiry: Timestamp?) {
+    let name = write.subject.name
+    if waiting[name]?.value.write === write {
+      waiting[name]?.value.use(at: access, expiry: expiry)
+    } else if isCurrent(write) {
+      underway[name]?.use(at: access, expiry: expiry)
+    }
+  }
+
+  /// Forgets what there is of a name.
+  ///
+  /// - Returns: Whether there was a value.
+  @discardableResult
+  mutating func drop(_ name: EntryName) -> Bool {
+    guard !isEmpty else { return false }
+    let dropped = [waiting.removeValue(forKey: name)?.value, underway.removeValue(forKey: name)]
+    for value in dropped.compactMap(\.self) { release(value) }
+    return dropped.contains { $0 != nil }
+  }
+
+  /// Forgets everything, in a time that does not grow with the number of values.
+  mutating func dropAll() -> Dropped {
+    let dropped = Dropped(waiting: waiting, underway: underway)
+    byteCount -= valueByteCount
+    valueByteCount = 0
+    waiting = [:]
+    underway = [:]
+    queue = []
+    first = 0
+    deferred = []
+    return dropped
+  }
+
+  /// The newest values of all names that were dropped at once.
+  struct Dropped: Sendable {
+    fileprivate var waiting: [EntryName: Waiting] = [:]
+    fileprivate var underway: [EntryName: Value] = [:]
+
+    /// Takes the value of a name out.
+    @discardableResult
+    mutating func remove(_ name: EntryName) -> Write? {
+      let older = underway.removeValue(forKey: name)?.write
+      return waiting.removeValue(forKey: name)?.value.write ?? older
+    }
+
+    /// Those that are left.
+    ///
+    /// - Complexity: O(n).
+    var writes: [Write] {
+      waiting.values.map(\.value.write)
+        + underway.values.map(\.write).filter { waiting[$0.subject.name] == nil }
+    }
+  }
+}
+
+// Turns.
+extension Backlog {
+  /// The next value to be written, among those that stand for a value up to a number; nil when they
+  /// have all had their turn.
+  mutating func next(upTo number: UInt64 = .max) -> Write? {
+    defer { forgetTurns() }
+    if !deferred.isEmpty { deferred = deferred.filter { isToCome($0) } }
+    let ready = deferred.firstIndex { turn in
+      underway[turn.name] == nil && waiting[turn.name].map { $0.value.since <= number } ?? false
+    }
+    if let ready { return take(deferred.remove(at: ready).name) }
+    while first < queue.count {
+      let turn = queue[first]
+      guard isToCome(turn) else {
+        first += 1
+        continue
+      }
+      // In the order in which they were accepted: those that follow are newer.
+      guard let value = waiting[turn.name]?.value, value.since <= number else { return nil }
+      first += 1
+      if underway[turn.name] == nil { return take(turn.name) }
+      deferred.append(turn)
+    }
+    return nil
+  }
+
+  /// What is left to do until every value up to a number is on the disk; nil while other threads
+  /// are writing the rest.
+  mutating func step(upTo number: UInt64) -> Step? {
+    if let write = next(upTo: number) { return .write(write) }
+    return holdsAny(upTo: number) ? nil : .finished
+  }
+
+  /// The same of one name.
+  mutating func step(for name: EntryName, upTo number: UInt64) -> Step? {
+    // One that waits beside it is newer.
+    if let value = underway[name] { return value.since <= number ? nil : .finished }
+    guard let value = waiting[name]?.value, value.since <= number else { return .finished }
+    return take(name).map { .write($0) }
+  }
+
+  /// Ends the turn of a value that is still current.
+  ///
+  /// - Parameter isWritten: Whether its file is in place. If it is not, a newer value of the name
+  ///   stands for it as well.
+  /// - Returns: The value with its last uses; nil when it was dropped meanwhile.
+  @discardableResult
+  mutating func settle(_ write: Write, isWritten: Bool) -> Value? {
+    let name = write.subject.name
+    guard let value = underway[name], value.write === write else { return nil }
+    underway[name] = nil
+    release(value)
+    if !isWritten, waiting[name] != nil {
+      lastTurn += 1
+      waiting[name]?.value.since = value.since
+      waiting[name]?.turn = lastTurn
+      deferred.append(Turn(name: name, number: lastTurn))
+    }
+    return value
+  }
+
+  /// Says that a thread will write what waits; false when nothing does, or one will already.
+  mutating func claimWriter() -> Bool {
+    guard !hasWriter, !waiting.isEmpty else { return false }
+    hasWriter = true
+    return true
+  }
+
+  private func holdsAny(upTo number: UInt64) -> Bool {
+    if underway.values.contains(where: { $0.since <= number }) { return true }
+    return deferred.contains { turn in
+      isToCome(turn) && waiting[turn.name].map { $0.value.since <= number } ?? false
+    }
+  }
+
+  private func isToCome(_ turn: Turn) -> Bool { waiting[turn.name]?.turn == turn.number }
+
+  private mutating func take(_ name: EntryName) -> Write? {
+    guard let value = waiting.removeValue(forKey: name)?.value else { return nil }
+    underway[name] = value
+    return value.write
+  }
+
+  /// Drops the turns that are past, when they are the larger part.
+  private mutating func forgetTurns() {
+    guard first > queue.count / 2 else { return }
+    queue.removeFirst(first)
+    first = 0
+  }
+}
+
+extension Backlog.Value {
+  fileprivate mutating func use(at access: Timestamp, expiry: Timestamp?) {
+    lastAccess = max(lastAccess, access)
+    if let expiry { self.expiry = max(self.expiry, expiry) }
+  }
+}

@@ -1,0 +1,315 @@
+package import LarderBasics
+package import LarderSystem
+
+extension DiskEngine {
+  /// What is to be stored beside the content.
+  package struct StoreRequest: Sendable {
+    package let subject: Subject
+    var expiration: Expiration
+    var extendedData: [UInt8]
+    /// Says whether a value of a number of bytes may be stored; nil for any.
+    var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
+    /// Whether a value that is there stays.
+    var isExclusive = false
+    /// Whether the value is still to be stored when its turn among the changes of the name comes.
+    package var isWanted: (@Sendable () -> Bool)?
+    /// The memory tier whose object stores, which needs not be told.
+    package var origin: ObjectIdentifier?
+    /// The value in the backlog that is to be written; nil for a store by the caller himself.
+    var write: Backlog.Write?
+    /// The room that the value has reserved, given back in the step that counts its file.
+    var reservedByteCount: UInt64 = 0
+    /// Runs when the value is visible, before any other change of the name.
+    package var onPublish: (@Sendable (Published) -> Void)?
+  }
+
+  /// A value that has just become visible.
+  package struct Published: Sendable {
+    package let byteCount: Int
+    package let expiry: Timestamp
+    package let lifetime: Lifetime
+  }
+
+  /// The largest extended data: beside a key of 2,000 bytes and the attribute's other fields, it
+  /// fits into ext4's block of 4 KiB.
+  package static let maximumExtendedDataCount = 1024
+
+  /// Stores a value that a closure encodes.
+  package func store(
+    _ request: StoreRequest, encoding encode: () throws -> [UInt8]
+  ) throws(CacheError) -> StoreOutcome {
+    let bytes = try keepingPromise(request) { () throws(CacheError) in
+      do {
+        return try encode()
+      } catch {
+        throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+      }
+    }
+    return try store(bytes.span, request)
+  }
+
+  /// Stores a value that is in memory.
+  func store(
+    _ content: Span<UInt8>, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    // What waits was admitted before.
+    if request.write == nil {
+      try checkExtendedData(of: request)
+      if let reason = rejection(of: request, byteCount: content.count) {
+        return try reject(request, reason)
+      }
+      if let limit = configuration.writeBehindLimit, !request.isExclusive, content.count <= limit {
+        return try storeBehind(content, request, limit: limit)
+      }
+    }
+    let evictions = fullDiskCount
+    return try keepingPromise(request) { () throws(CacheError) in
+      do throws(CacheError) {
+        return try storeOnce(content, request)
+      } catch  where error.code == .noSpace && makeRoom(for: content.count, since: evictions) {
+        return try storeAgain(content, request)
+      } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+        // tmpfs makes unnamed files in a removed directory and only then refuses to link them; and
+        // without /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
+        return try storeOnce(content, request, mayBeUnnamed: false)
+      }
+    }
+  }
+
+  /// Stores a value for which room was made.
+  private func storeAgain(
+    _ content: Span<UInt8>, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
+      let outcome = try storeOnce(content, request)
+      noteRoom(hasHelped: true)
+      return outcome
+    } catch {
+      if error.code == .noSpace { noteRoom(hasHelped: false) }
+      throw error
+    }
+  }
+
+  private func storeOnce(
+    _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
+  ) throws(CacheError) -> StoreOutcome {
+    var request = request
+    request.reservedByteCount = waitForRoom(content.count)
+    do throws(CacheError) {
+      var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
+      try write(content, to: &file)
+      let outcome = try finish(&file, request)
+      if outcome != .stored { giveBack(request.reservedByteCount) }
+      return outcome
+    } catch {
+      giveBack(request.reservedByteCount)
+      throw error
+    }
+  }
+
+  private func write(_ content: Span<UInt8>, to file: inout StagedFile) throws(CacheError) {
+    do throws(Errno) {
+      try file.write(content)
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: location.path)
+    }
+  }
+
+  /// Stores a value that comes in pieces.
+  func store(
+    _ request: StoreRequest,
+    _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    try checkExtendedData(of: request)
+    if let reason = rejection(of: request) { return try reject(request, reason) }
+    return try keepingPromise(request) { () throws(CacheError) in
+      var stream = try openStream(request)
+      do throws(CacheError) {
+        let outcome = try store(&stream, request, body)
+        if stream.hasMadeRoom { noteRoom(hasHelped: true) }
+        return outcome
+      } catch {
+        if stream.hasMadeRoom && error.code == .noSpace { noteRoom(hasHelped: false) }
+        throw error
+      }
+    }
+  }
+
+  /// Starts a value that comes in pieces.
+  package func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
+    _ = waitForRoom(0)
+    let evictions = fullDiskCount
+    return EntryStream(
+      try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
+    ) { self.makeRoom(for: $0, since: evictions) }
+  }
+
+  private func store(
+    _ stream: inout EntryStream, _ request: StoreRequest,
+    _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    do {
+      try body(&stream)
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+    }
+    // A closure that goes on past a failed write has not written what it wanted stored.
+    if let failure = stream.failure { throw failure }
+    if stream.isTooLarge { return try reject(request, .tooLarge) }
+    if isDeclined(request, byteCount: stream.byteCount) {
+      return try reject(request, .declined)
+    }
+    return try finish(&stream, request)
+  }
+
+  /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still
+  /// has the content, which goes on in a file of the directory that is there now.
+  private func finish(
+    _ stream: inout EntryStream, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
+      return try finish(&stream.file, request)
+    } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
+      var copy = try stage(request.subject.name, mayBeUnnamed: false)
+      do throws(Errno) {
+        try copy.write(contentOf: stream.file)
+      } catch {
+        throw CacheError(errno: error, operation: "store", path: location.path)
+      }
+      return try finish(&copy, request)
+    }
+  }
+
+  /// Refuses extended data that is too large; the older value goes, as with any store that fails.
+  private func checkExtendedData(of request: StoreRequest) throws(CacheError) {
+    let count = request.extendedData.count
+    guard count > Self.maximumExtendedDataCount else { return }
+    try keepingPromise(request) { () throws(CacheError) in
+      throw CacheError(
+        .invalidArgument, operation: "store", path: location.path,
+        underlying: "extended data of \(count) bytes; at most 1,024 are kept")
+    }
+  }
+
+  /// Why a value is not stored, nil when it is.
+  ///
+  /// - Parameter byteCount: The value's length, if it is known before it is written.
+  private func rejection(
+    of request: StoreRequest, byteCount: Int? = nil
+  ) -> StoreOutcome.Reason? {
+    let now = self.now
+    if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
+    if configuration.sizeLimit == 0 || configuration.countLimit == 0 { return .tooLarge }
+    guard let byteCount else { return nil }
+    if let limit = configuration.sizeLimit, byteCount > limit { return .tooLarge }
+    return isDeclined(request, byteCount: byteCount) ? .declined : nil
+  }
+
+  private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
+    guard let admits = request.admits else { return false }
+    return !admits(request.subject.key, byteCount)
+  }
+
+  private func stage(
+    _ name: EntryName, mayBeUnnamed: Bool = true
+  ) throws(CacheError) -> StagedFile {
+    let isNew =
+      mayBeUnnamed
+      && withState { !$0.index.contains(name) && !$0.doomed.contains(name) }
+    try revalidate(isUrgent: false, mayMake: true, "store")
+    do throws(Errno) {
+      return try writer.stage(in: location.handle, isNew: isNew)
+    } catch {
+      guard error == .noSuchFile else {
+        throw CacheError(errno: error, operation: "store", path: location.path)
+      }
+    }
+    // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
+    try revalidate(isUrgent: true, mayMake: true, "store")
+    do throws(Errno) {
+      return try writer.stage(in: location.handle, isNew: isNew)
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: location.path)
+    }
+  }
+
+  /// Seals and publishes a complete file and takes it into the index.
+  private func finish(
+    _ file: inout StagedFile, _ request: StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    let now = self.now
+    let seal =
+      request.write.map(currentSeal)
+      ?? EntryWriter.Seal(
+        key: request.subject.key, lifetime: request.expiration.lifetime,
+        lastAccess: withState { $0.uses.issueAccess(at: now) },
+        expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
+    try writer.seal(file, seal)
+    if try isTooLarge(file) { return try reject(request, .tooLarge) }
+    let outcome = try publish(&file, request, seal)
+    // The name is free again: without threads to be had, the evictor runs here and takes others.
+    if outcome == .stored { enforceLimits(after: request.subject.name) }
+    return outcome
+  }
+
+  /// The seal of a value from the backlog, with the uses since it was accepted.
+  private func currentSeal(of write: Backlog.Write) -> EntryWriter.Seal {
+    var seal = write.seal
+    if let value = withState({ $0.backlog[write] }) {
+      (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
+    }
+    return seal
+  }
+
+  /// Whether a sealed file takes more blocks than the limit has bytes, where blocks are counted.
+  private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
+    guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
+    else { return false }
+    do throws(Errno) {
+      return try file.descriptor.status().allocatedByteCount > UInt64(limit)
+    } catch {
+      throw CacheError(errno: error, operation: "store", path: location.path)
+    }
+  }
+
+  /// Rejects a store and removes what it was to replace.
+  private func reject(
+    _ request: StoreRequest, _ reason: StoreOutcome.Reason
+  ) throws(CacheError) -> StoreOutcome {
+    if !request.isExclusive {
+      do throws(CacheError) {
+        _ = try remove(request.subject, cause: .replaced, of: request)
+      } catch {
+        throw error.settingOldValueRemains(true)
+      }
+    }
+    return rejected(reason)
+  }
+
+  func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
+    withState { $0.counters.countRejection(reason) }
+    return .rejected(reason)
+  }
+
+  /// Sees that a store that fails leaves no older value to be served, or says that it does.
+  private func keepingPromise<Result>(
+    _ request: StoreRequest, _ step: () throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    do throws(CacheError) {
+      return try step()
+    } catch {
+      // So that the next store finds the directory in order.
+      _ = hasRecovered(from: error)
+      if request.isExclusive { throw error.settingOldValueRemains(true) }
+      var remains = false
+      do throws(CacheError) {
+        _ = try remove(request.subject, cause: .replaced, of: request)
+      } catch {
+        remains = true
+      }
+      throw error.settingOldValueRemains(remains)
+    }
+  }
+}

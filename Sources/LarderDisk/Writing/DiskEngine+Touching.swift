@@ -1,0 +1,182 @@
+package import LarderBasics
+import LarderDigest
+package import LarderSystem
+
+/// Tells a value that was read from another that has its name now.
+package struct EntryIdentity: Sendable {
+  /// XXH64 of the content and the extended data.
+  let contentHash: UInt64
+  /// The file that was read; nil for a value that waited to be written.
+  let status: FileStatus?
+
+  /// The identity of a value that a read has found.
+  package init(
+    _ content: Span<UInt8>, _ extendedData: Span<UInt8>, _ status: FileStatus?
+  ) {
+    var hash = XXH64()
+    hash.update(content)
+    hash.update(extendedData)
+    contentHash = hash.finalize()
+    self.status = status
+  }
+
+  /// Whether a file holds this value.
+  ///
+  /// By the hash on record. An inode number alone proves nothing, because ext4 gives that of a
+  /// removed file to the next one. Where a file has no attribute, its length and expiry stand for
+  /// the hash.
+  func matches(_ attribute: EntryAttribute?, _ present: FileStatus) -> Bool {
+    if let attribute { return attribute.contentHash == contentHash }
+    guard let status else { return false }
+    return status.identity == present.identity && status.byteCount == present.byteCount
+      && status.modification == present.modification
+  }
+}
+
+extension DiskEngine {
+  /// What gives an entry another expiry and leaves its content as it is.
+  package struct TouchRequest: Sendable {
+    let subject: Subject
+    var expiration: Expiration
+    /// Whether an expired value is brought back to life.
+    var revives = false
+    /// The value that the caller means; nil for whichever has the name.
+    var identity: EntryIdentity?
+    /// Whether the touch is still wanted when its turn among the changes of the name comes.
+    package var isWanted: (@Sendable () -> Bool)?
+    /// Runs after the touch, before any other change of the name.
+    package var onTouch: (@Sendable (Published) -> Void)?
+
+    package init(
+      subject: Subject, expiration: Expiration, revives: Bool = false,
+      identity: EntryIdentity? = nil
+    ) {
+      self.subject = subject
+      self.expiration = expiration
+      self.revives = revives
+      self.identity = identity
+    }
+  }
+
+  /// Longer than any value has been expired for: a read with it finds whatever is still there.
+  package static let anyStaleness = Duration.seconds(1 << 34)
+
+  /// Whether an expiry counts as past.
+  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
+    reader.trust.enforcesExpiry && expiry.hasCome(at: now)
+  }
+
+  /// Sets an entry's expiry, lifetime and last access without writing its content.
+  ///
+  /// The attribute goes first. If the stamps cannot be set after it, the entry has its older expiry,
+  /// and the lifetime that was asked for cannot extend it beyond what was asked for.
+  ///
+  /// - Returns: Whether the entry was there, and is the one that the caller means.
+  package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
+    let name = request.subject.name
+    try revalidate(isUrgent: false, mayMake: false, "touch")
+    while true {
+      writePending(name)
+      let isTouched = try changing(name) { () throws(CacheError) -> Bool? in
+        // Accepted since: it is written first, because the seal of what waits cannot be changed.
+        if pending(name) != nil { return nil }
+        try checkMayChange(nil, "touch")
+        if request.isWanted.map({ !$0() }) ?? false { return false }
+        return try touchHeld(request)
+      }
+      if let isTouched { return isTouched }
+    }
+  }
+
+  /// Touches an entry of which the name is held.
+  private func touchHeld(_ request: TouchRequest) throws(CacheError) -> Bool {
+    let name = request.subject.name
+    if withState({ $0.hidesFile(named: name) }) { return false }
+    guard
+      case .file(let descriptor, let status) = try reader.open(name.fileName, in: location.handle)
+    else { return false }
+    do throws(Errno) {
+      guard let testimony = try touchable(descriptor, status, request) else { return false }
+      return try touch(descriptor, status, testimony, request)
+    } catch {
+      throw CacheError(errno: error, operation: "touch", path: "\(location.path)/\(name)")
+    }
+  }
+
+  /// What a file's attributes say, if it holds the value that is meant; nil if it does not.
+  private func touchable(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ request: TouchRequest
+  ) throws(Errno) -> EntryReader.Testimony? {
+    let name = request.subject.name
+    let staleness = request.revives ? Self.anyStaleness : .zero
+    let pending = withState { $0.uses.expiry(of: name, status) }
+    guard
+      reader.trust.objection(to: status, pending: pending, now: now.adding(.zero - staleness))
+        == nil,
+      case .accepted(let testimony) = try examine(descriptor, status, request.subject)
+    else { return nil }
+    if let identity = request.identity, !identity.matches(testimony.attribute, status) {
+      return nil
+    }
+    return testimony
+  }
+
+  private func touch(
+    _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
+    _ testimony: EntryReader.Testimony, _ request: TouchRequest
+  ) throws(Errno) -> Bool {
+    let name = request.subject.name
+    let now = self.now
+    let expiry = request.expiration.expiry(at: now)
+    // Before the stamp: what memory holds may be served for longer than the new expiry allows.
+    // Nothing is promoted while the name is held.
+    tellObservers(ofFiles: [name])
+    var lifetime = Lifetime.unknown
+    if var attribute = testimony.attribute {
+      lifetime = request.expiration.lifetime
+      let isNew = attribute.lifetime != lifetime
+      attribute.lifetime = lifetime
+      if isNew { try descriptor.setAttribute(.entry, to: attribute.bytes) }
+    }
+    let access = withState { $0.uses.issueAccess(at: now) }
+    try descriptor.setStamps(lastAccess: access, expiry: expiry)
+    if configuration.durability == .durable { try descriptor.synchronize() }
+    let fresh = try descriptor.status()
+    let isThere = withState {
+      $0.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
+    }
+    guard isThere else { return false }
+    followNews(ofHeld: name)
+    request.onTouch?(
+      Published(
+        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime))
+    return true
+  }
+}
+
+extension EngineState {
+  /// Takes note that an entry got another expiry and was used.
+  ///
+  /// - Returns: Whether the entry is still there. A limit may have chosen it, or everything may have
+  ///   been removed, since the name was taken.
+  fileprivate mutating func noteTouched(
+    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, lifetime: Lifetime,
+    at access: Timestamp
+  ) -> Bool {
+    counters.countStamp()
+    let known = index.entry(named: name)
+    noteRestamped(name, fresh)
+    guard !hidesFile(named: name) else { return false }
+    // What was promised by earlier uses is void.
+    uses.forget(name)
+    publications.noteStamp(fresh.modification, of: name)
+    var entry = IndexedEntry(name: name, status: fresh)
+    entry.lastAccess = access
+    // Only if it was this very state of the file that was checked.
+    if let known, known.isVerified, known.inode == status.inode, known.changeTime == status.change {
+      (entry.isVerified, entry.lifetime, entry.keyTag) = (true, lifetime, known.keyTag)
+    }
+    index.upsert(entry, order: .mostRecent)
+    return true
+  }
+}

@@ -1,0 +1,88 @@
+public import LarderBasics
+import LarderSystem
+
+/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure
+/// that was given the stream returns, and never if it throws.
+public struct EntryStream: ~Copyable, Sendable {
+  var file: StagedFile
+  private let limit: Int?
+  private let path: String
+  /// Evicts for so many bytes and tells whether anything was freed.
+  private let makeRoom: @Sendable (Int) -> Bool
+  /// Once per value: a disk that is full for another reason must not empty the cache piece by
+  /// piece.
+  private(set) var hasMadeRoom = false
+  /// The first failure to write.
+  private(set) var failure: CacheError?
+  /// Whether more came than the cache may hold; the rest is not kept.
+  private(set) var isTooLarge = false
+
+  init(
+    _ file: consuming StagedFile, limit: Int?, path: String,
+    makeRoom: @escaping @Sendable (Int) -> Bool
+  ) {
+    self.file = file
+    self.limit = limit
+    self.path = path
+    self.makeRoom = makeRoom
+  }
+
+  /// The bytes written so far.
+  public var byteCount: Int { file.byteCount }
+
+  /// Adds bytes. What exceeds the cache's size limit is dropped, and the store is then rejected.
+  ///
+  /// - Throws: `CacheError`, when the file system fails or is full.
+  /// - Complexity: O(bytes).
+  public mutating func write(_ bytes: Span<UInt8>) throws(CacheError) {
+    if let limit, byteCount + bytes.count > limit { isTooLarge = true }
+    // Every write after a failed one fails alike, so that a closure which ignores one error does
+    // not leave a gap in the value.
+    if let failure { throw failure }
+    if isTooLarge { return }
+    do throws(CacheError) {
+      try tryToWrite(bytes)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Writes, and once more after an eviction if the disk was full.
+  private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
+    do throws(Errno) {
+      try file.write(bytes)
+    } catch {
+      let failure = CacheError(errno: error, operation: "store", path: path)
+      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(bytes.count) else { throw failure }
+      hasMadeRoom = true
+      try tryToWrite(bytes)
+    }
+  }
+
+  /// Takes over the content of a file, as the first and only thing that is written.
+  mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
+    do throws(Errno) {
+      let length = Int(clamping: try source.status().byteCount)
+      if let limit, length > limit {
+        isTooLarge = true
+        return
+      }
+      try file.copyContent(of: source)
+    } catch {
+      let failure = CacheError(errno: error, operation: "store", path: path)
+      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(file.byteCount) else { throw failure }
+      hasMadeRoom = true
+      try copyContent(of: source)
+    }
+    if let limit, byteCount > limit { isTooLarge = true }
+  }
+
+  /// Adds bytes.
+  ///
+  /// - Throws: `CacheError`, when the file system fails or is full.
+  /// - Complexity: O(bytes).
+  public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
+    try write(bytes.span)
+  }
+}

@@ -1,0 +1,53 @@
+import LarderSystem
+
+/// A file that this process has published, where files cannot prove their content themselves.
+struct Publication: Sendable, Equatable {
+  /// XXH64 of the content.
+  let contentHash: UInt64
+  /// The expiry that the file got.
+  var modification: Timestamp
+
+  /// Whether a file's stamps can be those of the published file. An earlier expiry was set by a
+  /// person; a later one can be that of the file which has replaced it.
+  func admits(_ status: FileStatus) -> Bool { status.modification <= modification }
+}
+
+/// The files that this process has published, where files cannot prove their content themselves.
+struct PublicationLog: Sendable {
+  private var publications: NameMap<Publication> = [:]
+  /// The slot in which the next file that is gone is looked for.
+  private var hand = 0
+}
+
+extension PublicationLog {
+  /// The number of files.
+  var count: Int { publications.count }
+
+  /// The file that this process has published under a name.
+  subscript(name: EntryName) -> Publication? { publications[name] }
+
+  /// Remembers a file.
+  ///
+  /// Files that are gone are forgotten two slots at a time, so that no store looks through all of
+  /// them, and only once they outnumber the entries.
+  ///
+  /// - Complexity: O(1).
+  mutating func note(_ publication: Publication, of name: EntryName, in index: EntryIndex) {
+    publications[name] = publication
+    guard publications.count > 2 * index.count + Self.spareCount else { return }
+    for other in publications.names(in: hand..<hand + 2) where !index.contains(other) {
+      publications.removeValue(forKey: other)
+    }
+    hand = hand + 2 < publications.slotCount ? hand + 2 : 0
+  }
+
+  /// Notes that this process gave a file another expiry.
+  mutating func noteStamp(_ modification: Timestamp, of name: EntryName) {
+    guard var publication = publications[name] else { return }
+    publication.modification = modification
+    publications[name] = publication
+  }
+
+  /// The files that may be gone before any is looked for.
+  private static let spareCount = 1024
+}

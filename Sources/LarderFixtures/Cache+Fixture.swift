@@ -1,0 +1,104 @@
+public import Larder
+public import LarderBasics
+import LarderDisk
+import LarderSystem
+
+extension Cache {
+  /// Opens a cache on a copy of a fixture, at the fixture's time.
+  ///
+  /// What was recorded is served as from any cache. A load through `value(forKey:orStore:)` of
+  /// anything else throws `FixtureMiss` without running; while the fixture records, it runs once
+  /// and its value is recorded. Everything else that is done to the cache is done to the copy,
+  /// which lasts until `close()` or the end of the cache.
+  ///
+  /// - Parameters:
+  ///   - fixture: What was recorded, and the time.
+  ///   - coder: How values become bytes.
+  ///   - configuration: Its clock is the fixture's, whatever stands there.
+  /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
+  ///   `.extendedDataUnsupported` where the temporary directory cannot hold recorded data.
+  /// - Complexity: O(bytes of all entries), which are copied.
+  public convenience init(
+    fixture: Fixture, coder: Coder<Value>, configuration: CacheConfiguration = CacheConfiguration()
+  ) throws(CacheError) {
+    let (copy, names) = try fixture.copy()
+    var configuration = configuration
+    configuration.disk.clock = fixture.clock.wallClock
+    configuration.disk.mode = .shared
+    try self.init(
+      directory: copy.path, coder: coder, configuration: configuration,
+      loadReplacement: FixtureUse(fixture: fixture, copy: copy, names: names))
+  }
+
+  /// Opens a cache on a copy of the fixture at a path, at the fixture's time.
+  ///
+  /// For a test that does not move the clock; see `Fixture` for what the path means.
+  ///
+  /// - Throws: `CacheError`, as `Fixture.init(_:isRecording:relativeTo:)` and
+  ///   `init(fixture:coder:configuration:)` do.
+  /// - Complexity: O(bytes of all entries), which are copied.
+  public convenience init(
+    fixture path: String, coder: Coder<Value>,
+    configuration: CacheConfiguration = CacheConfiguration(),
+    relativeTo sourceFile: String = #filePath
+  ) throws(CacheError) {
+    try self.init(
+      fixture: Fixture(path, relativeTo: sourceFile), coder: coder, configuration: configuration)
+  }
+}
+
+/// The connection between a cache and the fixture that it was opened on: answers the cache's loads.
+private struct FixtureUse: LoadReplacement {
+  let fixture: Fixture
+  /// The copy that the cache works on.
+  let copy: ScratchDirectory
+  /// The entries that the copy was made with.
+  let names: Set<EntryName>
+
+  func close() { copy.remove() }
+
+  /// Records the value if the fixture lacks it and may, and else throws `FixtureMiss`. A value that
+  /// another test has recorded since the copy was made counts as loaded.
+  func load<Value>(
+    _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
+    _ load: @Sendable () async throws -> Loaded<Value>
+  ) async throws -> Value {
+    let disk = cache.disk
+    let name = disk.subject(key).name
+    let isRecorded = names.contains(name)
+    var bytes: [UInt8]?
+    var loaded: (expiration: Expiration?, extendedData: [UInt8]) = (expiration, [])
+    if !isRecorded {
+      bytes = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
+        try fixture.value(of: name)
+      }
+    }
+    if bytes == nil {
+      guard fixture.isRecording, !isRecorded else {
+        throw FixtureMiss(
+          key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
+      }
+      let value: Value
+      switch try await load() {
+      case .value(let new, let expiration, let data): (value, loaded) = (new, (expiration, data))
+      // A fixture holds what a cache would; the next run asks again.
+      case .notKept(let value, _): return value
+      case .notModified: throw Cache<Value>.nothingToKeep
+      }
+      var recording = FixtureDirectory.Recording(
+        try cache.coder.encode(value),
+        expiration: loaded.expiration ?? cache.configuration.disk.expiration)
+      recording.extendedData = loaded.extendedData
+      recording.fileExtension = disk.fileExtension
+      bytes = try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
+        try fixture.record(recording, forKey: key)
+      }
+    }
+    // Decoded also when it was loaded just now: the next run gets no other value.
+    let value = try cache.coder.decode(bytes ?? [])
+    // Into the copy as well, so that the rest of the test finds it.
+    _ = try await cache.store(
+      value, forKey: key, expiration: loaded.expiration, extendedData: loaded.extendedData)
+    return value
+  }
+}

@@ -1,0 +1,108 @@
+package import LarderBasics
+import LarderDigest
+import LarderDisk
+package import LarderSystem
+
+extension FixtureDirectory {
+  /// Takes the entries of a cache directory into the fixture, expired ones included, and their
+  /// lines into the manifest. The fixture's own directory can be the one: then the manifest is
+  /// brought up to what the files are.
+  ///
+  /// An entry that the manifest lists keeps its line, with the hash of what the file holds now: its
+  /// stamps tell of edits and reads by hand, and not of what was recorded. An entry that a read
+  /// refuses is left out. Entries that the fixture had before stay; lines whose files are gone go.
+  ///
+  /// - Parameter now: A later last access counts as this.
+  /// - Throws: `CacheError`: `.locked` when another process holds the directory exclusively, or the
+  ///   manifest for too long; `.invalidArgument` for a manifest that is none; and as opening does.
+  @discardableResult
+  package func pack(
+    from path: String, at now: Timestamp = WallClock.system.now()
+  ) throws(CacheError) -> FixtureTransfer {
+    let origin = try FixtureDirectory(path)
+    let isInPlace = origin.handle.identity == handle.identity
+    var transfer = FixtureTransfer()
+    try updating("pack") { (manifest) throws(CacheError) in
+      let source = FixtureSource(
+        origin.handle, isInPlace ? manifest : try origin.manifest(), at: now)
+      let names = try onFixture(path, "pack") { () throws(Errno) in try origin.names() }
+      for name in names {
+        switch try take(name, from: source, isInPlace: isInPlace) {
+        case .line(var line):
+          line.keepKey(of: manifest.lines[name])
+          manifest.set(line)
+          transfer.names.append(name)
+        case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+        case .gone: break
+        }
+      }
+      manifest.keep(
+        only: Set(try onFixture(self.path, "pack") { () throws(Errno) in try self.names() }))
+    }
+    return transfer
+  }
+
+  /// What became of one entry.
+  private enum Taking {
+    case line(FixtureLine)
+    case refused(MissReason)
+    case gone
+  }
+
+  private func take(
+    _ name: EntryName, from source: FixtureSource, isInPlace: Bool
+  ) throws(CacheError) -> Taking {
+    switch try source.open(name) {
+    case .gone: return .gone
+    case .refused(let reason): return .refused(reason)
+    case .file(let file, let testimony):
+      return try onFixture(path, "pack") { () throws(Errno) in
+        if isInPlace {
+          let hash = try EntryReader.contentState(of: file)
+          guard let line = testimony.line(hash) else { return .refused(.damaged) }
+          return .line(line)
+        }
+        var copy = try stage(permissions: 0o600)
+        try copy.copyContent(of: file)
+        // Compared is what arrived: who writes to the source meanwhile cannot get it listed.
+        guard let line = testimony.line(copy.contentState) else { return .refused(.damaged) }
+        // Where there are no attributes the manifest still has it all.
+        _ = try line.seal(copy.descriptor)
+        _ = try copy.publish(as: name.fileName, isExclusive: false)
+        return .line(line)
+      }
+    }
+  }
+}
+
+extension FixtureLine {
+  /// Keeps the text of a key that an older line has, where a file has only its digest.
+  fileprivate mutating func keepKey(of old: FixtureLine?) {
+    guard case .digest = proof, case .key(let key)? = old?.proof, proof.admits(key.span) else {
+      return
+    }
+    proof = .key(key)
+  }
+}
+
+extension XXH64 {
+  /// The hash of what was hashed so far and of extended data after it.
+  func with(_ extendedData: [UInt8]) -> UInt64 {
+    var hash = self
+    hash.update(extendedData.span)
+    return hash.finalize()
+  }
+}
+
+extension EntryReader {
+  /// The state of the hash after a file's content from the present offset on.
+  static func contentState(of file: borrowing FileDescriptor) throws(Errno) -> XXH64 {
+    var hash = XXH64()
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try file.read(into: &piece)
+      if count == 0 { return hash }
+      hash.update(piece.span.extracting(..<count))
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package import LarderBasics
+import LarderDisk
+import LarderSystem
+
+extension FixtureDirectory {
+  /// Makes a cache directory of the fixture: every entry with the attributes and the stamps that
+  /// the manifest tells of. The fixture's own directory can be the one.
+  ///
+  /// Content that was edited since it was recorded is taken as it is. A file that no line lists is
+  /// what its attribute says, and never expires where it has none. An entry that a read refuses is
+  /// left out.
+  ///
+  /// - Throws: `CacheError`: `.extendedDataUnsupported` where a line has data and the file system
+  ///   no attributes; `.invalidArgument` for a manifest that is none; `.locked` when another process
+  ///   holds the target exclusively; and as opening a cache does.
+  @discardableResult
+  package func unpack(into path: String) throws(CacheError) -> FixtureTransfer {
+    let location = try DirectoryLocation.open(path, DiskCache.Configuration())
+    let target = location.handle
+    try Self.lockAsWriter(target, path, "unpack")
+    // The names before the lines: a recording writes the file first, so that what is listed here
+    // and has no line yet says itself what it is.
+    let names = try onFixture(self.path, "unpack") { () throws(Errno) in try self.names() }
+    let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
+    var transfer = FixtureTransfer()
+    for name in names {
+      switch try source.open(name) {
+      case .gone: break
+      case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+      case .file(let file, let testimony):
+        let isTaken = try onFixture(path, "unpack") { () throws(Errno) in
+          try unpack(file, as: name, testimony, into: target)
+        }
+        if isTaken {
+          transfer.names.append(name)
+        } else {
+          transfer.refusals.append(.init(name: name, reason: .damaged))
+        }
+      }
+    }
+    return transfer
+  }
+
+  /// Makes one entry; false when its content is not the one that was stored.
+  private func unpack(
+    _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
+    into target: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    if target.identity == handle.identity {
+      let hash = try EntryReader.contentState(of: file)
+      guard let line = testimony.line(hash) else { return false }
+      try line.sealWithData(file)
+      return true
+    }
+    var copy = try Self.stage(in: target, permissions: 0o600)
+    try copy.copyContent(of: file)
+    guard let line = testimony.line(copy.contentState) else { return false }
+    try line.sealWithData(copy.descriptor)
+    _ = try copy.publish(as: name.fileName, isExclusive: false)
+    return true
+  }
+
+  /// The bytes recorded under a name, as they are; nil where there is no entry.
+  func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
+    let source = FixtureSource(handle, FixtureManifest(), at: WallClock.system.now())
+    guard case .file(let file, _) = try source.open(name) else { return nil }
+    return try onFixture(path, "read") { () throws(Errno) in
+      try file.read(upTo: Int(clamping: try file.status().byteCount))
+    }
+  }
+}
+
+extension FixtureLine {
+  /// Seals a file; the value alone can be told without attributes, but not what a test counts on
+  /// beside it.
+  fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
+    if try !seal(file) && !extendedData.isEmpty { throw .notSupported }
+  }
+}

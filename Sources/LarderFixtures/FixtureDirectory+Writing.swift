@@ -1,0 +1,149 @@
+import LarderBasics
+import LarderDisk
+import LarderSystem
+
+// How writers of one fixture keep out of each other's way:
+//
+// 1. A writer holds the directory with a shared lock, as every cache on it does. One that a cache
+//    holds exclusively is refused at once.
+// 2. It locks the file `manifest` exclusively for as long as it changes files and lines. That lock
+//    is no cache's, so that a fixture can be packed in a directory that a cache works on.
+// 3. The manifest is replaced by renaming. A writer that has waited for the lock of the file that
+//    was replaced meanwhile begins anew with the file that has the name now.
+
+extension FixtureDirectory {
+  /// Changes files and the manifest while no other process and no other thread does.
+  ///
+  /// - Throws: `.locked` when another process holds the directory exclusively, or the manifest for
+  ///   longer than `patience`.
+  func updating<Result>(
+    _ operation: String, _ change: (inout FixtureManifest) throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    // Opened anew: threads that share an open directory would share its lock.
+    let writer = try onFixture(path, operation) { () throws(Errno) in
+      try DirectoryHandle.open(path: path, faults: nil)
+    }
+    try Self.lockAsWriter(writer, path, operation)
+    let lock = try lockManifest(operation)
+    var manifest = try manifest()
+    let result = try change(&manifest)
+    try onFixture(path, operation) { () throws(Errno) in
+      // Before the lines: a fixture that is listed is protected.
+      if try !has(Self.gitAttributesName) {
+        try write(Self.gitAttributes, to: Self.gitAttributesName)
+      }
+      // Compared as text: lines that a merge has left out of order are sorted now.
+      if try text(of: FixtureManifest.fileName) != manifest.text {
+        try write(manifest.text, to: FixtureManifest.fileName)
+      }
+    }
+    withExtendedLifetime((writer, lock)) {}
+    return result
+  }
+
+  /// Holds a directory as every writer does, until the handle goes.
+  static func lockAsWriter(
+    _ handle: DirectoryHandle, _ path: String, _ operation: String
+  ) throws(CacheError) {
+    guard isLocked(handle.descriptor, .shared) else {
+      throw lockedError(handle.identity, path, operation)
+    }
+  }
+
+  /// Locks the manifest, and makes an empty one where there is none.
+  private func lockManifest(_ operation: String) throws(CacheError) -> LockedFile {
+    let deadline = MonotonicTime.now.advanced(by: patience)
+    while true {
+      let attempt = try onFixture("\(path)/manifest", operation) { () throws(Errno) in
+        do throws(Errno) {
+          return try tryManifestLock()
+        } catch .tooManyLinks {
+          throw .invalidArgument
+        }
+      }
+      switch attempt {
+      case .locked(let file): return file
+      case .replaced: continue
+      case .held(let identity):
+        guard MonotonicTime.now < deadline else {
+          throw Self.lockedError(identity, "\(path)/manifest", operation)
+        }
+        // Held while another process records or packs, which takes moments.
+        CommandProcess.wait(.milliseconds(5))
+      }
+    }
+  }
+
+  private enum LockAttempt {
+    case locked(LockedFile)
+    case held(FileIdentity)
+    case replaced
+  }
+
+  private func tryManifestLock() throws(Errno) -> LockAttempt {
+    let file = try openManifest()
+    let identity = try file.status().identity
+    guard Self.isLocked(file, .exclusive) else { return .held(identity) }
+    do throws(Errno) {
+      guard try handle.status(of: FixtureManifest.fileName).identity == identity else {
+        return .replaced
+      }
+    } catch .noSuchFile {
+      return .replaced
+    }
+    return .locked(LockedFile(file))
+  }
+
+  private func openManifest() throws(Errno) -> FileDescriptor {
+    while true {
+      do throws(Errno) {
+        return try handle.openForReading(FixtureManifest.fileName)
+      } catch .noSuchFile {
+        do throws(Errno) {
+          return try handle.create(FixtureManifest.fileName, permissions: 0o644)
+        } catch .fileExists {
+          // Another writer made it: open that one.
+        }
+      }
+    }
+  }
+
+  /// Whether a lock was had. A file system without locks has no other process's lock either.
+  private static func isLocked(_ file: borrowing FileDescriptor, _ lock: FileLock) -> Bool {
+    do throws(Errno) {
+      return try file.tryLock(lock)
+    } catch {
+      return true
+    }
+  }
+
+  private static func lockedError(
+    _ file: FileIdentity, _ path: String, _ operation: String
+  ) -> CacheError {
+    let holders = LockTable.holders(of: file).map(String.init)
+    let text = "held by process \(holders.joined(separator: ", "))"
+    return CacheError(
+      .locked, operation: operation, path: path, underlying: holders.isEmpty ? nil : text)
+  }
+
+  /// Starts a file of the fixture.
+  func stage(permissions: UInt32) throws(Errno) -> StagedFile {
+    try Self.stage(in: handle, permissions: permissions)
+  }
+
+  /// Starts a file in a directory. Root works for the directory's owner, who must be able to read
+  /// the file.
+  static func stage(in handle: DirectoryHandle, permissions: UInt32) throws(Errno) -> StagedFile {
+    let file = try StagedFile.named(in: handle, permissions: permissions)
+    if ProcessIdentity.user == 0 && handle.owner != 0 {
+      try file.descriptor.setOwner(handle.owner, group: handle.group)
+    }
+    return file
+  }
+
+  private func write(_ text: String, to name: FileName) throws(Errno) {
+    var file = try stage(permissions: 0o644)
+    try file.write(Array(text.utf8).span)
+    _ = try file.publish(as: name, isExclusive: false)
+  }
+}

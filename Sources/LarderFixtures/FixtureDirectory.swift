@@ -1,0 +1,159 @@
+package import LarderBasics
+package import LarderDisk
+package import LarderSystem
+
+/// A directory of recorded entries that is checked in with tests: the files as a cache has them, a
+/// manifest of what git does not keep, and a `.gitattributes`.
+///
+/// Nothing here opens it as a cache: it is read, copied from and recorded into.
+package struct FixtureDirectory: Sendable {
+  /// The path that it was opened by.
+  package let path: String
+  let handle: DirectoryHandle
+  /// How long a writer waits for another one.
+  var patience = Duration.seconds(10)
+
+  /// Where the clock stands of a fixture that holds nothing: 2027-01-15T08:00:00Z.
+  package static let start = Timestamp(seconds: 1_800_000_000)
+
+  /// Opens a fixture.
+  ///
+  /// - Parameter makesDirectory: Whether a missing directory is made.
+  /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
+  package init(_ path: String, makesDirectory: Bool = false) throws(CacheError) {
+    self.path = path
+    handle = try onFixture(path, "open") { () throws(Errno) in
+      do throws(Errno) {
+        return try DirectoryHandle.open(path: path, faults: nil)
+      } catch .noSuchFile where makesDirectory {
+        _ = try DirectoryMaking.makeDirectories(
+          path, permissions: 0o755, DiskCache.Configuration())
+        return try DirectoryHandle.open(path: path, faults: nil)
+      }
+    }
+  }
+
+  /// The names of the entries, sorted, whether the manifest lists them or not.
+  func names() throws(Errno) -> [EntryName] {
+    let stream = try DirectoryStream(handle.reopen())
+    var names: [EntryName] = []
+    while let found = try stream.next() {
+      guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
+      // One that goes meanwhile is none any more: a cache can work on the directory.
+      if try hasEntry(name) { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Whether there is an entry of a name.
+  func hasEntry(_ name: EntryName) throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try handle.status(of: name.fileName).isRegular
+    } catch .noSuchFile, .staleHandle {
+      return false
+    }
+  }
+
+  /// Whether anything has a name.
+  func has(_ name: FileName) throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try handle.status(of: name)
+      return true
+    } catch .noSuchFile {
+      return false
+    }
+  }
+
+  /// What a directory is to a fixture; nil where there is none.
+  ///
+  /// As to a cache, but that a manifest makes a fixture of it, and that what git itself needs
+  /// (`.gitattributes`, `.gitignore`, `.gitkeep`) does not fill it.
+  package static func kind(ofDirectory path: String) throws(CacheError) -> DirectoryKind? {
+    do throws(CacheError) {
+      let kind = try DirectoryKind(ofDirectory: path)
+      guard kind == .foreign else { return kind }
+      let directory = try FixtureDirectory(path)
+      return try onFixture(path, "open") { () throws(Errno) in try directory.kindOfForeign() }
+    } catch  where error.code == .directoryMissing {
+      return nil
+    }
+  }
+
+  private func kindOfForeign() throws(Errno) -> DirectoryKind {
+    let stream = try DirectoryStream(handle.reopen())
+    var kind = DirectoryKind.empty
+    while let found = try stream.next() {
+      guard case .name(let name) = found else {
+        kind = .foreign
+        continue
+      }
+      if name.text == FixtureManifest.fileName.text { return try kindByManifest() }
+      if ![".gitattributes", ".gitignore", ".gitkeep"].contains(name.text) { kind = .foreign }
+    }
+    return kind
+  }
+
+  /// A file of that name can be another program's.
+  private func kindByManifest() throws(Errno) -> DirectoryKind {
+    do throws(CacheError) {
+      _ = try manifest()
+      return .cache
+    } catch {
+      return .foreign
+    }
+  }
+
+  /// The manifest; an empty one where there is none.
+  ///
+  /// - Throws: `CacheError`: `.invalidArgument` with the number of a line that is none.
+  package func manifest() throws(CacheError) -> FixtureManifest {
+    let text = try onFixture("\(path)/manifest", "open") { () throws(Errno) in
+      do throws(Errno) {
+        return try self.text(of: FixtureManifest.fileName) ?? ""
+      } catch .tooManyLinks {
+        // A link could lead to anybody's file, whose lines an error would print.
+        throw .invalidArgument
+      }
+    }
+    do throws(FixtureManifest.Problem) {
+      return try FixtureManifest(parsing: text)
+    } catch {
+      throw CacheError(
+        .invalidArgument, operation: "open", path: "\(path)/manifest",
+        underlying: "line \(error.lineNumber) \(error.complaint)")
+    }
+  }
+
+  /// The text of a file, nil where there is none.
+  func text(of name: FileName) throws(Errno) -> String? {
+    do throws(Errno) {
+      let file = try handle.openForReading(name)
+      let status = try file.status()
+      // A FIFO would be read as empty, and a sparse file would be read for hours.
+      guard status.isRegular else { throw .invalidArgument }
+      guard status.byteCount <= 1 << 30 else { throw .fileTooLarge }
+      let bytes = try file.read(upTo: Int(status.byteCount))
+      return String(decoding: bytes, as: UTF8.self)
+    } catch .noSuchFile {
+      return nil
+    }
+  }
+}
+
+/// Takes a step on the files of a fixture, whose failure is one of an operation on its path.
+func onFixture<Result>(
+  _ path: String, _ operation: String, _ step: () throws(Errno) -> Result
+) throws(CacheError) -> Result {
+  do throws(Errno) {
+    return try step()
+  } catch .invalidArgument {
+    throw CacheError(
+      .invalidArgument, operation: operation, path: path, underlying: "is no regular file")
+  } catch .notSupported {
+    // What is not supported here are attributes, and only where data needs them.
+    throw CacheError(
+      .extendedDataUnsupported, operation: operation, path: path, errno: .notSupported)
+  } catch {
+    throw CacheError(errno: error, operation: operation, path: path)
+  }
+}

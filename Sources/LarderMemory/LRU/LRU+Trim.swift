@@ -1,0 +1,127 @@
+public import LarderBasics
+
+extension LRU {
+  /// Removes what has to go so that an addition fits: expired entries, then by cost, then by count.
+  ///
+  /// Each passed limit is trimmed to its target. The entry `kept` is never a victim.
+  @inlinable @inline(__always)
+  mutating func makeRoom(
+    cost: Int, count: Int, besides kept: Slot, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) {
+    // Wrapping subtraction is safe: a cost above the limit was rejected before.
+    guard slab.totalCost > settings.costLimit &- cost || slab.count > settings.countLimit &- count
+    else { return }
+    sweepIfDue(besides: kept, at: now, into: &removals)
+    if slab.totalCost > settings.costLimit &- cost {
+      evict(toCost: settings.costTarget &- cost, besides: kept, .evicted, at: now, into: &removals)
+    }
+    if slab.count > settings.countLimit &- count {
+      evict(
+        toCount: settings.countTarget &- count, besides: kept, .evicted, at: now, into: &removals)
+    }
+  }
+
+  /// Removes what no longer fits after limits were lowered, and what has expired.
+  @usableFromInline
+  mutating func enforceLimits(at now: PackedTime, into removals: inout Removals<Key, Value>) {
+    removeExpired(besides: .none, at: now, into: &removals)
+    makeRoom(cost: 0, count: 0, besides: .none, at: now, into: &removals)
+  }
+
+  /// Removes the least recently used entries until the rest costs no more than a target.
+  @inlinable
+  mutating func evict(
+    toCost target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) {
+    while slab.totalCost > target {
+      let victim = slab.leastRecent
+      if victim == .none || victim == kept { return }
+      remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
+    }
+  }
+
+  /// Removes the least recently used entries until no more than a target are left.
+  @inlinable
+  mutating func evict(
+    toCount target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) {
+    while slab.count > target {
+      let victim = slab.leastRecent
+      if victim == .none || victim == kept { return }
+      remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
+    }
+  }
+
+  /// Removes the entries that were last used `age` ago or earlier.
+  @usableFromInline
+  mutating func evict(
+    toAge age: PackedSpan, at now: PackedTime, into removals: inout Removals<Key, Value>
+  ) {
+    guard settings.keepsTimes, let cutoff = now.subtracting(age) else { return }
+    while slab.leastRecent != .none {
+      let victim = slab.leastRecent
+      if slab.times[victim.index].lastUse > now { dateFutureUses(at: now) }
+      if slab.times[victim.index].lastUse > cutoff { return }
+      remove(victim, isExpired(victim, at: now) ? .expired : .explicit, into: &removals)
+    }
+  }
+
+  /// Dates the uses at the old end of the order that a clock which was set back has left in the
+  /// future: they were made before the next one in the order, and before now.
+  ///
+  /// - Complexity: O(*k*) for *k* such uses, each of which is dated once.
+  private mutating func dateFutureUses(at now: PackedTime) {
+    var next = slab.leastRecent
+    while next != .none, slab.times[next.index].lastUse > now {
+      next = slab.previous(before: next)
+    }
+    let time = next == .none ? now : slab.times[next.index].lastUse
+    var slot = slab.leastRecent
+    while slot != next {
+      slab.times[slot.index].lastUse = time
+      slot = slab.previous(before: slot)
+    }
+  }
+}
+
+extension LRU {
+  /// Sweeps before evicting, if something may have expired and the sweep is paid for.
+  ///
+  /// A sweep looks at every entry. One per eighth as many stores as there are entries keeps the
+  /// cost of a store constant; between two sweeps the least recently used goes even if another
+  /// entry has expired.
+  @inlinable
+  mutating func sweepIfDue(
+    besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
+  ) {
+    guard settings.keepsTimes, storesSinceSweep >= slab.count / 8 else { return }
+    removeExpired(besides: kept, at: now, into: &removals)
+  }
+
+  /// Removes the entries that are past their expiry or the age limit.
+  ///
+  /// - Complexity: O(*n*), or O(1) when nothing can have expired.
+  @usableFromInline
+  mutating func removeExpired(
+    besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
+  ) {
+    guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else { return }
+    storesSinceSweep = 0
+    // One that goes on in slices has nothing left to find out.
+    sweepSlot = 0
+    earliestExpiry = .never
+    var slot = slab.leastRecent
+    while slot != .none {
+      let next = slab.previous(before: slot)
+      if slot != kept, isExpired(slot, at: now) {
+        remove(slot, .expired, into: &removals)
+      } else {
+        earliestExpiry = min(earliestExpiry, slab.times[slot.index].expiry)
+      }
+      slot = next
+    }
+  }
+}

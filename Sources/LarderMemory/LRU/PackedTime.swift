@@ -1,0 +1,74 @@
+public import LarderSystem
+
+/// A point in time in 64 bits, ordered like one integer and exact to the nanosecond.
+///
+/// ```
+///  63                        30 29                       0
+///  ┌───────────────────────────┬──────────────────────────┐
+///  │ seconds since 1970, 34 bit│ nanoseconds, 30 bit      │
+///  └───────────────────────────┴──────────────────────────┘
+/// ```
+///
+/// Times before 1970 count as 1970, times after 2514 as the last one; never (2³³ s) lies within.
+@frozen
+@usableFromInline
+struct PackedTime: Hashable, Sendable {
+  @usableFromInline
+  var bits: UInt64
+
+  @inlinable
+  init(bits: UInt64) {
+    self.bits = bits
+  }
+
+  @inlinable
+  init(_ time: Timestamp) {
+    if time.seconds >= 0, time.seconds < 1 << 34 {
+      bits =
+        UInt64(truncatingIfNeeded: time.seconds) << 30
+        | UInt64(truncatingIfNeeded: time.nanoseconds)
+    } else {
+      bits = time.seconds < 0 ? 0 : .max
+    }
+  }
+
+  /// The start of 1970, which also stands for a time that nobody reads.
+  @inlinable
+  static var zero: PackedTime { PackedTime(bits: 0) }
+
+  /// The expiry that means never.
+  @inlinable
+  static var never: PackedTime { PackedTime(bits: 1 << 63) }
+
+  /// The point as the rest of the library has it.
+  @usableFromInline
+  var timestamp: Timestamp {
+    Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
+  }
+}
+
+extension PackedTime: Comparable {
+  @inlinable
+  static func < (a: PackedTime, b: PackedTime) -> Bool { a.bits < b.bits }
+}
+
+extension PackedTime {
+  /// The point a number of seconds later, at most never.
+  @inlinable
+  func adding(seconds: UInt32) -> PackedTime {
+    min(PackedTime(bits: bits &+ UInt64(seconds) << 30), .never)
+  }
+
+  /// The point a span earlier, or nil when that is before 1970.
+  @inlinable
+  func subtracting(_ span: PackedSpan) -> PackedTime? {
+    var seconds = Int64(bitPattern: bits >> 30) &- span.seconds
+    var nanoseconds = Int64(bitPattern: bits & (1 << 30 - 1)) &- span.nanoseconds
+    if nanoseconds < 0 {
+      seconds &-= 1
+      nanoseconds &+= 1_000_000_000
+    }
+    guard seconds >= 0 else { return nil }
+    return PackedTime(bits: UInt64(bitPattern: seconds << 30 | nanoseconds))
+  }
+}

@@ -1,0 +1,75 @@
+public import LarderBasics
+
+extension MemoryCache {
+  /// Returns the value of a key, or nil, and counts as a use of it.
+  ///
+  /// The value becomes the most recently used one, and its expiry moves as the configuration says.
+  /// One that has expired is removed.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func value(forKey key: Key) -> Value? {
+    value(forKey: key, extending: configuration.extending)
+  }
+
+  /// Returns the value of a key, or nil, and counts as a use of it that moves the expiry in a way
+  /// of its own.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
+    let hash = key.hashValue
+    var isExpired = false
+    let value: Value? = withStripe(hash) { lru in
+      let value = lru.value(
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru),
+        isExpired: &isExpired)
+      check(lru)
+      return value
+    }
+    if isExpired { expire(key, hash) }
+    return value
+  }
+
+  /// Removes an expired value, unless a new one was stored since it was found to be expired.
+  @usableFromInline
+  func expire(_ key: Key, _ hash: Int) {
+    var removals = Removals<Key, Value>()
+    withStripe(hash) { lru in
+      lru.expire(key, tag: Self.tag(hash), at: now(for: lru), into: &removals)
+      check(lru)
+    }
+    finish(&removals)
+  }
+
+  /// Returns the value of a key, or nil; does not count as a use, nor in the statistics.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func peek(_ key: Key) -> Value? {
+    let hash = key.hashValue
+    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now(for: $0)) }
+  }
+
+  /// Returns whether a key has a value; does not count as a use, nor in the statistics.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public func contains(_ key: Key) -> Bool {
+    let hash = key.hashValue
+    return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now(for: $0)) }
+  }
+
+  /// The value of a key, as `value(forKey:)` and `store(_:forKey:)` have it; nil removes.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get { value(forKey: key) }
+    set {
+      if let newValue {
+        store(newValue, forKey: key)
+      } else {
+        remove(forKey: key)
+      }
+    }
+  }
+}

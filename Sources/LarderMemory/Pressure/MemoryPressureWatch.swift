@@ -1,0 +1,137 @@
+import LarderSystem
+import Synchronization
+
+/// What a monitor and its thread share. The thread holds this and not the monitor, whose end is
+/// what ends the thread.
+package final class MemoryPressureWatch: Sendable {
+  /// What the lock protects.
+  package struct State: Sendable {
+    var ladder: MemoryPressureLadder
+    var status: MemoryPressureStatus
+    var responders: [ObjectIdentifier: Responder] = [:]
+    /// Signals of the application that the thread has not seen.
+    var ownSignals = 0
+    var isStopping = false
+    var thread: ThreadIdentity?
+    var hasEnded = false
+  }
+
+  /// A cache that the monitor does not keep alive.
+  struct Responder: Sendable {
+    weak var object: (any MemoryPressureResponding)?
+  }
+
+  let state: ForkSafeMutex<State>
+  let ended = EventCount()
+  let now: @Sendable () -> MonotonicTime
+  private let listener: (@Sendable (MemoryPressureStep) -> Void)?
+  private let bell: EventDescriptor
+  /// Until the thread takes it.
+  private let source: ForkSafeMutex<PressureSource>
+
+  init(
+    _ configuration: MemoryPressureMonitor.Configuration, _ source: consuming PressureSource,
+    named name: MemoryPressureStatus.Source, now: @escaping @Sendable () -> MonotonicTime
+  ) throws(Errno) {
+    bell = try EventDescriptor()
+    self.source = ForkSafeMutex(source)
+    state = ForkSafeMutex(
+      State(ladder: configuration.ladder, status: MemoryPressureStatus(source: name)))
+    listener = configuration.stepListener
+    self.now = now
+  }
+
+  /// Makes the thread look again at what it shares.
+  func ring() { bell.raise() }
+
+  /// Makes the thread end after the step that it may be in.
+  func askToStop() {
+    state.withLock { $0.isStopping = true }
+    ring()
+  }
+
+  /// Waits for the end of the thread, unless the caller is that thread.
+  func waitForEnd() {
+    while true {
+      let ticket = ended.ticket()
+      guard state.withLock({ !$0.hasEnded && $0.thread != .current }) else { return }
+      ended.wait(ticket)
+    }
+  }
+
+  /// The thread: waits, decides, and lets the caches act, until the monitor ends.
+  func run() {
+    var source = PressureSource.silent
+    self.source.withLock { swap(&$0, &source) }
+    state.withLock { $0.thread = .current }
+    while !state.withLock({ $0.isStopping }) {
+      let outcome = wait(source)
+      if outcome.isLost {
+        source = .silent
+        state.withLock { $0.status.source = .none(reason: "the cgroup or its file is gone") }
+      }
+      decide(outcome.isSignalled)
+    }
+    perform(state.withLock { $0.ladder.end() })
+    // The descriptor is closed before anybody who waits for the end hears of it.
+    source = .silent
+    state.withLock { state in
+      if state.status.isWatching { state.status.source = .none(reason: "stopped") }
+      state.hasEnded = true
+    }
+    ended.signal()
+  }
+
+  private func wait(_ source: borrowing PressureSource) -> PressureSource.Outcome {
+    let timeout = state.withLock { $0.ladder.deadline }.map { $0.duration(since: now()) }
+    do throws(Errno) {
+      return try source.wait(or: bell, timeout: timeout)
+    } catch {
+      // Without memory for a wait there is none for the caches either.
+      stop(because: error)
+      return PressureSource.Outcome(isSignalled: true)
+    }
+  }
+
+  private func stop(because error: Errno) {
+    state.withLock { state in
+      state.isStopping = true
+      state.status.source = .none(reason: "poll: \(error)")
+    }
+  }
+
+  /// Takes the steps that time and signals ask for. Signals that are told together count as one.
+  private func decide(_ isSignalled: Bool) {
+    let now = now()
+    perform(state.withLock { $0.ladder.step(at: now) })
+    let step: MemoryPressureStep? = state.withLock { state in
+      let signals = state.ownSignals + (isSignalled ? 1 : 0)
+      guard signals > 0 else { return nil }
+      state.ownSignals = 0
+      state.status.signals += signals
+      return state.ladder.signal(at: now)
+    }
+    perform(step)
+  }
+
+  private func perform(_ step: MemoryPressureStep?) {
+    guard let step else { return }
+    let responders = state.withLock { state in
+      state.status.count(step)
+      // Held until the end of the function: the last reference to a cache must not end in the lock.
+      let living = state.responders.compactMapValues { $0.object }
+      state.responders = state.responders.filter { living[$0.key] != nil }
+      return living
+    }
+    for (identity, responder) in responders {
+      responder.respond(to: step)
+      // A cache that was detached meanwhile was restored by that, maybe before the step reached it.
+      if step != .restore && !isAttached(identity) { responder.respond(to: .restore) }
+    }
+    listener?(step)
+  }
+
+  private func isAttached(_ identity: ObjectIdentifier) -> Bool {
+    state.withLock { $0.responders[identity] != nil }
+  }
+}

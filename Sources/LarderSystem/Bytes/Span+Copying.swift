@@ -1,0 +1,32 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension Array where Element == UInt8 {
+  /// Copies lent bytes.
+  ///
+  /// The one place where lent bytes begin to be owned.
+  package init(copying bytes: Span<UInt8>) {
+    unsafe self = bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  /// Adds a copy of lent bytes.
+  package mutating func append(copying bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Whether two runs of bytes are the same. Corresponds to `memcmp`.
+  package func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    guard count > 0 else { return true }
+    return unsafe withUnsafeBufferPointer { a in
+      unsafe other.withUnsafeBufferPointer { b in
+        unsafe memcmp(a.baseAddress.unsafelyUnwrapped, b.baseAddress.unsafelyUnwrapped, count) == 0
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// One thing that happened in a watched directory. Corresponds to `struct inotify_event`.
+package struct DirectoryEvent: Sendable, Equatable {
+  /// What happened; several bits can be set. Values of linux/inotify.h.
+  package struct Kind: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+      self.rawValue = rawValue
+    }
+
+    /// The stamps, the owner, the permissions or the attributes of a file were changed.
+    package static let attributes = Kind(rawValue: 0x4)
+    /// A file that was open for writing was closed.
+    package static let closedAfterWriting = Kind(rawValue: 0x8)
+    /// A name was given away, by a rename to another one.
+    package static let movedFrom = Kind(rawValue: 0x40)
+    /// A name was taken, by a rename.
+    package static let movedTo = Kind(rawValue: 0x80)
+    /// A name was taken by a new file or link.
+    package static let created = Kind(rawValue: 0x100)
+    /// A name was removed.
+    package static let removed = Kind(rawValue: 0x200)
+    /// The directory itself is gone.
+    package static let removedSelf = Kind(rawValue: 0x400)
+    /// The directory itself has another path.
+    package static let movedSelf = Kind(rawValue: 0x800)
+    /// The filesystem was unmounted.
+    package static let unmounted = Kind(rawValue: 0x2000)
+    /// Events were lost, because they came faster than they were read.
+    package static let overflow = Kind(rawValue: 0x4000)
+    /// The watch has ended.
+    package static let ended = Kind(rawValue: 0x8000)
+    /// Asked for with the others: only a directory may be watched.
+    static let onlyDirectory = Kind(rawValue: 0x100_0000)
+    /// Asked for with the others: files that have no name, no longer or not yet, tell nothing when
+    /// they are closed.
+    package static let exceptUnlinked = Kind(rawValue: 0x400_0000)
+  }
+
+  /// The watch that it belongs to; −1 for an overflow.
+  package let watch: Int32
+  package let kind: Kind
+  /// The name that it happened to; nil for the directory itself and for a name that is longer than
+  /// any of the cache's.
+  package let name: FileName?
+
+  package init(watch: Int32, kind: Kind, name: FileName?) {
+    self.watch = watch
+    self.kind = kind
+    self.name = name
+  }
+
+  package static func == (a: DirectoryEvent, b: DirectoryEvent) -> Bool {
+    a.watch == b.watch && a.kind == b.kind && a.name?.text == b.name?.text
+  }
+}
+
+extension DirectoryEvent {
+  private static let headerCount = 16
+
+  /// The events in what was read from the kernel, in order. See: man 7 inotify.
+  ///
+  /// Each is a header of four words, the last of which is the length of the name that follows; the
+  /// name is padded with zeros. A record that is cut short ends the list.
+  static func all(in bytes: Span<UInt8>) -> [DirectoryEvent] {
+    var events: [DirectoryEvent] = []
+    var start = 0
+    while bytes.count - start >= headerCount {
+      let nameCount = Int(bytes.littleEndianUInt32(at: start + 12))
+      guard nameCount <= bytes.count - start - headerCount else { break }
+      let nameStart = start + headerCount
+      events.append(
+        DirectoryEvent(
+          watch: Int32(bitPattern: bytes.littleEndianUInt32(at: start)),
+          kind: Kind(rawValue: bytes.littleEndianUInt32(at: start + 4)),
+          name: name(in: bytes, nameStart..<nameStart + nameCount)))
+      start = nameStart + nameCount
+    }
+    return events
+  }
+
+  private static func name(in bytes: Span<UInt8>, _ range: Range<Int>) -> FileName? {
+    var name = FileName()
+    for index in range {
+      if bytes[index] == 0 { break }
+      if name.count == FileName.maximumCount { return nil }
+      name.append(bytes[index])
+    }
+    return name.count > 0 ? name : nil
+  }
+}

@@ -1,0 +1,147 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A queue into which the kernel writes what happens in a directory. Corresponds to `inotify`.
+///
+/// An event is in the queue before the call that caused it returns, in whatever process. It says
+/// nothing of who did it.
+package struct EventQueue: ~Copyable, Sendable {
+  private let descriptor: FileDescriptor
+
+  // FIONREAD, of asm-generic/ioctls.h.
+  private static let byteCountRequest: UInt = 0x541B
+
+  /// Makes a queue without a watch. Corresponds to `inotify_init1`.
+  ///
+  /// - Throws: `.tooManyOpenFiles` also when the user has no more instances. See: man 2
+  ///   inotify_init1, and /proc/sys/fs/inotify/max_user_instances.
+  package init(faults: FaultInjector?) throws(Errno) {
+    #if LARDER_SCHEDULES
+      descriptor = FileDescriptor(lending: try ScheduledFiles.takeQueue())
+      return
+    #endif
+    // IN_CLOEXEC and IN_NONBLOCK are these two by definition.
+    let raw = try system(.inotify, faults) { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
+    descriptor = FileDescriptor(rawValue: raw, faults: nil)
+  }
+
+  #if LARDER_SCHEDULES
+    deinit { ScheduledFiles.giveBack(descriptor.rawValue) }
+  #endif
+
+  /// Watches a directory for some kinds of events. Corresponds to `inotify_add_watch`.
+  ///
+  /// By the way through `/proc`, which leads to the very directory that is held, whatever its path
+  /// leads to by now; without `/proc` by the path.
+  ///
+  /// - Throws: `.noSpace` when the user has no more watches.
+  /// - Returns: The watch's number, which its events carry.
+  package func watch(
+    _ directory: DirectoryHandle, path: String, for kinds: DirectoryEvent.Kind
+  ) throws(Errno) -> Int32 {
+    let mask = kinds.union([.onlyDirectory, .exceptUnlinked]).rawValue
+    do throws(Errno) {
+      let link = "/proc/self/fd/\(directory.descriptor.rawValue)"
+      let watch = try system(.inotify, directory.faults) {
+        unsafe inotify_add_watch(descriptor.rawValue, link, mask)
+      }
+      #if LARDER_SCHEDULES
+        ScheduledFiles.add(watch, of: descriptor.rawValue)
+      #endif
+      return watch
+    } catch .noSuchFile {
+      return try system(.inotify, directory.faults) {
+        unsafe inotify_add_watch(descriptor.rawValue, path, mask)
+      }
+    }
+  }
+
+  /// Ends a watch; its last event says so. Corresponds to `inotify_rm_watch`.
+  ///
+  /// - Throws: `.invalidArgument` for a watch that has ended by itself.
+  package func endWatch(_ watch: Int32) throws(Errno) {
+    _ = try system(.inotify, nil) { inotify_rm_watch(descriptor.rawValue, watch) }
+  }
+
+  /// Whether there is nothing to read. Corresponds to `ioctl(FIONREAD)`.
+  ///
+  /// - Complexity: O(1), one system call.
+  package var isEmpty: Bool {
+    get throws(Errno) {
+      #if LARDER_SCHEDULES
+        if ScheduledFiles.isOverflown(descriptor.rawValue) { return false }
+      #endif
+      var byteCount: Int32 = 0
+      _ = try system(.ioctl, nil) {
+        unsafe ioctl(descriptor.rawValue, Self.byteCountRequest, &byteCount)
+      }
+      return byteCount == 0
+    }
+  }
+
+  /// Takes events out, as many as fit into the buffer; none when there are none. Never waits.
+  package func read(into buffer: inout [UInt8]) throws(Errno) -> [DirectoryEvent] {
+    #if LARDER_SCHEDULES
+      Scheduler.point(.call(.read))
+      if ScheduledFiles.takeOverflow(descriptor.rawValue) {
+        return [DirectoryEvent(watch: -1, kind: .overflow, name: nil)]
+      }
+    #endif
+    do throws(Errno) {
+      let count = try descriptor.read(into: &buffer)
+      return DirectoryEvent.all(in: buffer.span.extracting(..<count))
+    } catch .wouldBlock {
+      return []
+    }
+  }
+
+  /// Waits until there is something to read or the bell is raised. Corresponds to `poll`.
+  ///
+  /// - Returns: Whether the bell was raised.
+  package func wait(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
+    #if LARDER_SCHEDULES
+      let descriptors = [bell.descriptor.rawValue, descriptor.rawValue]
+      if !ScheduledFiles.canRead(descriptors) {
+        Scheduler.wait(forDescriptors: descriptors, until: nil)
+      }
+      return ScheduledFiles.canRead([descriptors[0]])
+    #else
+      return try waitInSystem(or: bell)
+    #endif
+  }
+
+  private func waitInSystem(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
+    var polled = [
+      pollfd(fd: bell.descriptor.rawValue, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = try system(.poll, nil) { unsafe poll(&polled, nfds_t(polled.count), -1) }
+    return polled[0].revents != 0
+  }
+}
+
+extension EventDescriptor {
+  /// Waits until it is raised, for some milliseconds at most. Corresponds to `poll`.
+  ///
+  /// - Returns: Whether it was raised.
+  package func wait(milliseconds: Int32) throws(Errno) -> Bool {
+    #if LARDER_SCHEDULES
+      let deadline = Scheduler.now + Int64(milliseconds) * 1_000_000
+      if !ScheduledFiles.canRead([descriptor.rawValue]) {
+        Scheduler.wait(forDescriptors: [descriptor.rawValue], until: deadline)
+      }
+      return ScheduledFiles.canRead([descriptor.rawValue])
+    #else
+      return try waitInSystem(milliseconds: milliseconds)
+    #endif
+  }
+
+  private func waitInSystem(milliseconds: Int32) throws(Errno) -> Bool {
+    var polled = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
+    _ = try system(.poll, nil) { unsafe poll(&polled, 1, milliseconds) }
+    return polled[0].revents != 0
+  }
+}

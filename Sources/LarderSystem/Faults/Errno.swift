@@ -1,0 +1,66 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A system call's error number. Corresponds to C's `errno`.
+public struct Errno: RawRepresentable, Sendable, Hashable, Error {
+  /// The number as the system has it.
+  public let rawValue: Int32
+
+  /// Creates an error from its number.
+  public init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  // Only those that some decision goes by. Each has the name of what happened; the number and the
+  // system's sentence are shown to people.
+  package static let permissionDenied = Errno(rawValue: EACCES)
+  package static let notPermitted = Errno(rawValue: EPERM)
+  package static let noSuchFile = Errno(rawValue: ENOENT)
+  package static let fileExists = Errno(rawValue: EEXIST)
+  package static let isDirectory = Errno(rawValue: EISDIR)
+  package static let notDirectory = Errno(rawValue: ENOTDIR)
+  static let directoryNotEmpty = Errno(rawValue: ENOTEMPTY)
+  static let interrupted = Errno(rawValue: EINTR)
+  package static let ioError = Errno(rawValue: EIO)
+  package static let noSpace = Errno(rawValue: ENOSPC)
+  package static let quotaExceeded = Errno(rawValue: EDQUOT)
+  package static let fileTooLarge = Errno(rawValue: EFBIG)
+  package static let readOnlyFileSystem = Errno(rawValue: EROFS)
+  package static let tooManyOpenFiles = Errno(rawValue: EMFILE)
+  package static let tooManyOpenFilesInSystem = Errno(rawValue: ENFILE)
+  package static let noMemory = Errno(rawValue: ENOMEM)
+  package static let tooManyLinks = Errno(rawValue: ELOOP)
+  static let tooManyHardLinks = Errno(rawValue: EMLINK)
+  package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
+  package static let staleHandle = Errno(rawValue: ESTALE)
+  package static let notConnected = Errno(rawValue: ENOTCONN)
+  package static let noSuchDeviceOrAddress = Errno(rawValue: ENXIO)
+  package static let noData = Errno(rawValue: ENODATA)
+  package static let rangeTooSmall = Errno(rawValue: ERANGE)
+  package static let argumentListTooLong = Errno(rawValue: E2BIG)
+  package static let notSupported = Errno(rawValue: EOPNOTSUPP)
+  package static let invalidArgument = Errno(rawValue: EINVAL)
+  static let noSuchSystemCall = Errno(rawValue: ENOSYS)
+  package static let brokenPipe = Errno(rawValue: EPIPE)
+  package static let notTerminal = Errno(rawValue: ENOTTY)
+  package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
+  static let crossDevice = Errno(rawValue: EXDEV)
+
+  /// The number of the call that just failed in this thread.
+  ///
+  /// Valid until the next call in this thread, so it is read first thing after a failure.
+  static var current: Errno { Errno(rawValue: errno) }
+}
+
+extension Errno: CustomStringConvertible {
+  /// The system's sentence and the number. Corresponds to `strerror_r`.
+  public var description: String {
+    var text = [CChar](repeating: 0, count: 256)
+    guard unsafe strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }
+    let sentence = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "\(String(decoding: sentence, as: UTF8.self)) (\(rawValue))"
+  }
+}

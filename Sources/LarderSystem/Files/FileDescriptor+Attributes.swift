@@ -1,0 +1,88 @@
+extension FileDescriptor {
+  /// The longest attribute that is read; a longer one counts as damaged.
+  static let maximumAttributeByteCount = 4096
+
+  /// Reads an extended attribute and lends its bytes; nil where there is none, or where the file
+  /// system has none.
+  ///
+  /// - Throws: `.rangeTooSmall` for one that is longer than `maximumAttributeByteCount`.
+  ///
+  /// Corresponds to `fgetxattr`.
+  package func withAttribute<Result>(
+    _ name: AttributeName, _ body: (Span<UInt8>) -> Result
+  ) throws(Errno) -> Result? {
+    var outcome: Swift.Result<Result?, Errno> = .success(nil)
+    // On the stack: a read of an entry asks for two attributes, and neither should cost an
+    // allocation.
+    unsafe withUnsafeTemporaryAllocation(
+      byteCount: Self.maximumAttributeByteCount, alignment: 16
+    ) { buffer in
+      do throws(Errno) {
+        let count = try system(.fgetxattr, faults) {
+          unsafe name.withCString {
+            unsafe c_fgetxattr(rawValue, $0, buffer.baseAddress, buffer.count)
+          }
+        }
+        let bytes = unsafe UnsafeBufferPointer(
+          rebasing: UnsafeRawBufferPointer(buffer).bindMemory(to: UInt8.self)[0..<count])
+        outcome = .success(body(unsafe bytes.span))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    do {
+      return try outcome.get()
+    } catch .noData, .notSupported {
+      // ENODATA: no such attribute. EOPNOTSUPP: a filesystem without any, such as vfat or an old
+      // tmpfs. To a reader the two are the same. See: man 2 getxattr.
+      return nil
+    }
+  }
+
+  /// Whether the file system can hold extended attributes, as far as asking for one tells.
+  /// Corresponds to `fgetxattr`.
+  package func holdsAttributes() throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try system(.fgetxattr, faults) {
+        unsafe AttributeName.entry.withCString { unsafe c_fgetxattr(rawValue, $0, nil, 0) }
+      }
+      return true
+    } catch .notSupported {
+      return false
+    } catch .noData {
+      return true
+    }
+  }
+
+  /// Sets an extended attribute. Corresponds to `fsetxattr`.
+  ///
+  /// Works through a descriptor that is only open for reading, as long as the caller may write to
+  /// the file. See: man 2 setxattr.
+  ///
+  /// - Throws: `.notSupported` where the filesystem has none; `.argumentListTooLong`, `.noSpace` or
+  ///   `.quotaExceeded` when the value does not fit, which is not to say that the disk is full.
+  package func setAttribute(_ name: AttributeName, to value: [UInt8]) throws(Errno) {
+    _ = try system(.fsetxattr, faults) {
+      unsafe name.withCString { name in
+        unsafe value.withUnsafeBytes {
+          unsafe c_fsetxattr(rawValue, name, $0.baseAddress, $0.count, 0)
+        }
+      }
+    }
+  }
+}
+
+/// The two extended attributes of an entry.
+package enum AttributeName: Sendable {
+  /// `user.larder`: integrity, lifetime and the key's proof.
+  case entry
+  /// `user.larder.data`: the caller's extended data.
+  case data
+
+  fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    // Static strings end with a zero that their count does not include. See:
+    // StaticString.utf8Start.
+    let text: StaticString = self == .entry ? "user.larder" : "user.larder.data"
+    return unsafe body(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
+  }
+}

@@ -1,0 +1,103 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension FileDescriptor {
+  /// Reads up to `byteCount` bytes from the present offset, fewer only at the end of the file.
+  ///
+  /// The array is filled by the system and never zeroed first. Corresponds to `read`.
+  ///
+  /// - Complexity: O(bytes) with one copy, from the page cache into the array.
+  package func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
+    // An array without room is one that all threads share, and the closure's count is written to it.
+    if byteCount == 0 { return [] }
+    var failure: Errno?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
+      do throws(Errno) {
+        while filled < byteCount {
+          let count = unsafe try read(
+            into: UnsafeMutableRawBufferPointer(
+              rebasing:
+                UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+          // The file was cut short since its length was asked for. The caller compares the counts.
+          if count == 0 { break }
+          filled += count
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  ///
+  /// May come short of the length for any reason, as `read` may; only 0 means the end.
+  package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
+    var outcome: Result<Int, Errno> = .success(0)
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      do throws(Errno) {
+        outcome = .success(unsafe try read(into: buffer))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+
+  /// Reads until a span is full or the file ends, and tells how many bytes came.
+  package func read(into span: inout MutableRawSpan) throws(Errno) -> Int {
+    var filled = 0
+    while filled < span.byteCount {
+      var outcome: Result<Int, Errno> = .success(0)
+      unsafe span.withUnsafeMutableBytes { buffer in
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        do throws(Errno) {
+          outcome = .success(unsafe try read(into: rest))
+        } catch {
+          outcome = .failure(error)
+        }
+      }
+      let count = try outcome.get()
+      if count == 0 { break }
+      filled += count
+    }
+    return filled
+  }
+
+  // The fault is asked for outside of `system`, since it can also shorten the call.
+  private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
+    return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
+  }
+
+  /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
+  ///
+  /// After a failure some of the bytes may have been written: the caller cuts the file back.
+  package func write(_ bytes: Span<UInt8>) throws(Errno) {
+    var written = 0
+    while written < bytes.count {
+      let rest = bytes.count - written
+      let most = try faults?.limit(.write, to: rest) ?? rest
+      let start = written
+      written += try system(.write, nil) {
+        unsafe bytes.withUnsafeBytes { buffer in
+          unsafe cWrite(rawValue, buffer.baseAddress.unsafelyUnwrapped + start, most)
+        }
+      }
+    }
+  }
+}
+
+// The methods above hide the C functions of the same names.
+
+private func cRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  unsafe read(descriptor, buffer, count)
+}
+
+private func cWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, buffer, count)
+}

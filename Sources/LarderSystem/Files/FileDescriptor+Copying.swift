@@ -1,0 +1,45 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension FileDescriptor {
+  // FICLONE of linux/fs.h, which Glibc's module lacks.
+  private static let cloneRequest: UInt = 0x4004_9409
+
+  /// Opens a caller's file for reading, following links. Corresponds to `open`. Never waits for
+  /// somebody to write into a FIFO.
+  package static func open(source path: String, faults: FaultInjector?) throws(Errno)
+    -> FileDescriptor
+  {
+    let raw = try system(.open, faults) {
+      unsafe path.withCString { unsafe openat(AT_FDCWD, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0) }
+    }
+    return FileDescriptor(rawValue: raw, faults: faults)
+  }
+
+  /// Makes an empty file share the blocks of another, of which each keeps its own from the first
+  /// change on. Corresponds to `ioctl(FICLONE)`.
+  ///
+  /// - Throws: `.notSupported`, `.crossDevice`, `.invalidArgument` where the file system cannot;
+  ///   then the file is as it was. See: man 2 ioctl_ficlone.
+  /// - Complexity: O(extents); no byte is copied.
+  package func clone(_ source: borrowing FileDescriptor) throws(Errno) {
+    let other = source.rawValue
+    _ = try system(.ioctl, faults) { ioctl(rawValue, Self.cloneRequest, other) }
+  }
+
+  /// Copies bytes from the offset of one file to that of this one without passing them through the
+  /// process, and moves both offsets. Corresponds to `copy_file_range`.
+  ///
+  /// - Returns: How many were copied; 0 at the end, and for a file that the kernel makes up as it is
+  ///   read.
+  package func copy(from source: borrowing FileDescriptor, upTo byteCount: Int) throws(Errno) -> Int
+  {
+    let other = source.rawValue
+    return try system(.copyFileRange, faults) {
+      c_copy_file_range(other, nil, rawValue, nil, byteCount, 0)
+    }
+  }
+}

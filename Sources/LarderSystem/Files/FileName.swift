@@ -1,0 +1,109 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// A file's name of up to 63 bytes, kept inline and ended by a zero, so that a system call can take
+/// it without a `String` being built.
+package struct FileName: Sendable {
+  /// The most bytes a name may have.
+  ///
+  /// The longest that the cache itself makes is an entry's with an extension: 32 + 1 + 20. What is
+  /// longer in a directory is foreign by that alone.
+  package static let maximumCount = 63
+
+  package private(set) var count: Int
+  // One byte more than a name may have: the last is always zero, whatever was appended.
+  private var storage: InlineArray<64, UInt8>
+
+  /// Creates an empty name.
+  package init() {
+    count = 0
+    storage = InlineArray(repeating: 0)
+  }
+
+  /// Creates a name from a literal of this project's own.
+  package init(_ text: StaticString) {
+    self.init()
+    for index in 0..<text.utf8CodeUnitCount {
+      append(unsafe text.utf8Start[index])
+    }
+  }
+
+  /// Adds a byte. Precondition: the name has fewer than 63.
+  package mutating func append(_ byte: UInt8) {
+    precondition(count < Self.maximumCount, "a file name of the cache has at most 63 bytes")
+    storage[count] = byte
+    count += 1
+  }
+
+  /// Adds eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
+  /// bytes.
+  package mutating func append(packed bytes: UInt64) {
+    precondition(count &+ 8 <= Self.maximumCount, "a file name of the cache has at most 63 bytes")
+    var span = storage.mutableSpan
+    var raw = unsafe span.mutableBytes
+    raw.storeBytes(of: bytes.littleEndian, toByteOffset: count, as: UInt64.self)
+    count &+= 8
+  }
+
+  /// Adds the decimal digits of a number. Precondition: the name stays within 63 bytes.
+  package mutating func append(decimal number: UInt64) {
+    if number > 9 { append(decimal: number / 10) }
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  }
+
+  /// Adds a text. Precondition: the name stays within 63 bytes.
+  package mutating func append(_ text: String) {
+    for byte in text.utf8 { append(byte) }
+  }
+
+  package subscript(index: Int) -> UInt8 { storage[index] }
+
+  /// The name as text; bytes that are not UTF-8 become U+FFFD.
+  package var text: String {
+    String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
+  }
+
+  /// Eight bytes from an index on, the first in the lowest bits. Precondition: 56 at most.
+  package func packed(at index: Int) -> UInt64 {
+    let bytes = unsafe storage.span.bytes
+    return UInt64(
+      littleEndian: unsafe bytes.unsafeLoadUnaligned(
+        fromByteOffset: index, as: UInt64.self))
+  }
+
+  /// Whether the name begins with a literal.
+  package func hasPrefix(_ prefix: StaticString) -> Bool {
+    guard count >= prefix.utf8CodeUnitCount else { return false }
+    for index in 0..<prefix.utf8CodeUnitCount
+    where unsafe prefix.utf8Start[index] != storage[index] {
+      return false
+    }
+    return true
+  }
+
+  /// Lends the name as C takes it.
+  @inline(__always)
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    unsafe storage.span.withUnsafeBytes { bytes in
+      // The array is never empty, so the base address exists.
+      unsafe body(bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  /// Copies a C string, or returns nil when it is longer than a name of the cache can be.
+  ///
+  /// - Complexity: O(count); stops after 64 bytes however long the string is.
+  package init?(copying pointer: UnsafePointer<CChar>) {
+    let length = unsafe strnlen(pointer, Self.maximumCount + 1)
+    guard length <= Self.maximumCount else { return nil }
+    self.init()
+    var span = storage.mutableSpan
+    unsafe span.withUnsafeMutableBufferPointer { buffer in
+      _ = unsafe memcpy(buffer.baseAddress.unsafelyUnwrapped, pointer, length)
+    }
+    count = length
+  }
+}

@@ -1,0 +1,314 @@
+#if LARDER_SCHEDULES
+  import Glibc
+
+  /// What the scheduler knows, behind its lock.
+  package struct ScheduleCore {
+    enum Status: Sendable {
+      case free
+      case runnable
+      /// Until the object is woken.
+      case waiting(ObjectIdentifier)
+      /// Until a descriptor can be read.
+      case polling([Int32])
+      case killed
+    }
+
+    struct Thread: Sendable {
+      var carrier: ScheduleCarrier
+      var label: String
+      var process: Int
+      var status: Status
+      var waitText = ""
+      var deadline: Int64?
+      var isTimedOut = false
+      var isStopped = false
+    }
+
+    package struct Failure: Sendable {
+      let errno: Int32
+      let call: SystemCall
+      var first: Int
+      var count: Int
+      let process: Int
+    }
+
+    /// The nanoseconds that a point takes.
+    static let pointTime: Int64 = 1_000
+    static let threadLimit = 64
+    /// An hour in which nobody could run: what the first thread waits for then, it waits for in vain.
+    static let timeLimit: Int64 = 3_600_000_000_000
+
+    var threads: [Thread] = []
+    var carriers: [ScheduleCarrier] = []
+    var running: Int?
+    var now: Int64 = 0
+    var stepCount = 0
+    var pointLimit = 0
+    var strategy: any SchedulingStrategy = FirstThread()
+    var isQuiet = true
+    var mustPoll = true
+    var isTraced = false
+    var trace: [String] = []
+    var hash: UInt64 = 0
+    var preemptionCount = 0
+    var number = 0
+    var failures: [Failure] = []
+    private var processCount = 0
+    private var firstProcess = 0
+    private var isEndless = false
+    private var isOver = false
+    private var runnable: UInt64 = 0
+    private var nextDeadline: Int64?
+    private var idleTime: Int64 = 0
+
+    var process: Int { running.map { threads[$0].process } ?? 0 }
+    var processNumber: Int { process - firstProcess }
+    var isTimedOut: Bool { running.map { threads[$0].isTimedOut } ?? false }
+
+    mutating func begin(_ strategy: any SchedulingStrategy, pointLimit: Int, isTraced: Bool) {
+      self.strategy = strategy
+      self.pointLimit = pointLimit
+      self.isTraced = isTraced
+      threads = []
+      running = nil
+      // Never back, so that what is left of the last schedule is not taken for the future.
+      now = 1_000_000_000_000
+      stepCount = 0
+      (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
+      (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
+      (runnable, nextDeadline, idleTime) = (0, nil, 0)
+      number += 1
+      firstProcess = processCount + 1
+    }
+
+    /// Tells how the schedule ended, and leaves those who are parked in it.
+    mutating func end() -> Scheduler.Outcome {
+      var outcome = Scheduler.Outcome()
+      outcome.isEndless = isEndless
+      for thread in threads {
+        switch thread.status {
+        case .free, .killed: break
+        case .runnable: outcome.stuck.append("\(thread.label) can run")
+        case .waiting, .polling:
+          outcome.stuck.append("\(thread.label) waits for \(thread.waitText)")
+        }
+      }
+      outcome.pointCount = stepCount
+      outcome.traceHash = hash
+      outcome.preemptionCount = preemptionCount
+      running = nil
+      return outcome
+    }
+
+    mutating func spawn(
+      _ label: String, process: Int, _ body: @escaping @Sendable () -> Void
+    ) -> ScheduleCarrier {
+      let carrier = carriers.popLast() ?? ScheduleCarrier()
+      carrier.take(body)
+      let thread = Thread(carrier: carrier, label: label, process: process, status: .runnable)
+      let number: Int
+      if let free = threads.firstIndex(where: { if case .free = $0.status { true } else { false } })
+      {
+        threads[free] = thread
+        number = free
+      } else {
+        precondition(threads.count < Self.threadLimit, "more threads than a schedule can have")
+        threads.append(thread)
+        number = threads.count - 1
+      }
+      runnable |= 1 << UInt64(number)
+      if running == nil { running = number }
+      if isTraced { add("starts \(label) as thread \(number)") }
+      return carrier
+    }
+
+    mutating func makeProcess() -> Int {
+      processCount += 1
+      return processCount
+    }
+
+    mutating func enter(_ process: Int) {
+      if let running { threads[running].process = process }
+    }
+
+    mutating func add(_ text: String) {
+      let label = running.map { "\($0) \(threads[$0].label)" } ?? "-"
+      trace.append("\(stepCount) \((now - 1_000_000_000_000) / 1000)us [\(label)] \(text)")
+    }
+
+    /// A point: counts it, and chooses who runs next.
+    mutating func step(_ kind: SchedulePoint) -> Scheduler.Move {
+      guard let current = running else { return .stay }
+      stepCount += 1
+      now += Self.pointTime
+      if isTraced { add(kind.text) }
+      hash = (hash ^ (kind.code &* 64 &+ UInt64(current))) &* 1_099_511_628_211
+      if stepCount > pointLimit {
+        isEndless = true
+        isOver = true
+        return .over(from: threads[current].carrier)
+      }
+      return handOver(from: threads[current].carrier)
+    }
+
+    mutating func wait(
+      for object: ObjectIdentifier, _ text: String, until deadline: Int64?
+    ) -> Scheduler.Move {
+      suspend(.waiting(object), text, until: deadline)
+    }
+
+    mutating func wait(for descriptors: [Int32], until deadline: Int64?) -> Scheduler.Move {
+      mustPoll = true
+      return suspend(.polling(descriptors), "events", until: deadline)
+    }
+
+    private mutating func suspend(
+      _ status: Status, _ text: String, until deadline: Int64?
+    ) -> Scheduler.Move {
+      guard let current = running else { preconditionFailure("a wait outside of a schedule") }
+      threads[current].status = status
+      threads[current].waitText = isTraced ? "\(text)\n\(Backtrace.text())" : text
+      threads[current].deadline = deadline
+      threads[current].isTimedOut = false
+      runnable &= ~(1 << UInt64(current))
+      if let deadline { nextDeadline = min(nextDeadline ?? deadline, deadline) }
+      if isTraced { add("waits for \(text)") }
+      return handOver(from: threads[current].carrier)
+    }
+
+    mutating func wake(_ object: ObjectIdentifier) {
+      for number in threads.indices {
+        if case .waiting(object) = threads[number].status { resume(number) }
+      }
+    }
+
+    private mutating func resume(_ number: Int, isTimedOut: Bool = false) {
+      threads[number].status = .runnable
+      threads[number].deadline = nil
+      threads[number].isTimedOut = isTimedOut
+      if !threads[number].isStopped { runnable |= 1 << UInt64(number) }
+    }
+
+    mutating func finish(_ carrier: ScheduleCarrier) -> Scheduler.Move {
+      guard let current = running else { return .stay }
+      if isTraced { add("ends") }
+      threads[current].status = .free
+      runnable &= ~(1 << UInt64(current))
+      carriers.append(carrier)
+      return handOver(from: nil)
+    }
+  }
+
+  extension ScheduleCore {
+    /// Chooses who runs next.
+    ///
+    /// - Parameter carrier: Of the thread that runs now; nil when it has ended.
+    private mutating func handOver(from carrier: ScheduleCarrier?) -> Scheduler.Move {
+      if mustPoll { poll() }
+      while let deadline = nextDeadline, deadline <= now || runnable == 0 || comesEarly() {
+        if runnable == 0 { idleTime += max(0, deadline - now) }
+        comeTo(deadline)
+      }
+      guard runnable != 0, let last = running, !isTooLate else {
+        isOver = true
+        return .over(from: carrier)
+      }
+      let current = runnable & (1 << UInt64(last)) != 0 && carrier != nil ? last : nil
+      let next = choose(current)
+      precondition(runnable & (1 << UInt64(next)) != 0, "a strategy chose a thread that waits")
+      if let current, next == current { return .stay }
+      if current != nil { preemptionCount += 1 }
+      hash = (hash ^ UInt64(next)) &* 1_099_511_628_211
+      running = next
+      // A thread whose own time has come goes on without a change.
+      if next == last, carrier != nil { return .stay }
+      return .go(to: threads[next].carrier, from: carrier)
+    }
+
+    private var isTooLate: Bool {
+      if case .waiting = threads[0].status { return idleTime > Self.timeLimit }
+      return false
+    }
+
+    private mutating func choose(_ current: Int?) -> Int {
+      if isQuiet, let current { return current }
+      if runnable & (runnable - 1) == 0 { return runnable.trailingZeroBitCount }
+      return strategy.choose(among: runnable, current: current)
+    }
+
+    private mutating func comesEarly() -> Bool { !isQuiet && strategy.comesEarly() }
+
+    /// Lets a deadline come, and the threads run that wait until then.
+    private mutating func comeTo(_ deadline: Int64) {
+      now = max(now, deadline)
+      nextDeadline = nil
+      for number in threads.indices {
+        guard let due = threads[number].deadline else { continue }
+        switch threads[number].status {
+        case .waiting, .polling: break
+        case .free, .runnable, .killed: continue
+        }
+        if threads[number].isStopped { continue }
+        if due <= now {
+          resume(number, isTimedOut: true)
+        } else {
+          nextDeadline = min(nextDeadline ?? due, due)
+        }
+      }
+    }
+
+    /// Lets the threads run whose descriptors can be read.
+    private mutating func poll() {
+      mustPoll = false
+      for number in threads.indices {
+        guard case .polling(let descriptors) = threads[number].status else { continue }
+        if ScheduledFiles.canRead(descriptors) { resume(number) }
+      }
+    }
+
+    mutating func kill(_ process: Int) {
+      for number in threads.indices where threads[number].process == process {
+        if case .free = threads[number].status { continue }
+        threads[number].status = .killed
+        threads[number].deadline = nil
+        runnable &= ~(1 << UInt64(number))
+      }
+      if isTraced { add("kills process \(process)") }
+    }
+
+    mutating func setStopped(_ isStopped: Bool, _ process: Int) {
+      for number in threads.indices where threads[number].process == process {
+        threads[number].isStopped = isStopped
+        if isStopped {
+          runnable &= ~(1 << UInt64(number))
+        } else if case .runnable = threads[number].status {
+          runnable |= 1 << UInt64(number)
+        } else if let due = threads[number].deadline {
+          nextDeadline = min(nextDeadline ?? due, due)
+        }
+      }
+      mustPoll = true
+    }
+
+    mutating func failure(of call: SystemCall) -> Int32? {
+      if failures.isEmpty { return nil }
+      var errno: Int32?
+      for index in failures.indices
+      where failures[index].call == call && failures[index].process == process {
+        failures[index].first -= 1
+        if failures[index].first > 0 || failures[index].count == 0 { continue }
+        failures[index].count -= 1
+        errno = errno ?? failures[index].errno
+        if isTraced { add("\(call.rawValue) fails with \(failures[index].errno)") }
+      }
+      return errno
+    }
+  }
+
+  private struct FirstThread: SchedulingStrategy {
+    func choose(among runnable: UInt64, current: Int?) -> Int {
+      current ?? runnable.trailingZeroBitCount
+    }
+    func comesEarly() -> Bool { false }
+  }
+#endif

@@ -1,0 +1,99 @@
+#if LARDER_SCHEDULES
+  public import Synchronization
+
+  /// Takes the place of the standard library's atomics in builds for the schedule explorer.
+  ///
+  /// Relaxed loads are no points: what they see is good enough a moment later or earlier.
+  @usableFromInline
+  package struct Atomic<Value: Sendable>: ~Copyable, Sendable {
+    private let value: Synchronization.Mutex<Value>
+
+    @usableFromInline
+    init(_ value: Value) {
+      self.value = Synchronization.Mutex(value)
+    }
+
+    @usableFromInline
+    func load(ordering: AtomicLoadOrdering) -> Value {
+      if ordering != .relaxed { Scheduler.point(.load) }
+      return value.withLock { $0 }
+    }
+
+    @usableFromInline
+    func store(_ desired: Value, ordering: AtomicStoreOrdering) {
+      Scheduler.point(.change)
+      value.withLock { $0 = desired }
+    }
+
+    @usableFromInline
+    func exchange(_ desired: Value, ordering: AtomicUpdateOrdering) -> Value {
+      Scheduler.point(.change)
+      return value.withLock { value in
+        defer { value = desired }
+        return value
+      }
+    }
+  }
+
+  extension Atomic where Value: Equatable {
+    @usableFromInline
+    func compareExchange(
+      expected: Value, desired: Value, ordering: AtomicUpdateOrdering
+    ) -> (exchanged: Bool, original: Value) {
+      Scheduler.point(.change)
+      return value.withLock { value in
+        let original = value
+        if original == expected { value = desired }
+        return (original == expected, original)
+      }
+    }
+  }
+
+  extension Atomic where Value: FixedWidthInteger {
+    @discardableResult
+    func wrappingAdd(
+      _ operand: Value, ordering: AtomicUpdateOrdering
+    ) -> (oldValue: Value, newValue: Value) {
+      Scheduler.point(.change)
+      return value.withLock { value in
+        let old = value
+        value = old &+ operand
+        return (old, value)
+      }
+    }
+
+    @discardableResult
+    func add(
+      _ operand: Value, ordering: AtomicUpdateOrdering
+    ) -> (oldValue: Value, newValue: Value) { wrappingAdd(operand, ordering: ordering) }
+
+    @discardableResult
+    func wrappingSubtract(
+      _ operand: Value, ordering: AtomicUpdateOrdering
+    ) -> (oldValue: Value, newValue: Value) {
+      wrappingAdd(0 &- operand, ordering: ordering)
+    }
+  }
+
+  /// Takes the place of the system's randomness: the same numbers for each generator, so that
+  /// nothing depends on which is asked first.
+  package struct SystemRandomNumberGenerator: RandomNumberGenerator {
+    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+      return word ^ (word >> 31)
+    }
+  }
+
+  extension Double {
+    /// Goes by the points that were passed.
+    static func random(in range: Range<Double>) -> Double {
+      let share = Double(Scheduler.step &* 7_919 % 1_000) / 1_000
+      return range.lowerBound + (range.upperBound - range.lowerBound) * share
+    }
+  }
+#endif

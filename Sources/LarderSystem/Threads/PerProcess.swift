@@ -1,0 +1,72 @@
+import Synchronization
+
+/// A value that each process has for itself: a forked child that asks gets a fresh one.
+///
+/// For what threads share. A child inherits a copy that may be locked by a thread that it does not
+/// have, counts threads that are its parent's alone, and holds their jobs. Nothing of such a copy
+/// can be mended, so it is neither used nor ended there.
+///
+/// Safe from any thread, and in a child that was forked while another thread asked: asking takes no
+/// lock.
+package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
+  /// What one process has.
+  package final class Own: Sendable {
+    package let value: Value
+    fileprivate let forkCount = ProcessIdentity.forkCount
+    /// What the child has, where this is the child's or further down its line.
+    fileprivate let next = AtomicLazyReference<Own>()
+
+    fileprivate init(_ value: consuming sending Value) {
+      self.value = value
+    }
+  }
+
+  private let first: Own
+  private let make: @Sendable () -> sending Value
+  #if LARDER_SCHEDULES
+    private let scheduled = ScheduledOwn<Own>()
+  #endif
+
+  /// Makes the value of this process.
+  ///
+  /// - Parameter make: Is called again in a forked child, by several threads at once if they are
+  ///   the first to ask; one of the results stays.
+  package init(_ make: @escaping @Sendable () -> sending Value) {
+    self.make = make
+    first = Own(make())
+  }
+
+  /// What this process has.
+  ///
+  /// - Complexity: O(f) for f forks between the first process and this one, in each of which it was
+  ///   asked for.
+  package var own: Own {
+    #if LARDER_SCHEDULES
+      return scheduled.own(make)
+    #else
+      return ownOfFork
+    #endif
+  }
+
+  private var ownOfFork: Own {
+    let forkCount = ProcessIdentity.forkCount
+    var own = first
+    while own.forkCount != forkCount {
+      // Those before are kept: the inherited copy may have waiters, with whom ending it would wait
+      // for threads that are not here. See: man 3 pthread_cond_destroy.
+      own = own.next.load() ?? own.next.storeIfNil(Own(make()))
+    }
+    return own
+  }
+}
+
+#if LARDER_SCHEDULES
+  extension ScheduledOwn {
+    /// What the process of the running thread has.
+    fileprivate func own<Value>(_ make: () -> sending Value) -> Own
+    where Own == PerProcess<Value>.Own, Value: ~Copyable {
+      if let known { return known }
+      return keep(Own(make()))
+    }
+  }
+#endif

@@ -1,0 +1,73 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// Where a cache reads the time of day, so that a test or a fixture can set it.
+///
+/// Stamps and expiries are compared with files that other processes and people wrote, so the time
+/// is that of the wall clock and never a monotonic one.
+public struct WallClock: Sendable {
+  @usableFromInline let read: @Sendable () -> Timestamp
+  // Closures cannot be compared. A copy of a clock keeps the identity, so that two caches can be
+  // told to have the same one.
+  private let identity = Identity()
+
+  /// Stands for one clock: all copies of it hold the same object.
+  private final class Identity: Sendable {
+    let lastUse = ForkSafeMutex<(directory: FileIdentity, time: Timestamp)?>(nil)
+  }
+
+  /// Creates a clock from a function that tells the present time; it may be called by any thread.
+  public init(_ read: @escaping @Sendable () -> Timestamp) {
+    self.read = read
+  }
+
+  /// Whether two values are copies of one clock.
+  ///
+  /// Two clocks made from one function are two: caches of one directory must be given the same
+  /// value.
+  package func isSame(as other: WallClock) -> Bool { identity === other.identity }
+
+  /// Remembers the last stamp that was issued by this clock in a directory, until it is asked to
+  /// remember another.
+  ///
+  /// Stamps run ahead of a clock that stands still, by a nanosecond each, and who opens the
+  /// directory again by the same clock is to go on after the last of them.
+  package func remember(_ time: Timestamp, in directory: FileIdentity) {
+    identity.lastUse.withLock { $0 = (directory, time) }
+  }
+
+  /// The stamp that was remembered for a directory.
+  package func lastStamp(in directory: FileIdentity) -> Timestamp? {
+    identity.lastUse.withLock { $0?.directory == directory ? $0?.time : nil }
+  }
+
+  /// The present time.
+  @inlinable
+  public func now() -> Timestamp { read() }
+
+  /// The system's clock, to the nanosecond. Corresponds to `clock_gettime(CLOCK_REALTIME)`.
+  public static let system = WallClock { WallClock.read(CLOCK_REALTIME) }
+
+  /// The system's clock as of its last tick, up to 4 ms behind and five times as quick to read.
+  /// Corresponds to `clock_gettime(CLOCK_REALTIME_COARSE)`.
+  public static let systemCoarse = WallClock { WallClock.read(CLOCK_REALTIME_COARSE) }
+
+  /// - Complexity: Without a system call on machines whose clock the kernel lends through the vDSO.
+  ///   See: man 7 vdso.
+  private static func read(_ clock: clockid_t) -> Timestamp {
+    #if LARDER_SCHEDULES
+      return clock == CLOCK_REALTIME ? ScheduledFiles.wallTime : ScheduledFiles.coarseWallTime
+    #else
+      return readSystem(clock)
+    #endif
+  }
+
+  private static func readSystem(_ clock: clockid_t) -> Timestamp {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+  }
+}
