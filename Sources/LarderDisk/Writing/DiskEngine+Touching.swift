@@ -91,13 +91,15 @@ extension DiskEngine {
   /// Touches an entry of which the name is held.
   private func touchHeld(_ request: TouchRequest) throws(CacheError) -> Bool {
     let name = request.subject.name
-    if withState({ $0.hidesFile(named: name) }) { return false }
+    // Before the file is opened: it may go with all others, or with the directory, from here on.
+    let (isHidden, epoch) = withState { ($0.hidesFile(named: name), $0.epoch) }
+    if isHidden { return false }
     guard
       case .file(let descriptor, let status) = try reader.open(name.fileName, in: location.handle)
     else { return false }
     do throws(Errno) {
       guard let testimony = try touchable(descriptor, status, request) else { return false }
-      return try touch(descriptor, status, testimony, request)
+      return try touch(descriptor, status, testimony, request, since: epoch)
     } catch {
       throw CacheError(errno: error, operation: "touch", path: "\(location.path)/\(name)")
     }
@@ -123,7 +125,7 @@ extension DiskEngine {
 
   private func touch(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    _ testimony: EntryReader.Testimony, _ request: TouchRequest
+    _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: EngineState.Epoch
   ) throws(Errno) -> Bool {
     let name = request.subject.name
     let now = self.now
@@ -142,8 +144,11 @@ extension DiskEngine {
     try descriptor.setStamps(lastAccess: access, expiry: expiry)
     if configuration.durability == .durable { try descriptor.synchronize() }
     let fresh = try descriptor.status()
-    let isThere = withState {
-      $0.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
+    // Another process has removed or replaced the file since it was opened.
+    guard fresh.linkCount > 0 else { return false }
+    let isThere = withState { state in
+      state.epoch == epoch
+        && state.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
     }
     guard isThere else { return false }
     followNews(ofHeld: name)

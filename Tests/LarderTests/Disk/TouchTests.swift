@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -149,6 +150,18 @@ struct `A touch` {
     #expect(value.bytes == [1] && value.hasExpired)
     #expect(try await cache.touch(forKey: "k", allowingExpired: true))
     #expect(try await cache.value(forKey: "k") == [1])
+  }
+
+  @Test func `of a file that another process removes at that moment is none`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .seconds(600))
+    let path = scene.file("k")
+    let remove: @Sendable () -> Void = {
+      do { try FileManager.default.removeItem(atPath: path) } catch { Issue.record(error) }
+    }
+    scene.faults.plan(.before(remove), for: .futimens, at: 1)
+    #expect(try !cache.touch(forKey: "k", expiration: .never))
+    #expect(try cache.value(forKey: "k") == nil)
   }
 
   @Test func `of an entry that is being removed with all others does not keep it`() throws {
