@@ -33,23 +33,34 @@ package final class EngineObservers: Sendable {
   }
 
   private let observers = ForkSafeMutex<[Observer]>([])
+  /// Whether there is an observer, so that a change in a cache without a memory tier takes no lock.
+  /// An observer sets it before it looks at any name, and a change reads it after it has marked its
+  /// name, so one of the two sees the other.
+  private let areThere = Atomic<Bool>(false)
 
   /// From now on the observer hears of every change. It is not kept alive.
   package func add(_ observer: any EngineObserver) {
     let observer = Observer(identity: ObjectIdentifier(observer), object: observer)
-    observers.withLock { $0.append(observer) }
+    observers.withLock { observers in
+      observers.append(observer)
+      areThere.store(true, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// Takes the identity and not the object, for it is called from a deinit.
   package func remove(_ observer: ObjectIdentifier) {
-    observers.withLock { $0.removeAll { $0.identity == observer } }
+    observers.withLock { observers in
+      observers.removeAll { $0.identity == observer }
+      areThere.store(!observers.isEmpty, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// All observers that still live, but one.
   ///
   /// Strong references, taken under the lock and used outside of it.
   func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
-    observers.withLock { observers in
+    guard areThere.load(ordering: .sequentiallyConsistent) else { return [] }
+    return observers.withLock { observers in
       observers.compactMap { $0.identity == origin ? nil : $0.object }
     }
   }

@@ -87,7 +87,7 @@ extension DiskEngine {
     while MonotonicTime.now < end {
       let mayGo = withState { state in
         !state.limits.hasLostElection || state.phase.isShutDown
-          || state.hasRoom(for: 0, within: most, configuration)
+          || state.hasRoom(for: 0, within: most, configuration.sizeMeasure)
       }
       if mayGo { return }
       checkLimitsLater(isUrgent: true)
@@ -100,12 +100,11 @@ extension DiskEngine {
   /// some patience, because the process that stored it looks itself.
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
-    let mustPlan = withState { [now] state in
+    let mustPlan = withState { state in
       guard state.isScanned, !state.phase.isShutDown, !state.limits.isCheckPlanned else {
         return false
       }
-      let isPassed = plan(for: state, missing: 0, protecting: nil, at: now) != nil
-      return (isUrgent || isPassed) && state.limits.planCheck()
+      return (isUrgent || isLimitPassed(state)) && state.limits.planCheck()
     }
     guard mustPlan else { return }
     let delay = isUrgent ? electionPause : .seconds(1)
@@ -121,9 +120,9 @@ extension EngineState {
   /// Whether the files on disk and those of the stores that are under way stay within a total with
   /// so many bytes more.
   func hasRoom(
-    for room: UInt64, within most: UInt64, _ configuration: DiskCache.Configuration
+    for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
   ) -> Bool {
-    var sum = measuredOnDisk(configuration)
+    var sum = measuredOnDisk(measure)
     sum.addSaturating(limits.reservedByteCount)
     sum.addSaturating(room)
     return sum <= most

@@ -79,12 +79,23 @@ extension DiskEngine {
   }
 
   private func isOverLimit(_ missing: UInt64) -> Bool {
-    withState { [now] state in
+    withState { state in
       guard state.isScanned, !state.phase.isShutDown else { return false }
-      if plan(for: state, missing: missing, protecting: nil, at: now) != nil { return true }
+      if missing > 0 || isLimitPassed(state) { return true }
       state.limits.forgetLostElections()
       return false
     }
+  }
+
+  /// Whether a limit of the directory's own is passed.
+  func isLimitPassed(_ state: EngineState) -> Bool {
+    if let limit = configuration.sizeLimit,
+      configuration.sizeMeasure.of(state.index.totals) > UInt64(limit)
+    {
+      return true
+    }
+    if let limit = configuration.countLimit, state.index.count > limit { return true }
+    return false
   }
 
   /// The plan that the limits ask for, nil when all are kept.
@@ -96,7 +107,9 @@ extension DiskEngine {
   ) -> TrimPlan? {
     var plan = TrimPlan(now: now, protected: name)
     var isNeeded = false
-    if let limit = configuration.sizeLimit, state.measured(configuration) > UInt64(limit) {
+    if let limit = configuration.sizeLimit,
+      configuration.sizeMeasure.of(state.index.totals) > UInt64(limit)
+    {
       let target = TrimPlan.target(limit, configuration.trimTarget)
       plan.setMaximum(target, configuration.sizeMeasure)
       isNeeded = true
@@ -142,20 +155,31 @@ extension DiskEngine {
   func waitForRoom(_ byteCount: Int) -> UInt64 {
     guard let limit = configuration.sizeLimit else { return 0 }
     let most = UInt64(limit) + UInt64(limit) / 10
-    if mustLookAround(limit) {
+    let measure = configuration.sizeMeasure
+    let room = measure.footprint(of: byteCount)
+    let followsEvents = hasEvents
+    // Nearly every store ends at this one look.
+    let attempt = withState { state -> Bool? in
+      if followsEvents && state.mustLookAround(limit, measure) { return nil }
+      return state.reserve(room, within: most, measure)
+    }
+    let mayWaitForNeighbour = attempt ?? waitLonger(room, within: most, limit)
+    // A neighbour may be evicting when this process has no victims at all.
+    if mayWaitForNeighbour && followsEvents { waitForNeighbour(within: most) }
+    return room
+  }
+
+  /// Follows neighbours where that is due, and waits for room.
+  ///
+  /// - Returns: What `reserve` does.
+  @inline(never)
+  private func waitLonger(_ room: UInt64, within most: UInt64, _ limit: Int) -> Bool {
+    let measure = configuration.sizeMeasure
+    if hasEvents && withState({ $0.mustLookAround(limit, measure) }) {
       _ = catchUp()
       enforceLimits()
     }
-    let room = configuration.sizeMeasure.footprint(of: byteCount)
-    let mayWaitForNeighbour = wait { state -> Bool? in
-      let mustWait = state.isScanned && state.isMakingRoom
-      if mustWait && !state.hasRoom(for: room, within: most, configuration) { return nil }
-      state.limits.reserve(room)
-      return state.limits.hasLostElection
-    }
-    // A neighbour may be evicting when this process has no victims at all.
-    if mayWaitForNeighbour && hasEvents { waitForNeighbour(within: most) }
-    return room
+    return wait { $0.reserve(room, within: most, measure) }
   }
 
   /// Gives back the room of a value that is not stored.
@@ -163,16 +187,6 @@ extension DiskEngine {
     guard room > 0 else { return }
     withState { $0.limits.giveBack(room) }
     changed.signal()
-  }
-
-  /// Whether a limit is so near that neighbours' latest changes count. A thread that stores then
-  /// follows them itself, so that no writer outruns what it knows of its neighbours.
-  private func mustLookAround(_ limit: Int) -> Bool {
-    guard hasEvents else { return false }
-    return withState { state in
-      state.isScanned && state.limits.hasRecentNews(at: .now)
-        && state.measuredOnDisk(configuration) > UInt64(limit) / 10 * 9
-    }
   }
 
   /// Evicts by a plan of the caller's and waits until the files are gone.
@@ -245,18 +259,32 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// The total that the size limit is compared with.
-  func measured(_ configuration: DiskCache.Configuration) -> UInt64 {
-    configuration.sizeMeasure.of(index.totals)
-  }
-
-  /// The same with the files that are still there of victims and of a removal of everything.
-  func measuredOnDisk(_ configuration: DiskCache.Configuration) -> UInt64 {
-    let measure = configuration.sizeMeasure
-    var sum = measured(configuration)
+  /// The total that the size limit is compared with, and the files that are still there of victims
+  /// and of a removal of everything.
+  func measuredOnDisk(_ measure: DiskCache.SizeMeasure) -> UInt64 {
+    var sum = measure.of(index.totals)
     sum.addSaturating(measure.of(doomed.totals))
     sum.addSaturating(measure.of(clearing.remaining))
     return sum
+  }
+
+  /// Whether a limit is so near that neighbours' latest changes count. A thread that stores then
+  /// follows them itself, so that no writer outruns what it knows of its neighbours.
+  fileprivate func mustLookAround(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
+    isScanned && limits.hasRecentNews(at: .now)
+      && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
+  }
+
+  /// Reserves room, unless there is none and files are on their way out whose end can be waited for.
+  ///
+  /// - Returns: Whether a neighbour may be evicting in this process's place; nil when it must wait.
+  fileprivate mutating func reserve(
+    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
+  ) -> Bool? {
+    let mustWait = isScanned && isMakingRoom
+    if mustWait && !hasRoom(for: room, within: most, measure) { return nil }
+    limits.reserve(room)
+    return limits.hasLostElection
   }
 
   /// Whether files are on their way out whose end a store can wait for.

@@ -24,13 +24,14 @@ struct DoomedFiles: Sendable {
 
   var isEmpty: Bool { names.count == 0 }
 
-  func contains(_ name: EntryName) -> Bool { names.slot(of: name) != nil }
+  func contains(_ name: EntryName) -> Bool { !isEmpty && names.slot(of: name) != nil }
 
   /// The mark of a name.
   ///
   /// - Complexity: O(1).
   subscript(name: EntryName) -> Mark? {
-    names.slot(of: name).map { marks[$0] }
+    guard !isEmpty, let slot = names.slot(of: name) else { return nil }
+    return marks[slot]
   }
 
   /// Adds a victim in the place of one of the same name, whose file is the same or has gone.

@@ -22,7 +22,11 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   ///
   /// - Complexity: O(1).
   subscript(name: EntryName) -> Value? {
-    get { names.slot(of: name).flatMap { values[$0] } }
+    get {
+      // Mostly empty, which shows without a hash; and no closure, which would copy the table.
+      guard names.count > 0, let slot = names.slot(of: name) else { return nil }
+      return values[slot]
+    }
     set {
       guard let newValue else {
         removeValue(forKey: name)
@@ -39,7 +43,7 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   /// - Complexity: O(1).
   @discardableResult
   mutating func removeValue(forKey name: EntryName) -> Value? {
-    guard let slot = names.slot(of: name) else { return nil }
+    guard names.count > 0, let slot = names.slot(of: name) else { return nil }
     let value = values[slot]
     values[slot] = nil
     names.remove(slot)

@@ -211,6 +211,7 @@ extension Backlog {
     /// Takes the value of a name out.
     @discardableResult
     mutating func remove(_ name: EntryName) -> Write? {
+      if waiting.isEmpty && underway.isEmpty { return nil }
       let older = underway.removeValue(forKey: name)?.write
       return waiting.removeValue(forKey: name)?.value.write ?? older
     }

@@ -4,7 +4,8 @@ import LarderSystem
 extension DiskEngine {
   /// Publishes a sealed file in its turn among the changes of its name.
   func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
+    reserved room: UInt64
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     if request.isExclusive { writeUnserved(request.subject) }
@@ -36,7 +37,7 @@ extension DiskEngine {
     }
     // After the count was read, so that a replacement shows here or there.
     let isHeld = file.handle === location.handle
-    take(status, request, seal, isHeld: isHeld, since: epoch)
+    take(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
     if isPathBound {
       let publication = Publication(
         contentHash: file.contentHash(with: []), modification: status.modification)
@@ -68,15 +69,17 @@ extension DiskEngine {
   ///   - isHeld: Whether its directory is the one that is held.
   ///   - epoch: That of the moment at which the store's turn came.
   private func take(
-    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal, isHeld: Bool,
-    since epoch: EngineState.Epoch
+    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
+    reserved room: UInt64, isHeld: Bool, since epoch: EngineState.Epoch
   ) {
     let isPending = request.write != nil
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
       lifetime: seal.lifetime, keyTag: request.subject.key.tag)
-    let taking = withState { [now, isOnNetwork] state -> Taking in
-      state.limits.giveBack(request.reservedByteCount)
+    // The program's own clock is not asked under the lock, nor for nothing.
+    let serverTime = isOnNetwork ? now : nil
+    let taking = withState { state -> Taking in
+      state.limits.giveBack(room)
       // In the step in which the index takes the file: a reader finds one or the other.
       let value = state.settle(request)
       if !isHeld || state.replacementCount != epoch.replacementCount {
@@ -85,7 +88,7 @@ extension DiskEngine {
       }
       // In one step with what follows: whoever removes everything after this meets the value.
       if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
-      if isOnNetwork { state.serverClock.learn(status.change, at: now) }
+      if let serverTime { state.serverClock.learn(status.change, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
       return .taken(state.epoch, replacing: cause, lag: lag)

@@ -17,8 +17,6 @@ extension DiskEngine {
     package var origin: ObjectIdentifier?
     /// The value in the backlog that is to be written; nil for a store by the caller himself.
     var write: Backlog.Write?
-    /// The room that the value has reserved, given back in the step that counts its file.
-    var reservedByteCount: UInt64 = 0
     /// Runs when the value is visible, before any other change of the name.
     package var onPublish: (@Sendable (Published) -> Void)?
   }
@@ -93,16 +91,15 @@ extension DiskEngine {
   private func storeOnce(
     _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
-    var request = request
-    request.reservedByteCount = waitForRoom(content.count)
+    let room = waitForRoom(content.count)
     do throws(CacheError) {
       var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
       try write(content, to: &file)
-      let outcome = try finish(&file, request)
-      if outcome != .stored { giveBack(request.reservedByteCount) }
+      let outcome = try finish(&file, request, reserved: room)
+      if outcome != .stored { giveBack(room) }
       return outcome
     } catch {
-      giveBack(request.reservedByteCount)
+      giveBack(room)
       throw error
     }
   }
@@ -236,8 +233,10 @@ extension DiskEngine {
   }
 
   /// Seals and publishes a complete file and takes it into the index.
+  ///
+  /// - Parameter room: What the value has reserved, given back in the step that counts its file.
   private func finish(
-    _ file: inout StagedFile, _ request: StoreRequest
+    _ file: inout StagedFile, _ request: StoreRequest, reserved room: UInt64 = 0
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
     let seal =
@@ -248,7 +247,7 @@ extension DiskEngine {
         expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
-    let outcome = try publish(&file, request, seal)
+    let outcome = try publish(&file, request, seal, reserved: room)
     // The name is free again: without threads to be had, the evictor runs here and takes others.
     if outcome == .stored { enforceLimits(after: request.subject.name) }
     return outcome
