@@ -1,5 +1,6 @@
 import LarderBasics
 import LarderDisk
+import LarderMemory
 
 extension Cache: Caching {
   /// Stores a value in both tiers in place of what was there.
@@ -50,3 +51,23 @@ extension DiskCache: Caching {
 }
 
 extension DiskCache: Trimming {}
+
+extension Cache: MemoryPressureResponding {
+  /// Lets the memory tier give memory up, or take the right to it back; the disk keeps its values.
+  public func respond(to step: MemoryPressureStep) {
+    memory.respond(to: step)
+  }
+}
+
+extension Cache {
+  /// The values that leave this cache from now on, and why: those that leave its disk tier, as
+  /// ``DiskCache/removals(bufferingNewest:)`` has them.
+  ///
+  /// What the memory tier lets go of to keep to its limits is still in the cache; the removals of
+  /// ``memory`` tell of that.
+  ///
+  /// - Parameter limit: The most events that wait for the task, at least 1.
+  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<DiskRemovalEvent> {
+    disk.removals(bufferingNewest: limit)
+  }
+}

@@ -51,3 +51,36 @@ public struct RemovalEvents<Event: Sendable>: AsyncSequence, Sendable {
     }
   }
 }
+
+/// A value that left a cache, as a sequence of removals tells of it.
+public struct RemovalEvent<Key: Sendable, Value: Sendable>: Sendable {
+  /// The key that it was stored under.
+  public let key: Key
+  /// The value.
+  public let value: Value
+  /// Why it left.
+  public let cause: RemovalCause
+  /// How many removals the sequence left out since the event before this one, because its buffer
+  /// was full. All of them together are exact; where in the sequence they are missing is not.
+  public package(set) var missedCount = 0
+
+  package init(key: Key, value: Value, cause: RemovalCause) {
+    self.key = key
+    self.value = value
+    self.cause = cause
+  }
+}
+
+/// Why a value left a cache.
+public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
+  /// The caller removed it: by key, with everything else, or with a call to trim.
+  case explicit
+  /// A store under the same key took its place, or was rejected and left nothing in its place.
+  case replaced
+  /// Its expiry or the age limit had passed.
+  case expired
+  /// It was the least recently used when a limit was passed or lowered.
+  case evicted
+  /// Its bytes were not those that were stored.
+  case corrupt
+}

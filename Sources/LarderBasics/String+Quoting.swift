@@ -53,3 +53,73 @@ extension Collection<UInt8> {
     return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
   }
 }
+
+extension Collection<UInt8> {
+  /// The bytes as text in which nothing can command a terminal and nothing is lost.
+  ///
+  /// Stretches of UTF-8 are escaped as `String.escapedForDisplay` does; each byte that belongs to
+  /// no character becomes `\x` and two hexadecimal digits. Different bytes give different texts.
+  package var escapedForDisplay: String {
+    var text = ""
+    var valid: [UInt8] = []
+    var parser = UTF8.ForwardParser()
+    var source = makeIterator()
+    var start = startIndex
+    while true {
+      switch parser.parseScalar(from: &source) {
+      case .valid(let scalar):
+        valid.append(contentsOf: scalar)
+        start = index(start, offsetBy: scalar.count)
+      // Written out as bytes and not as U+FFFD, which would make different names look alike.
+      case .error(let length):
+        let end = index(start, offsetBy: length)
+        text += String(decoding: valid, as: UTF8.self).escapedForDisplay
+        text += self[start..<end].map(Self.escape).joined()
+        valid.removeAll(keepingCapacity: true)
+        start = end
+      case .emptyInput:
+        return text + String(decoding: valid, as: UTF8.self).escapedForDisplay
+      }
+    }
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16)
+    return digits.count == 1 ? "\\x0" + digits : "\\x" + digits
+  }
+}
+
+extension String {
+  /// The text with everything that a terminal might obey spelled out.
+  ///
+  /// Control characters, escapes, bidirectional marks, line separators and other invisible format
+  /// characters become `\u{…}`, a backslash doubles. Applies to every key, name and path printed.
+  package var escapedForDisplay: String {
+    var text = ""
+    text.reserveCapacity(utf8.count)
+    for scalar in unicodeScalars {
+      // Doubled, so that no name can pretend to be an escape.
+      if scalar == "\\" {
+        text += "\\\\"
+      } else if scalar.isUnsafeForDisplay {
+        text += "\\u{" + String(scalar.value, radix: 16) + "}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether printing the character could move the cursor, hide or reorder text.
+  package var isUnsafeForDisplay: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned,
+      .privateUse:
+      true
+    default:
+      properties.isDefaultIgnorableCodePoint
+    }
+  }
+}

@@ -48,3 +48,79 @@ struct MessageBlock {
     words[15] = UInt32(truncatingIfNeeded: field &>> 32)
   }
 }
+
+/// What MD5 and SHA-256 have in common: a state that takes a message block by block and ends it
+/// with its length.
+protocol ChainingState {
+  /// A length as the standard writes it, in bits, read back as a little-endian word.
+  static func lengthField(byteCount: UInt64) -> UInt64
+
+  /// Takes one block.
+  mutating func take(_ block: MessageBlock)
+}
+
+extension ChainingState {
+  /// Takes a whole message and its end.
+  @inline(__always)
+  mutating func takeAll(of message: Span<UInt8>) {
+    let end = takeBlocks(of: message, from: 0)
+    takeEnd(of: message.extracting(droppingFirst: end), byteCount: UInt64(message.count))
+  }
+
+  /// Takes the whole blocks from an offset on, and returns the offset behind them.
+  @inline(__always)
+  mutating func takeBlocks(of bytes: Span<UInt8>, from start: Int) -> Int {
+    var offset = start
+    while bytes.count - offset >= MessageBlock.byteCount {
+      take(MessageBlock(bytes, at: offset))
+      offset += MessageBlock.byteCount
+    }
+    return offset
+  }
+
+  /// Takes what is left, less than a block, of a message that has `byteCount` bytes in all.
+  @inline(__always)
+  mutating func takeEnd(of rest: Span<UInt8>, byteCount: UInt64) {
+    var block = MessageBlock(ending: rest)
+    if rest.count > MessageBlock.maximumFinalByteCount {
+      take(block)
+      block = MessageBlock()
+    }
+    block.setLength(Self.lengthField(byteCount: byteCount))
+    take(block)
+  }
+}
+
+/// The bytes at the end of a stream that do not fill a block of `size` bytes yet.
+struct PendingBlock<let size: Int> {
+  private(set) var bytes = [size of UInt8](repeating: 0)
+  /// How many of `bytes` count, always fewer than `size` between calls.
+  private(set) var count = 0
+
+  /// Hands on every block that is full with these bytes, in order, and keeps the rest.
+  ///
+  /// - Parameter take: Takes the whole blocks of a span from an offset on, and returns the offset
+  ///   behind them.
+  @inline(__always)
+  mutating func feed(_ next: Span<UInt8>, to take: (Span<UInt8>, Int) -> Int) {
+    var offset = 0
+    if count > 0 {
+      offset = keep(next, from: 0)
+      guard count == size else { return }
+      _ = take(bytes.span, 0)
+      count = 0
+    }
+    offset = take(next, offset)
+    _ = keep(next, from: offset)
+  }
+
+  /// Copies bytes from an offset on until the block is full, and returns the offset behind them.
+  private mutating func keep(_ next: Span<UInt8>, from start: Int) -> Int {
+    let end = min(next.count, start + size - count)
+    for offset in start..<end {
+      bytes[count] = next[offset]
+      count += 1
+    }
+    return end
+  }
+}

@@ -35,3 +35,57 @@ extension Call {
     return key
   }
 }
+
+extension Call {
+  /// The names of keys' files: with the extension asked for, else the bare name if it is there,
+  /// else the only one there is with another, else the bare name.
+  func names(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName] {
+    if let wanted = arguments.fileExtension {
+      return keys.map { EntryName($0, fileExtension: wanted) }
+    }
+    let found = try onCache { () throws(CacheError) in try cache.names(forKeys: keys) }
+    var names: [EntryName] = []
+    for (key, candidates) in zip(keys, found) {
+      // Guessing among several would make a script depend on what else is in the directory.
+      guard candidates.count <= 1 else { throw Self.ambiguous(candidates) }
+      names.append(candidates.first ?? EntryName(key))
+    }
+    return names
+  }
+
+  private static func ambiguous(_ names: [EntryName]) -> Failure {
+    let list = names.map(\.description).joined(separator: ", ")
+    return .usage("the key has several files, \(list); say which with --ext")
+  }
+}
+
+extension Call {
+  /// Names the next command, where a person reads both streams.
+  ///
+  /// On stderr, so that what is copied from stdout has none of it.
+  func suggest(_ verb: String, _ rest: String = "", _ why: String) {
+    guard console.isTerminal, console.showsProgress, !isJSON else { return }
+    guard let directory = shellDirectory else { return }
+    let command = ["larder", verb, directory, rest].filter { !$0.isEmpty }.joined(separator: " ")
+    // The command can be pasted whole or not at all; the reason only if there is room.
+    let line = "next: \(command)  # \(why)"
+    let isShort = line.displayWidth <= console.width ?? .max
+    console.talk(console.style.dim(isShort ? line : "next: \(command)") + "\n")
+  }
+
+  /// DIR as a word of a shell; nil for one that could not be pasted back.
+  private var shellDirectory: String? {
+    let word = CacheKey(arguments.directory).shellWord
+    return word.map { arguments.directory.first == UInt8(ascii: "-") ? "./\($0)" : $0 }
+  }
+}
+
+extension CacheKey {
+  /// The key as a word of a shell; nil for one that could not be pasted back.
+  var shellWord: String? {
+    guard let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: \.isUnsafeForDisplay)
+    else { return nil }
+    return text.shellWord
+  }
+}

@@ -1,5 +1,5 @@
-import LarderBasics
-import LarderSystem
+package import LarderBasics
+package import LarderSystem
 
 /// The counters of an engine. ``DiskStatistics`` says which event moves which of them.
 struct EngineCounters: Sendable {
@@ -94,5 +94,74 @@ extension EngineCounters {
   /// Counts a failure of a step in the background.
   mutating func countUpkeepFailure(_ errno: Errno) {
     statistics.upkeepFailures[errno, default: 0] += 1
+  }
+}
+
+/// The phases of an engine, each of which comes once and in this order.
+///
+/// 1. `open`: an object uses the engine.
+/// 2. `ending`: the last object is being closed. An operation that does not hold its name yet must
+///    not begin to change it, because the end waits for names that are held and for no others.
+/// 3. `shutDown`: scans stop at their next piece, and no victims are chosen, because another process
+///    may own the directory soon.
+/// 4. `ended`: nothing more is written, and the directory's lock is given up. The directory can be
+///    opened again.
+enum Phase: UInt8, Sendable {
+  case open, ending, shutDown, ended
+}
+
+extension Phase: Comparable {
+  static func < (a: Phase, b: Phase) -> Bool { a.rawValue < b.rawValue }
+
+  /// Whether the last object is being closed or is closed.
+  var isEnding: Bool { self >= .ending }
+
+  /// Whether no scan goes on and no victims are chosen any more.
+  var isShutDown: Bool { self >= .shutDown }
+
+  /// Whether the directory can be opened again.
+  var hasEnded: Bool { self == .ended }
+
+  /// Goes on to a phase, or stays in a later one.
+  mutating func advance(to phase: Phase) { self = max(self, phase) }
+}
+
+extension DiskEngine {
+  /// Runs what a caller asked for, and counts the error that the caller gets.
+  ///
+  /// At the face and not where errors arise, since inside one may be tried again or shrugged off.
+  package func countingErrors<Result>(
+    _ body: () throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    do throws(CacheError) {
+      return try body()
+    } catch {
+      throw counted(error)
+    }
+  }
+
+  /// Finds, checks and reads an entry, and counts it as used, or the error that the caller gets.
+  package func read(
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
+    staleness: Duration = .zero
+  ) throws(CacheError) -> Found? {
+    do throws(CacheError) {
+      return try find(subject, for: purpose, extending: extending, staleness: staleness)
+    } catch {
+      throw counted(error)
+    }
+  }
+
+  /// Evicts by a plan of the caller's, and counts the error that the caller gets.
+  package func countingTrim(
+    _ operation: String, _ makePlan: (Timestamp) -> TrimPlan
+  ) throws(CacheError) -> BulkRemoval {
+    try countingErrors { () throws(CacheError) in try trim(operation, makePlan) }
+  }
+
+  /// Counts an error with a number of the system's, and returns it.
+  private func counted(_ error: CacheError) -> CacheError {
+    if let errno = error.errno { withState { $0.counters.countError(errno) } }
+    return error
   }
 }

@@ -35,3 +35,36 @@ package struct EntryTrust: Sendable {
       || status.group == group
   }
 }
+
+/// Why a read found nothing.
+@nonexhaustive
+public enum MissReason: String, Sendable, Hashable, CaseIterable {
+  /// There is no file of that name.
+  case absent
+  /// The expiry is past.
+  case expired
+  /// The content does not match its hash, or the attribute is malformed, or the file is empty
+  /// although nothing says that it should be. The file is removed in the background; not on a
+  /// network file system, where it may be whole and what this machine knows of it out of date.
+  case damaged
+  /// The file was proven to hold the value of another key with the same MD5.
+  case otherKey
+  /// The file was written by another version of the format.
+  case otherVersion
+  /// Something that is not a regular file has the name.
+  case foreign
+  /// The file belongs to somebody whose files are not trusted here.
+  case otherOwner
+  /// The file is longer than the size limit, so that it was not stored under it. It is not read,
+  /// and stays until it is evicted or its key is stored again.
+  case oversized
+  /// The file does not prove its key, and the configuration asks for proof; or it has no attribute,
+  /// was not stored by this process, and is on a network file system that knows files by their
+  /// paths, such as sshfs, where nothing else tells a whole file from one cut short.
+  case unproven
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
+  case unreadable
+  /// The bytes are those that were stored, and the caller's coder makes nothing of them. Counted
+  /// beside the hit on disk.
+  case undecodable
+}

@@ -129,3 +129,140 @@ extension EntryIndex {
     min(PackedStamp(time), .never)
   }
 }
+
+extension EntryIndex {
+  /// Forgets an entry.
+  ///
+  /// - Returns: What was known of it, nil when there was none of the name.
+  /// - Complexity: O(1), and O(log n) for one that can expire.
+  @discardableResult
+  package mutating func remove(_ name: EntryName) -> IndexedEntry? {
+    guard let slot = names.slot(of: name) else { return nil }
+    let entry = entry(at: slot)
+    remove(slot)
+    return entry
+  }
+
+  /// Forgets all entries and gives their memory back.
+  package mutating func removeAll() {
+    self = EntryIndex()
+  }
+
+  /// The order matters: each part is asked while the slot still has its name, which goes last and
+  /// takes the slot along.
+  mutating func remove(_ slot: EntrySlot) {
+    discount(slot)
+    expiries.remove(slot)
+    leaveOrder(slot)
+    names.remove(slot)
+  }
+
+  /// Adds an entry's size to the totals.
+  mutating func count(_ slot: EntrySlot, _ entry: IndexedEntry) {
+    let length = EntryFacts.length(of: entry)
+    names.identities[slot].lengthTop = UInt16(truncatingIfNeeded: length >> 32)
+    totals.add(byteCount: length, allocatedByteCount: facts[slot].allocatedByteCount)
+  }
+
+  /// Takes an entry's size off the totals.
+  mutating func discount(_ slot: EntrySlot) {
+    totals.subtract(
+      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+  }
+}
+
+extension EntryIndex {
+  /// Takes out the entries that have expired, the earliest first.
+  ///
+  /// - Complexity: O(k log n) for k expired ones.
+  mutating func takeExpired(
+    at now: Timestamp, except protected: EntryName?, atMost count: Int = .max
+  ) -> [Victim] {
+    var victims: [Victim] = []
+    let limit = PackedStamp(now)
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var sparedExpiry: PackedStamp?
+    while victims.count < count, let first = expiries.first, first.expiry <= limit {
+      // Set aside and not skipped: the heap has no second.
+      if first.slot == spared {
+        sparedExpiry = first.expiry
+        expiries.remove(first.slot)
+      } else {
+        victims.append(take(first.slot))
+      }
+    }
+    if let spared, let sparedExpiry { expiries.insert(spared, sparedExpiry) }
+    return victims
+  }
+
+  /// Takes out the least recently used entries as long as a condition holds, which is asked before
+  /// each with what all entries come to and the last access of the next one.
+  ///
+  /// Entries of the same last access go in the order of their names.
+  ///
+  /// - Complexity: O(k log n) for k victims, or O(k) for those that never expire and were used here.
+  mutating func takeLeastRecent(
+    except protected: EntryName?, atMost count: Int = .max,
+    while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
+  ) -> [Victim] {
+    var victims: [Victim] = []
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var aside: Aside?
+    while victims.count < count {
+      let slot = leastRecent
+      // Asked anew for each victim, with the totals as they are without the ones before it.
+      guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
+      if slot == spared {
+        aside = setAside(slot)
+      } else {
+        victims.append(take(slot))
+      }
+    }
+    if let aside { putBack(aside) }
+    return victims
+  }
+
+  /// Forgets an entry, and returns what its file will be judged by.
+  private mutating func take(_ slot: EntrySlot) -> Victim {
+    let victim = Victim(entry(at: slot))
+    remove(slot)
+    return victim
+  }
+}
+
+extension EntryIndex {
+  /// What is known of a file that was checked before.
+  struct Verified: Sendable {
+    let slot: EntrySlot
+    let lifetime: Lifetime
+  }
+
+  /// The entry of a name, if its attribute and content were checked for this very state of this
+  /// very file and for this key.
+  ///
+  /// - Complexity: O(1); looks at the facts in place and puts no entry together.
+  func verified(
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt32
+  ) -> Verified? {
+    guard let slot = names.slot(of: name) else { return nil }
+    let facts = facts[slot]
+    guard facts.isVerified, facts.inode == inode, facts.keyTag == keyTag,
+      facts.changeTime == PackedStamp(changeTime), let lifetime = facts.lifetime
+    else { return nil }
+    return Verified(slot: slot, lifetime: lifetime)
+  }
+
+  /// Notes that the entry of a slot was used, and is the most recently used one.
+  ///
+  /// - Complexity: O(1).
+  mutating func use(_ slot: EntrySlot, at access: Timestamp) {
+    moveLast(slot, PackedStamp(access))
+  }
+
+  /// Notes when the entry of a slot expires from now on.
+  ///
+  /// - Complexity: O(log n).
+  mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
+    expiries.update(slot, min(PackedStamp(expiry), .never))
+  }
+}

@@ -1,4 +1,5 @@
 import LarderDigest
+import LarderSystem
 
 /// Finds entries by name, and gives them their slots: linear hashing with chains.
 ///
@@ -125,5 +126,90 @@ extension NameTable {
     let number = identities.count
     precondition(number < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
     return EntrySlot(number: UInt32(truncatingIfNeeded: number))
+  }
+}
+
+extension NameTable {
+  /// The bucket of a name: as many bits of its hash as name a bucket that is there already.
+  func bucket(of digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
+    let bucket = hash(digest, extensionNumber) & mask
+    return bucket < buckets.count ? bucket : bucket & (mask >> 1)
+  }
+
+  /// The bucket of an entry.
+  func bucket(of slot: EntrySlot) -> Int {
+    let identity = identities[slot]
+    return bucket(of: identity.digest, identity.extensionNumber)
+  }
+
+  /// Adds a bucket, and moves to it what its hash sends there from the bucket half as many before.
+  ///
+  /// - Complexity: O(1), for the length of one chain.
+  mutating func addBucket() {
+    let added = buckets.count
+    buckets.append(.none)
+    guard added > 0 else { return }
+    // The first bucket beyond a power of two: one bit more of the hash counts from now on.
+    if added > mask { mask = 2 * mask + 1 }
+    let source = added & (mask >> 1)
+    var slot = buckets[source]
+    buckets[source] = .none
+    // Both chains come out reversed, which matters to nobody.
+    while slot != .none {
+      let next = identities[slot].next
+      let bucket = bucket(of: slot)
+      identities[slot].next = buckets[bucket]
+      buckets[bucket] = slot
+      slot = next
+    }
+  }
+
+  /// Takes a slot out of its chain.
+  ///
+  /// - Complexity: O(1), for the length of one chain.
+  mutating func unchain(_ slot: EntrySlot) {
+    let bucket = bucket(of: slot)
+    let next = identities[slot].next
+    var before = buckets[bucket]
+    guard before != slot else {
+      buckets[bucket] = next
+      return
+    }
+    while identities[before].next != slot { before = identities[before].next }
+    identities[before].next = next
+  }
+}
+
+/// A hash of names under a secret.
+///
+/// Whoever may write into the directory chooses the names. Were the table's places the digests'
+/// own bits, a few thousand chosen names would fall into one place and every look-up would walk
+/// past them all. The words of the secret meet those of the name before each multiplication, and
+/// the extension has its own, for one digest may come with thousands of extensions.
+struct NameHash: Sendable {
+  private let secret: (UInt64, UInt64, UInt64, UInt64)
+
+  /// A hash under a secret that is drawn once in a process.
+  static let ofProcess: NameHash = {
+    var generator = SystemRandomNumberGenerator()
+    return NameHash(using: &generator)
+  }()
+
+  /// Draws a secret.
+  init(using generator: inout some RandomNumberGenerator) {
+    secret = (generator.next(), generator.next(), generator.next(), generator.next())
+  }
+
+  /// The hash of a name.
+  func callAsFunction(_ digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
+    let inner = Self.fold(digest.high ^ secret.0, digest.low ^ secret.1)
+    let outer = Self.fold(inner ^ secret.2, UInt64(extensionNumber) ^ secret.3)
+    return Int(truncatingIfNeeded: outer)
+  }
+
+  /// The two halves of the product, laid over each other.
+  private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let product = a.multipliedFullWidth(by: b)
+    return product.high ^ product.low
   }
 }

@@ -1,5 +1,6 @@
 import LarderBasics
-import LarderSystem
+import LarderDigest
+package import LarderSystem
 
 extension DiskEngine {
   /// Gives the file of a name its attribute and stamps again.
@@ -85,5 +86,62 @@ extension EngineState {
     clearing.keep(name)
     scans.noteChange(of: name)
     index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+  }
+}
+
+/// Decides what a file that is stamped anew gets, from what it says of itself.
+struct Restamping: Sendable {
+  /// What the caller asks for.
+  var given: Expiration?
+  /// What holds where neither the caller nor the file says anything.
+  var otherwise: Expiration
+
+  /// The lifetime to record and the expiry to set.
+  func term(
+    recorded: Lifetime, expiry: Timestamp, now: Timestamp
+  ) -> (lifetime: Lifetime, expiry: Timestamp) {
+    // A date that the program gave stays its word until it is past; then the file has none that
+    // could start anew.
+    if recorded == .fixed, given == nil, expiry > now { return (.fixed, expiry) }
+    let expiration = given ?? Self.expiration(of: recorded) ?? otherwise
+    return (expiration.lifetime, expiration.expiry(at: now))
+  }
+
+  /// The expiration that gave a lifetime; nil where the file says none that could start anew.
+  private static func expiration(of lifetime: Lifetime) -> Expiration? {
+    switch lifetime {
+    case .seconds(let count): .seconds(Int(count))
+    case .never: .never
+    case .fixed, .unknown: nil
+    }
+  }
+
+  /// The proof to record: the one that is there, unless it names a key that has another name.
+  static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
+    if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
+    return recorded ?? .none
+  }
+}
+
+/// A file that stays locked for as long as the object lives.
+package final class LockedFile: Sendable {
+  let file: FileDescriptor
+  private let forkCount = ProcessIdentity.forkCount
+
+  package init(_ file: consuming FileDescriptor) {
+    self.file = file
+  }
+
+  /// Unlocks the file, in the process that locked it.
+  ///
+  /// Closing alone would leave the lock to a child that was forked meanwhile, for as long as it
+  /// lives: it has a descriptor of the same open file. See: man 2 flock.
+  deinit {
+    guard forkCount == ProcessIdentity.forkCount else { return }
+    do throws(Errno) {
+      try file.unlock()
+    } catch {
+      // The descriptor is closed next, which ends the lock unless there is such a child.
+    }
   }
 }

@@ -1,3 +1,4 @@
+import LarderBasics
 import LarderSystem
 
 /// Which step follows which signal at which time: a decision without clock, thread or cache.
@@ -40,5 +41,109 @@ struct MemoryPressureLadder: Sendable {
     guard lastSignal != nil else { return nil }
     lastSignal = nil
     return .restore
+  }
+}
+
+/// What is to be done about memory's being short.
+public enum MemoryPressureStep: Sendable, Hashable {
+  /// Give up a share of what is held, above 0 and below 1, and hold no more than the rest.
+  case reduce(share: Double)
+  /// Give up everything, and hold no more than the last reduction allowed.
+  case empty
+  /// Memory is no longer short: hold what the settings allow.
+  case restore
+}
+
+/// What gives memory up when it is short: the memory tier, a cache with two tiers, or a type of
+/// your own.
+public protocol MemoryPressureResponding: AnyObject, Sendable {
+  /// Does what a step says. Called on the monitor's thread, one step after the other.
+  func respond(to step: MemoryPressureStep)
+}
+
+/// What a monitor watches and what it has done: a snapshot that does not change.
+///
+/// | event | counter |
+/// |---|---|
+/// | the kernel or the application signals | `signals`, and `reductions` or `emptyings` |
+/// | the limits are restored | `restorations` |
+public struct MemoryPressureStatus: Sendable, Hashable {
+  /// What tells the monitor that memory is short.
+  @nonexhaustive
+  public enum Source: Sendable, Hashable {
+    /// The file in which the kernel tells of the pressure on a cgroup or on the machine.
+    case file(String)
+    /// A descriptor that was handed in.
+    case descriptor
+    /// Nothing: the kernel offers none, or it may not be used, or there is no more. The sentence
+    /// says which. Signals of the application still count.
+    case none(reason: String)
+  }
+
+  /// What tells the monitor that memory is short.
+  public internal(set) var source: Source
+  /// Whether limits are lowered.
+  public internal(set) var isUnderPressure = false
+  /// Signals that memory is short.
+  public internal(set) var signals = 0
+  /// Steps in which a share was given up.
+  public internal(set) var reductions = 0
+  /// Steps in which everything was given up.
+  public internal(set) var emptyings = 0
+  /// Steps in which the limits were restored.
+  public internal(set) var restorations = 0
+
+  init(source: Source) {
+    self.source = source
+  }
+
+  /// Whether something tells the monitor that memory is short.
+  public var isWatching: Bool {
+    if case .none = source { return false }
+    return true
+  }
+
+  /// Counts a step that was decided on.
+  mutating func count(_ step: MemoryPressureStep) {
+    isUnderPressure = step != .restore
+    switch step {
+    case .reduce: reductions += 1
+    case .empty: emptyings += 1
+    case .restore: restorations += 1
+    }
+  }
+}
+
+extension MemoryCache: MemoryPressureResponding {
+  /// Gives memory up, or takes the right to it back.
+  ///
+  /// `.reduce` evicts the least recently used values until a share of their cost is gone, and
+  /// lowers the limit to what is left; `.empty` evicts all; `.restore` puts the limit back to what
+  /// it was set to, and the cache grows as values are stored. ``costLimit`` and ``countLimit`` tell
+  /// and take what is set, lowered or not. While the limit is lowered, a value that costs more than
+  /// it is rejected as too large. With several stripes each gives up its share.
+  ///
+  /// A share that is not above 0 and below 1 traps.
+  ///
+  /// - Complexity: O(*m*) for *m* evicted, which are released outside of the lock.
+  public func respond(to step: MemoryPressureStep) {
+    switch step {
+    case .reduce(let share):
+      precondition(share > 0 && share < 1, "share must be above 0 and below 1")
+      reduce(by: share)
+    case .empty: removeAll(.evicted)
+    case .restore: restoreLimits()
+    }
+  }
+
+  private func reduce(by share: Double) {
+    let now = now
+    _ = removing { $0.reduce(by: share, at: now, into: &$1) }
+    setLimits { $0 }
+  }
+
+  private func restoreLimits() {
+    for index in 0...stripeMask { withStripe(at: index) { $0.liftCeilings() } }
+    setLimits { $0 }
   }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 /// Bytes as text of 64 characters. Source: RFC 4648 §4, with padding.
 enum Base64 {
   private static let alphabet = Array(
@@ -21,4 +23,11 @@ enum Base64 {
       text.append(index <= group.count ? alphabet[digit] : UInt8(ascii: "="))
     }
   }
+}
+
+extension [DiskEntry] {
+  /// The bytes of all values, or the most there is where they claim more.
+  ///
+  /// - Complexity: O(n).
+  var byteCount: Int { reduce(into: 0) { $0.addSaturating(UInt64($1.byteCount)) } }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 /// A value as JSON has it, with the members of objects in the order given.
 ///
 /// Numbers are whole and exact: sizes of 64 bits, and nanoseconds since 1970, which exceed `Int64`
@@ -84,5 +86,71 @@ extension JSONValue {
   /// A text, or null where there is none.
   init(_ text: String?) {
     self = text.map(JSONValue.string) ?? .null
+  }
+}
+
+extension JSONValue {
+  /// The members that show a key: `key` as text, and `key_base64` when it is not UTF-8.
+  ///
+  /// `key` is null for a key that is unknown (nil) or that no text can hold.
+  static func keyMembers(_ key: [UInt8]?) -> [Member] {
+    guard let key else { return [Member(name: "key", value: .null)] }
+    if let text = String(validating: key, as: UTF8.self) {
+      return [Member(name: "key", value: .string(text))]
+    }
+    return [
+      Member(name: "key", value: .null),
+      Member(name: "key_base64", value: .string(Base64.text(of: key))),
+    ]
+  }
+}
+
+extension JSONValue {
+  /// A point in time by RFC 3339, null when it is never or there is none.
+  static func time(_ time: Timestamp?) -> JSONValue {
+    guard let time, time < .never else { return .null }
+    return .string(time.rfc3339)
+  }
+
+  /// A point in time as nanoseconds since 1970, null when it is never or there is none.
+  static func nanoseconds(_ time: Timestamp?) -> JSONValue {
+    guard let time, time < .never else { return .null }
+    return .integer(Int128(time.seconds) * 1_000_000_000 + Int128(time.nanoseconds))
+  }
+}
+
+extension String {
+  /// The text as a JSON string with its quotes.
+  ///
+  /// Besides what JSON demands, everything that a terminal might obey or that hides is escaped:
+  /// controls, bidirectional marks, line separators. Reading it back gives the same scalars.
+  var quotedForJSON: String {
+    var text = "\""
+    text.reserveCapacity(utf8.count + 2)
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case _ where !scalar.isASCII || scalar.value < 0x20 || scalar.value == 0x7F:
+        scalar.appendForJSON(to: &text)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+}
+
+extension Unicode.Scalar {
+  /// Appends the character, or its escape by UTF-16 units if it is unsafe.
+  fileprivate func appendForJSON(to text: inout String) {
+    guard isUnsafeForDisplay else { return text.unicodeScalars.append(self) }
+    // JSON escapes by UTF-16: a character beyond U+FFFF is two escapes.
+    for unit in String(self).utf16 {
+      let digits = String(unit, radix: 16)
+      text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
   }
 }

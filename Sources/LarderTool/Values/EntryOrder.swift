@@ -1,3 +1,5 @@
+import Larder
+
 /// The orders in which `larder list` shows entries.
 enum EntryOrder: String, Sendable, Hashable, CaseIterable {
   /// By last access, the least recent first: the order of eviction.
@@ -10,4 +12,23 @@ enum EntryOrder: String, Sendable, Hashable, CaseIterable {
   case key
   /// By the name of the file.
   case name
+}
+
+extension EntryOrder {
+  /// Whether an entry comes before another; ties go by name, which no two share.
+  func precedes(_ a: DiskEntry, _ b: DiskEntry) -> Bool {
+    switch self {
+    case .used where a.lastAccess != b.lastAccess: a.lastAccess < b.lastAccess
+    case .expiry where a.expiry != b.expiry: (a.expiry ?? .never) < (b.expiry ?? .never)
+    case .size where a.byteCount != b.byteCount: a.byteCount > b.byteCount
+    case .key where a.key != b.key: Self.precedes(a.key, b.key)
+    default: a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
+    }
+  }
+
+  /// By the bytes; an unknown key comes after all that are known.
+  private static func precedes(_ a: CacheKey?, _ b: CacheKey?) -> Bool {
+    guard let a, let b else { return a != nil }
+    return a.bytes.lexicographicallyPrecedes(b.bytes)
+  }
 }

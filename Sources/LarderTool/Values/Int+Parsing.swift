@@ -1,3 +1,5 @@
+import Larder
+
 extension Int {
   /// What a count may look like, for errors.
   static let acceptedCount = "a count is a whole number from 0"
@@ -15,5 +17,53 @@ extension Int {
       throw ValueError(bytes, "is too large", accepted: "the most is \(Int.max)")
     }
     self = count
+  }
+}
+
+extension Expiration {
+  /// What may follow `--expires`, for help texts and errors.
+  static let accepted = "\(TimeSpan.accepted), or say never"
+
+  /// Reads a length of time, or the word `never`.
+  init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
+    if bytes.elementsEqual("never".utf8) {
+      self = .never
+    } else {
+      self = .seconds(try TimeSpan(parsing: bytes).seconds)
+    }
+  }
+}
+
+extension FileExtension {
+  /// What may follow `--ext`, for errors.
+  static let accepted = "an extension is 1 to 20 ASCII letters or digits"
+
+  /// Reads an extension, with or without the dot in front.
+  init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
+    let text = bytes.first == UInt8(ascii: ".") ? bytes.dropFirst() : bytes[...]
+    guard !text.isEmpty, let name = FileExtension(text) else {
+      throw ValueError(bytes, "is no extension", accepted: Self.accepted)
+    }
+    self = name
+  }
+}
+
+/// Why the text of a value cannot be taken: one sentence that quotes it and says what would do.
+struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The sentence, without a full stop.
+  let description: String
+
+  /// Creates the sentence from the text, what is wrong with it, and what is accepted.
+  init(_ value: some Collection<UInt8>, _ problem: String, accepted: String) {
+    description = "\(value.quotedForDisplay) \(problem); \(accepted)"
+  }
+
+  /// Says of a text that holds no number why it does not.
+  static func notANumber(_ value: some Collection<UInt8>, accepted: String) -> ValueError {
+    switch value.first {
+    case nil: ValueError(value, "is empty", accepted: accepted)
+    case UInt8(ascii: "-"): ValueError(value, "is negative", accepted: accepted)
+    default: ValueError(value, "is not a number", accepted: accepted)
+    }
   }
 }

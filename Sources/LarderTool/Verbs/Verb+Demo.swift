@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder demo`
   static let demo = Verb(
@@ -6,4 +8,33 @@ extension Verb {
     synonyms: ["example", "try", "tour"],
     operands: [],
     run: { call throws(Failure) in try call.demo() })
+}
+
+extension Call {
+  /// Shows the cache at work.
+  func demo() throws(Failure) -> ExitCode {
+    var demo = try Demo(DemoFiles.gather())
+    var entries: [DiskEntry] = []
+    do throws(CacheError) {
+      try demo.run()
+      // Before the close: the report is printed after it, when everything is on disk.
+      entries = try demo.cache.entries()
+      try demo.cache.close()
+    } catch {
+      throw Failure(error, directory: Array(demo.figures.directory.utf8))
+    }
+    if isJSON {
+      try console.print(demo.figures.json)
+    } else {
+      let report = DemoReport(
+        figures: demo.figures, entries: entries, program: program, style: console.style)
+      try console.print(report.text)
+    }
+    return .fine
+  }
+
+  /// The command as the reader typed it.
+  private var program: String {
+    String(decoding: ProcessArguments.raw.first ?? Array("larder".utf8), as: UTF8.self)
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder diff`
   static let diff = Verb(
@@ -13,4 +15,80 @@ extension Verb {
       """
     ],
     run: { call throws(Failure) in try call.diff() })
+}
+
+extension Call {
+  /// Shows what is in one directory and not, or not the same, in another.
+  func diff() throws(Failure) -> ExitCode {
+    let other = arguments[.otherDirectory].first ?? []
+    let caches = (try openForReading(), try openForReading(other))
+    let left = try onCache { () throws(CacheError) in try caches.0.entries() }
+    let right = try onCache(other) { () throws(CacheError) in try caches.1.entries() }
+    sayUnreadable(left + right)
+    var difference = DirectoryDifference()
+    for (old, new) in Self.paired(left, right) {
+      if let old, let new {
+        let changes = try changes(old, new, caches, other)
+        difference.add(new, changes)
+      } else if let old {
+        difference.onlyLeft.append(old)
+      } else if let new {
+        difference.onlyRight.append(new)
+      }
+    }
+    try show(difference)
+    return difference.isEmpty ? .fine : .finding
+  }
+
+  private func show(_ difference: DirectoryDifference) throws(Failure) {
+    guard !isJSON else { return try console.print(difference.json) }
+    try console.print(difference.lines(width: console.width, style: console.style))
+    if let word = difference.changed.first?.entry.key?.shellWord {
+      suggest("why", word, "says more of one entry")
+    }
+  }
+
+  /// Two lists in the order of their names, side by side.
+  private static func paired(
+    _ left: [DiskEntry], _ right: [DiskEntry]
+  ) -> [(DiskEntry?, DiskEntry?)] {
+    var pairs: [(DiskEntry?, DiskEntry?)] = []
+    var (i, j) = (left.startIndex, right.startIndex)
+    while i < left.endIndex || j < right.endIndex {
+      // Past the end counts as a name after all others.
+      let isLeft = j == right.endIndex || (i < left.endIndex && left[i].name <= right[j].name)
+      let isRight = i == left.endIndex || (j < right.endIndex && right[j].name <= left[i].name)
+      pairs.append((isLeft ? left[i] : nil, isRight ? right[j] : nil))
+      if isLeft { i += 1 }
+      if isRight { j += 1 }
+    }
+    return pairs
+  }
+
+  /// In what two entries of one name differ.
+  private func changes(
+    _ old: DiskEntry, _ new: DiskEntry, _ caches: (DiskCache, DiskCache), _ other: [UInt8]
+  ) throws(Failure) -> [DirectoryDifference.Change] {
+    // Nothing can be said of it, least of all that it is the same.
+    if !old.isReadable || !new.isReadable { return [.unreadable] }
+    var changes: [DirectoryDifference.Change] = []
+    if try !isSameContent(old, new, caches, other) { changes.append(.content) }
+    if old.extendedData != new.extendedData { changes.append(.extendedData) }
+    if old.expiry != new.expiry { changes.append(.expiry) }
+    if old.lifetime != new.lifetime { changes.append(.lifetime) }
+    if old.key != new.key { changes.append(.key) }
+    return changes
+  }
+
+  /// Lengths first; only what has one length is read.
+  private func isSameContent(
+    _ old: DiskEntry, _ new: DiskEntry, _ caches: (DiskCache, DiskCache), _ other: [UInt8]
+  ) throws(Failure) -> Bool {
+    guard old.byteCount == new.byteCount, let name = EntryName(Array(old.name.utf8)) else {
+      return false
+    }
+    let left = try onCache { () throws(CacheError) in try caches.0.contentHash(of: name) }
+    let right = try onCache(other) { () throws(CacheError) in try caches.1.contentHash(of: name) }
+    return left == right
+  }
 }

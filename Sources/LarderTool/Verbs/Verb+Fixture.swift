@@ -1,3 +1,6 @@
+import Larder
+import LarderFixtures
+
 extension Verb {
   /// `larder fixture`
   static let fixture = Verb(
@@ -50,5 +53,124 @@ extension Rule {
   /// A check has nothing to write to.
   static let checkHasNoTarget = Rule("check takes one directory") {
     FixtureAction($0) != .check || $0[.otherDirectory].isEmpty
+  }
+}
+
+extension Call {
+  /// Packs, unpacks or checks a fixture.
+  func fixture() throws(Failure) -> ExitCode {
+    let origin = arguments.directory
+    let target = arguments[.otherDirectory].first ?? origin
+    let paths = (from: try Self.path(of: origin), to: try Self.path(of: target))
+    try requireFixture(origin)
+    if target != origin { try requireFixture(target, mayBeMissing: true) }
+    switch FixtureAction(arguments) {
+    case .pack:
+      let transfer = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.to, makesDirectory: true).pack(from: paths.from)
+      }
+      return try report("packed", transfer)
+    case .unpack:
+      let transfer = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.from).unpack(into: paths.to)
+      }
+      return try report("unpacked", transfer)
+    case .check, nil:
+      let (count, findings) = try onFixture { () throws(CacheError) in
+        try FixtureDirectory(paths.from).check()
+      }
+      try report(findings, among: count)
+      return findings.isEmpty ? .fine : .finding
+    }
+  }
+
+  /// Refuses a directory of other things before anything in it can be changed.
+  func requireFixture(_ directory: [UInt8], mayBeMissing: Bool = false) throws(Failure) {
+    let path = try Self.path(of: directory)
+    let kind = try onCache(directory) { () throws(CacheError) in
+      try FixtureDirectory.kind(ofDirectory: path)
+    }
+    switch kind {
+    case .cache, .empty: return
+    case .foreign:
+      if !arguments.has(.adopt) { throw .notACache(directory, cure: "--adopt takes it") }
+    case nil:
+      // What a link to nothing points to is not made, as by put.
+      guard mayBeMissing, !Failure.isLink(directory) else {
+        throw .missing(directory, maker: "larder record")
+      }
+    }
+  }
+
+  /// Takes a step on one of two directories; its error says on which.
+  private func onFixture<Result>(
+    _ step: () throws(CacheError) -> Result
+  ) throws(Failure) -> Result {
+    do throws(CacheError) {
+      return try step()
+    } catch {
+      throw Failure(error, directory: error.path.map { Array($0.utf8) } ?? arguments.directory)
+    }
+  }
+
+  private func report(
+    _ what: String, _ transfer: FixtureTransfer
+  ) throws(Failure) -> ExitCode {
+    let count = transfer.names.count
+    if isJSON {
+      let refused = transfer.refusals.map { refusal -> JSONValue in
+        ["name": .string("\(refusal.name)"), "reason": .string(refusal.reason.rawValue)]
+      }
+      try console.print([
+        "schema": 1, "entries": JSONValue(count), "refused": .array(refused),
+      ])
+    } else {
+      try console.print("\(what) \(count) \(count == 1 ? "entry" : "entries")\n")
+    }
+    for refusal in transfer.refusals {
+      console.say("\(refusal.name) is left out: \(refusal.reason.sentence)")
+    }
+    return transfer.refusals.isEmpty ? .fine : .finding
+  }
+
+  private func report(_ findings: [FixtureFinding], among count: Int) throws(Failure) {
+    if isJSON {
+      let list = findings.map { finding -> JSONValue in
+        ["name": .string(finding.name), "finding": .string(finding.kind.rawValue)]
+      }
+      return try console.print([
+        "schema": 1, "entries": JSONValue(count), "findings": .array(list),
+      ])
+    }
+    var text = findings.map { "\($0.kind.rawValue.padded(to: 11)) \($0.name)\n" }.joined()
+    text += "checked \(count) \(count == 1 ? "entry" : "entries"): "
+    text += findings.isEmpty ? "all as the manifest says\n" : "\(findings.count) to look at\n"
+    try console.print(text)
+    for kind in FixtureFinding.Kind.allCases where findings.contains(where: { $0.kind == kind }) {
+      console.say("\(kind.rawValue): \(kind.cure)")
+    }
+  }
+}
+
+extension FixtureFinding.Kind {
+  /// What it means and what to do about it.
+  var cure: String {
+    switch self {
+    case .missing: "the manifest lists it and there is no file; record it, or pack DIR"
+    case .unlisted: "no line of the manifest is its own; record it, or pack DIR"
+    case .changed: "the content is not what was recorded; pack DIR takes it as it is"
+    case .refused: "a read refuses it; larder why says why, or check owner, mode and size"
+    case .doubled:
+      "several lines tell of it, as after a merge; pack DIR keeps the one of the file's content"
+    case .misnamed: "the key on record has another name; record it again"
+    case .unsorted: "the lines are not in order, as after a merge; pack DIR sorts them"
+    case .unprotected: "git could convert line endings; pack DIR writes the file"
+    }
+  }
+}
+
+extension String {
+  fileprivate func padded(to count: Int) -> String {
+    self + String(repeating: " ", count: max(0, count - utf8.count))
   }
 }

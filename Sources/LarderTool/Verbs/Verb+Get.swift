@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder get`
   static let get = Verb(
@@ -28,5 +30,103 @@ extension Rule {
   /// The object and the value cannot share stdout.
   static let jsonNeedsOutput = Rule("--json needs -o FILE, since the value would mix with it") {
     !$0.has(.json) || ($0.file(.output) ?? [0x2D]) != [0x2D]
+  }
+}
+
+extension Call {
+  /// Writes the value of a key to stdout or a file.
+  func get() throws(Failure) -> ExitCode {
+    let key = try key()
+    let cache = try openForGetting(key)
+    let byteCount = try deliver(key, from: cache)
+    try onCache { () throws(CacheError) in try cache.close() }
+    guard let byteCount else { return try reportMiss(cache.statistics.misses.keys.first) }
+    if isJSON {
+      try console.print([
+        "schema": 1, "found": true, "size": JSONValue(byteCount),
+        "name": .string(EntryName(key, fileExtension: cache.ownExtension).description),
+      ])
+    }
+    return .fine
+  }
+
+  /// Opens the cache with the extension that the key's file has. Only `--used` may leave a trace.
+  private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
+    // Two openings: the first finds the extension, which a cache has from the start.
+    let lookup = try openForReading()
+    let name = try names(of: [key], in: lookup)[0]
+    guard arguments.has(.used) else {
+      return try openForReading(fileExtension: name.fileExtension)
+    }
+    return try openForWriting { configuration in
+      configuration.setFileExtension(name.fileExtension)
+      // The use is stamped at once: nobody waits for a later drain.
+      configuration.recencyGranularity = .zero
+    }
+  }
+
+  /// Copies the value where it shall go, after it was checked in full.
+  ///
+  /// - Returns: Its bytes; nil on a miss.
+  private func deliver(_ key: CacheKey, from cache: DiskCache) throws(Failure) -> Int? {
+    let extending = arguments.has(.used) ? nil : ExpirationExtending.off
+    do {
+      return try cache.withFile(forKey: key, extending: extending) { file in
+        // Only now, when there is a value and it was checked: a miss makes no FILE.
+        var output = try self.output()
+        try copy(file, to: output)
+        try finish(&output)
+        return file.byteCount
+      }
+    } catch let error as Failure {
+      throw error
+    } catch let error as CacheError {
+      throw Failure(error, directory: arguments.directory)
+    } catch {
+      throw .problem(.inputOutput, "\(error)")
+    }
+  }
+
+  /// Where the value goes: stdout, or a file that appears when it is whole.
+  private func output() throws(Failure) -> OutputFile {
+    guard let path = arguments.file(.output), path != Self.dash else { return .standardOutput }
+    return try onOutput { () throws(Errno) in try OutputFile(Path(path)) }
+  }
+
+  private func finish(_ output: inout OutputFile) throws(Failure) {
+    do throws(Errno) {
+      try output.finish()
+    } catch {
+      throw outputFailure(error)
+    }
+  }
+
+  /// Copies in pieces of 256 KiB, so that a value of any size takes as much memory.
+  private func copy(
+    _ file: borrowing EntryFile, to output: borrowing OutputFile
+  ) throws(Failure) {
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try onCache { () throws(CacheError) in try file.read(into: &piece) }
+      if count == 0 { return }
+      try onOutput { () throws(Errno) in try output.write(piece.span.extracting(..<count)) }
+    }
+  }
+
+  private func onOutput<Result: ~Copyable>(
+    _ step: () throws(Errno) -> Result
+  ) throws(Failure) -> Result {
+    do throws(Errno) {
+      return try step()
+    } catch {
+      throw outputFailure(error)
+    }
+  }
+
+  private func outputFailure(_ errno: Errno) -> Failure {
+    let path = arguments.file(.output) ?? Self.dash
+    if path == Self.dash, errno == .brokenPipe { return .brokenPipe }
+    let name = path == Self.dash ? "stdout" : path.quotedForDisplay
+    return Failure(errno, doing: "write to \(name)")
   }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder list`
   static let list = Verb(
@@ -24,4 +26,118 @@ extension Option {
   static let first = Option("first", "n", .count, "Show only the first N")
   /// What `larder expire` would remove.
   static let onlyExpired = Option("expired", nil, .flag, "Show only what has expired")
+}
+
+extension Call {
+  /// Shows the entries.
+  func list() throws(Failure) -> ExitCode {
+    let cache = try openForReading()
+    let now = WallClock.system.now()
+    var entries = try onCache { () throws(CacheError) in try cache.entries() }
+    if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
+    let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
+    entries.sort(by: order.precedes)
+    let shown = entries.prefix(arguments.count(.first) ?? .max)
+    sayUnreadable(entries)
+    if isJSON {
+      try printJSON(shown)
+    } else {
+      try printTable(shown, at: now)
+      suggestAfterList(entries, shown: shown.count, at: now)
+    }
+    return .fine
+  }
+
+  /// Says how many entries tell only their name and status.
+  func sayUnreadable(_ entries: [DiskEntry]) {
+    let count = entries.count { !$0.isReadable }
+    if count == 0 { return }
+    let entries = "\(count.grouped) \(count == 1 ? "entry" : "entries")"
+    console.say("\(entries) cannot be read; check owner and mode")
+  }
+
+  /// Prints one object, in pieces however many entries there are.
+  private func printJSON(_ entries: ArraySlice<DiskEntry>) throws(Failure) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.write("schema", 1)
+    writer.write(name: "entries")
+    writer.beginArray()
+    for entry in entries {
+      writer.write(entry.json)
+      if writer.pendingByteCount > 64 << 10 { try console.print(writer.takeText()) }
+    }
+    writer.end()
+    writer.end()
+    try console.print(writer.takeText() + "\n")
+  }
+
+  private func printTable(_ entries: ArraySlice<DiskEntry>, at now: Timestamp) throws(Failure) {
+    var table = TextTable(columns: DiskEntry.columns)
+    for entry in entries { table.append(entry.cells(at: now)) }
+    // Held in full: a column's width is known after its last row.
+    try console.print(table.lines(width: console.width, style: console.style))
+  }
+
+  private func suggestAfterList(_ entries: [DiskEntry], shown: Int, at now: Timestamp) {
+    if entries.isEmpty { return }
+    if entries.contains(where: { $0.isExpired(at: now) }) {
+      suggest("expire", "--dry-run", "what has expired could go")
+    } else if shown < entries.count || entries.count > 50 {
+      suggest("top", "", "the largest, and when they expire")
+    } else {
+      suggest("info", "", "the totals")
+    }
+  }
+}
+
+extension DiskEntry {
+  /// What `list` shows of an entry, from left to right.
+  ///
+  /// On a narrow terminal the name is cut first, since nobody knows it by heart, and left out last.
+  static var columns: [TextTable.Column] {
+    [
+      TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "SIZE", isRightAligned: true),
+      TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
+      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 32),
+    ]
+  }
+
+  /// The row for people.
+  func cells(at now: Timestamp) -> [TextTable.Cell] {
+    [
+      TextTable.Cell(useText(at: now)), expiryCell(at: now),
+      TextTable.Cell(ByteCount(Int64(byteCount)).description), TextTable.Cell(name, .dim),
+      TextTable.Cell(keyText, key == nil ? .dim : .plain),
+    ]
+  }
+
+  /// The object for scripts.
+  var json: JSONValue {
+    let members: [(String, JSONValue)] = [
+      ("size", JSONValue(byteCount)), ("allocated", JSONValue(allocatedByteCount)),
+      ("last_access", .time(lastAccess)), ("expires", .time(expiry)),
+      ("last_access_ns", .nanoseconds(lastAccess)), ("expires_ns", .nanoseconds(expiry)),
+      ("lifetime", lifetime?.json ?? .null),
+      ("readable", .bool(isReadable)),
+      // The content was not read.
+      ("verified", nil),
+    ]
+    return .object(
+      [JSONValue.Member(name: "name", value: .string(name))]
+        + JSONValue.keyMembers(key?.bytes)
+        + members.map { JSONValue.Member(name: $0.0, value: $0.1) })
+  }
+}
+
+extension RecordedLifetime {
+  /// Seconds, or the word.
+  fileprivate var json: JSONValue {
+    switch self {
+    case .seconds(let count): JSONValue(count)
+    case .never: "never"
+    case .fixed: "fixed"
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder put`
   static let put = Verb(
@@ -29,4 +31,91 @@ extension Option {
   /// The lifetime of what is stored.
   static let putExpires = Option(
     "expires", nil, .expiration, "How long the value stays valid, or never (default: 7d)")
+}
+
+extension Call {
+  /// Stores stdin or a file under a key.
+  ///
+  /// Everything that can be wrong without the cache is found out before the directory is made or an
+  /// older value is touched.
+  func put() throws(Failure) -> ExitCode {
+    let key = try key()
+    // Opened before the directory is looked at: a FILE that is not there must change nothing.
+    let input = try valueInput()
+    if try directoryKind() == .foreign, !arguments.has(.adopt) {
+      throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
+    }
+    let cache = try open { $0.setFileExtension(arguments.fileExtension ?? .none) }
+    let (outcome, byteCount) = try store(input, under: key, in: cache)
+    try onCache { () throws(CacheError) in try cache.close() }
+    return try report(outcome, byteCount, path: cache.path(forKey: key))
+  }
+
+  /// Stdin, or the file named; a directory is refused here.
+  private func valueInput() throws(Failure) -> InputFile {
+    guard let path = arguments[.file].first, path != Self.dash else { return .standardInput }
+    do throws(Errno) {
+      return try InputFile(Path(path))
+    } catch {
+      throw Failure(error, doing: "read \(path.quotedForDisplay)")
+    }
+  }
+
+  private func store(
+    _ input: borrowing InputFile, under key: CacheKey, in cache: DiskCache
+  ) throws(Failure) -> (StoreOutcome, Int) {
+    var failure: Failure?
+    var byteCount = 0
+    do throws(CacheError) {
+      let expiration = arguments.expiration(.putExpires)
+      let outcome = try cache.store(forKey: key, expiration: expiration) { stream in
+        do throws(Failure) {
+          try copy(input, to: &stream)
+        } catch {
+          failure = error
+          throw error
+        }
+        byteCount = stream.byteCount
+      }
+      return (outcome, byteCount)
+    } catch {
+      throw failure ?? Failure(error, directory: arguments.directory)
+    }
+  }
+
+  /// Copies in pieces, so that the value is never in memory as a whole.
+  private func copy(
+    _ input: borrowing InputFile, to stream: inout EntryStream
+  ) throws(Failure) {
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      var count = 0
+      do throws(Errno) {
+        count = try input.read(into: &piece)
+      } catch {
+        throw Failure(error, doing: "read the value")
+      }
+      if count == 0 { return }
+      try onCache { () throws(CacheError) in
+        try stream.write(piece.span.extracting(..<count))
+      }
+    }
+  }
+
+  private func report(
+    _ outcome: StoreOutcome, _ byteCount: Int, path: String
+  ) throws(Failure) -> ExitCode {
+    var reason: String?
+    if case .rejected(let why) = outcome { reason = why.rawValue }
+    if isJSON {
+      try console.print([
+        "schema": 1, "stored": .bool(reason == nil), "reason": JSONValue(reason),
+        "size": JSONValue(byteCount), "path": .string(path),
+      ])
+    }
+    guard let reason else { return .fine }
+    let sentence = reason == "expired" ? "it would have expired already" : reason
+    console.say("the value was not stored: \(sentence); what was there is removed")
+    return .finding
+  }
 }

@@ -1,3 +1,6 @@
+import Larder
+import LarderFixtures
+
 extension Verb {
   /// `larder record`
   static let record = Verb(
@@ -26,5 +29,48 @@ extension Rule {
   /// KEY FILE, and any number of further pairs.
   static let wholePairs = Rule("after FILE, a KEY and a FILE follow in pairs") {
     $0[.file].count % 2 == 1 || $0[.file].isEmpty
+  }
+}
+
+extension Call {
+  /// Records values in a fixture.
+  ///
+  /// Every file is read before the first is recorded: one that is not there must change nothing.
+  func record() throws(Failure) -> ExitCode {
+    var values: [(key: CacheKey, bytes: [UInt8])] = []
+    for (key, path) in try recordedPairs() { values.append((key, try value(of: path))) }
+    let path = try Self.path(of: arguments.directory)
+    try requireFixture(arguments.directory, mayBeMissing: true)
+    let expiration = arguments.expiration(.putExpires) ?? .days(7)
+    try onCache { () throws(CacheError) in
+      let directory = try FixtureDirectory(path, makesDirectory: true)
+      let now = try directory.manifest().latestAccess ?? FixtureDirectory.start
+      for (key, bytes) in values {
+        var recording = FixtureDirectory.Recording(bytes, expiration: expiration)
+        recording.fileExtension = arguments.fileExtension ?? .none
+        try directory.record(recording, forKey: key, at: now)
+      }
+    }
+    if isJSON { try console.print(["schema": 1, "recorded": JSONValue(values.count)]) }
+    return .fine
+  }
+
+  /// The keys with the paths of their values: the first key and file, and the pairs that follow.
+  private func recordedPairs() throws(Failure) -> [(CacheKey, [UInt8])] {
+    let rest = arguments[.file]
+    var pairs = [(try key(), rest.first ?? Self.dash)]
+    for index in stride(from: 1, to: rest.count - 1, by: 2) {
+      pairs.append((CacheKey(rest[index]), rest[index + 1]))
+    }
+    return pairs
+  }
+
+  private func value(of path: [UInt8]) throws(Failure) -> [UInt8] {
+    do throws(Errno) {
+      return path == Self.dash
+        ? try InputFile.standardInput.readToEnd() : try InputFile(Path(path)).readToEnd()
+    } catch {
+      throw Failure(error, doing: "read \(path.quotedForDisplay)")
+    }
   }
 }

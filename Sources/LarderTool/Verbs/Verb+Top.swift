@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder top`
   static let top = Verb(
@@ -8,4 +10,85 @@ extension Verb {
     ownOptions: [.first],
     notes: ["Without -n, the ten largest."],
     run: { call throws(Failure) in try call.top() })
+}
+
+extension Call {
+  /// Shows the largest entries and three histograms.
+  func top() throws(Failure) -> ExitCode {
+    let cache = try openForReading()
+    let now = WallClock.system.now()
+    let entries = try onCache { () throws(CacheError) in try cache.entries() }
+    sayUnreadable(entries)
+    let largest = entries.sorted(by: EntryOrder.size.precedes)
+      .prefix(arguments.count(.first) ?? 10)
+    let spread = EntrySpread(entries, at: now)
+    if isJSON {
+      try console.print(spread.json(largest: largest))
+    } else {
+      try console.print(lines(largest, spread, at: now))
+      suggestAfterTop(largest, entries, at: now)
+    }
+    return .fine
+  }
+
+  private func lines(
+    _ largest: ArraySlice<DiskEntry>, _ spread: EntrySpread, at now: Timestamp
+  ) -> [String] {
+    var lines = table(largest, of: spread.byteCount, at: now)
+      .lines(width: console.width, style: console.style)
+    let total = "\(spread.count.grouped) \(spread.count == 1 ? "entry" : "entries")"
+    lines += ["", "\(total), \(ByteCount(Int64(clamping: spread.byteCount)))", ""]
+    let blocks = spread.histograms.map { $0.lines(barWidth: histogramBarWidth, console.style) }
+    return lines + TextBlocks.arranged(blocks, width: console.width)
+  }
+
+  private func table(
+    _ entries: ArraySlice<DiskEntry>, of total: UInt64, at now: Timestamp
+  ) -> TextTable {
+    var table = TextTable(columns: [
+      TextTable.Column(title: "SIZE", isRightAligned: true),
+      TextTable.Column(title: "SHARE", isRightAligned: true), TextTable.Column(title: ""),
+      TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "USED", canShrink: true, comfortableWidth: 10, canDrop: true),
+      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 24),
+    ])
+    for entry in entries {
+      let size = UInt64(entry.byteCount)
+      let bar = Bar.text(size, of: total, width: barWidth, style: console.style)
+      table.append([
+        TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
+        TextTable.Cell(Self.share(size, of: total)), TextTable.Cell(bar, .blue),
+        entry.expiryCell(at: now), TextTable.Cell(entry.useText(at: now), .dim),
+        TextTable.Cell(entry.key == nil ? entry.name : entry.keyText),
+      ])
+    }
+    return table
+  }
+
+  /// A fifth of the terminal, since the keys need the most room.
+  private var barWidth: Int { min(40, max(6, (console.width ?? 80) / 6)) }
+
+  /// What is left of a third where three stand beside each other, or of a line where they do not.
+  private var histogramBarWidth: Int {
+    let width = console.width ?? 80
+    return min(40, max(6, (width >= 150 ? (width - 8) / 3 : width) - 36))
+  }
+
+  /// A part in percent, to a tenth.
+  private static func share(_ part: UInt64, of whole: UInt64) -> String {
+    guard whole > 0 else { return "0 %" }
+    let tenths = Int128(part) * 1000 / Int128(whole)
+    return "\(tenths / 10).\(tenths % 10) %"
+  }
+
+  private func suggestAfterTop(
+    _ largest: ArraySlice<DiskEntry>, _ entries: [DiskEntry], at now: Timestamp
+  ) {
+    if entries.isEmpty { return }
+    if entries.contains(where: { $0.isExpired(at: now) }) {
+      suggest("expire", "--dry-run", "what has expired could go")
+    } else {
+      suggest("report", "-o report.html", "the same to look at in a browser")
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder trim`
   static let trim = Verb(
@@ -18,4 +20,41 @@ extension Option {
   /// By the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
+}
+
+extension Call {
+  /// Removes what has expired.
+  func expire() throws(Failure) -> ExitCode { try trim(to: .living) }
+
+  /// Removes every entry.
+  func clear() throws(Failure) -> ExitCode { try trim(to: .nothing) }
+
+  /// Removes what has expired and then the least recently used, down to a limit.
+  func trim() throws(Failure) -> ExitCode {
+    if let size = arguments.size(.trimToSize) { return try trim(to: .size(Int(size.count))) }
+    if let count = arguments.count(.trimToCount) { return try trim(to: .count(count)) }
+    guard let age = arguments.duration(.trimToAge) else { throw .usage("a limit is missing") }
+    return try trim(to: .age(.seconds(age.seconds)))
+  }
+
+  /// Reaches a goal, or only says what that would remove.
+  private func trim(to goal: TrimGoal) throws(Failure) -> ExitCode {
+    let isDryRun = arguments.has(.dryRun)
+    let cache = try isDryRun ? openForReading() : openForWriting()
+    let tally = try onCache { () throws(CacheError) in
+      // The preview makes the same plan on a copy of the index, so that both give one answer.
+      let removal = try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
+      try cache.close()
+      return RemovalTally(removal, isDryRun: isDryRun)
+    }
+    if isJSON {
+      try console.print(tally.json())
+    } else {
+      try console.print(tally.text)
+    }
+    guard tally.failed > 0 else { return .fine }
+    let noun = tally.failed == 1 ? "entry" : "entries"
+    console.say("\(tally.failed) \(noun) could not be removed; check owner and mode")
+    return .inputOutput
+  }
 }

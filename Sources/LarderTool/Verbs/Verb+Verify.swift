@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder verify`
   static let verify = Verb(
@@ -18,4 +20,74 @@ extension Verb {
 extension Option {
   /// Removes damaged entries after they were counted.
   static let repair = Option("repair", nil, .flag, "Remove what is damaged")
+}
+
+extension Call {
+  /// Checks every entry against its hash, and removes the damaged ones if asked to.
+  func verify() throws(Failure) -> ExitCode {
+    let repairs = arguments.has(.repair)
+    let cache = try repairs ? openForWriting() : openForReading()
+    let found = try verification(of: cache, repairs: repairs)
+    try onCache { () throws(CacheError) in try cache.close() }
+    if isJSON {
+      try console.print(found.json(repairs: repairs))
+    } else {
+      try console.print(found.text(repairs: repairs, style: console.style))
+      if found.damaged.count > found.removal.removed {
+        suggest("verify", "--repair", "removes what is damaged")
+      }
+    }
+    if found.removal.failed > 0 {
+      console.say("what is damaged could not all be removed; check owner and mode")
+    }
+    return found.exitCode
+  }
+
+  /// Checks every entry, and tells on stderr how far it is where somebody watches.
+  func verification(of cache: DiskCache, repairs: Bool) throws(Failure) -> Verification {
+    var progress = ProgressLine("checked", console)
+    defer { progress.finish() }
+    return try onCache { () throws(CacheError) in
+      try cache.verify(repairs: repairs) { progress.update($0, $1) }
+    }
+  }
+}
+
+extension Verification {
+  /// Damage that remains comes before what could not be read, and that before other versions of the
+  /// format.
+  var exitCode: ExitCode {
+    if damaged.count > removal.removed { return .finding }
+    if !unreadable.isEmpty { return .inputOutput }
+    return otherVersions.isEmpty ? .fine : .notACache
+  }
+
+  /// The object for scripts.
+  func json(repairs: Bool) -> JSONValue {
+    let report: [(String, JSONValue)] = [
+      ("checked", JSONValue(checkedCount)), ("unverifiable", JSONValue(unverifiableCount)),
+      ("damaged", .array(damaged.map(JSONValue.string))),
+      ("unreadable", .array(unreadable.map(JSONValue.string))),
+      ("other_versions", .array(otherVersions.map(JSONValue.string))),
+    ]
+    guard repairs else {
+      return .object(([("schema", 1)] + report).map { JSONValue.Member(name: $0.0, value: $0.1) })
+    }
+    return RemovalTally(removal).json(extra: report)
+  }
+
+  /// The lines for people: what is wrong first, and the sum.
+  func text(repairs: Bool, style: TextStyle) -> String {
+    var text = ""
+    for name in damaged { text += style.set("damaged", .red) + "        \(name)\n" }
+    for name in unreadable { text += style.set("unreadable", .yellow) + "     \(name)\n" }
+    for name in otherVersions { text += style.set("other version", .yellow) + "  \(name)\n" }
+    text += "checked \(checkedCount.grouped) entries: "
+    text += style.set("\((checkedCount - damaged.count).grouped) sound", .green)
+    text += ", " + style.set("\(damaged.count.grouped) damaged", damaged.isEmpty ? .plain : .red)
+    if unverifiableCount > 0 { text += "; \(unverifiableCount.grouped) more carry no hash" }
+    text += "\n"
+    if repairs { text += RemovalTally(removal).text }
+    return text
+  }
 }

@@ -1,3 +1,5 @@
+import Larder
+
 extension Verb {
   /// `larder watch`
   static let watch = Verb(
@@ -15,4 +17,62 @@ extension Verb {
       """
     ],
     run: { call throws(Failure) in try call.watch() })
+}
+
+extension Call {
+  /// Shows what happens in the directory until somebody ends it.
+  func watch() throws(Failure) -> ExitCode {
+    let cache = try openForReading()
+    // Watched first and read afterwards: what happens between the two comes twice, not never.
+    var watch = try onCache { () throws(CacheError) in try DirectoryWatch(cache) }
+    var ledger = WatchLedger(try contents(of: cache), at: WallClock.system.now())
+    var screen = WatchScreen(
+      directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
+    let isLive = console.isTerminal && !isJSON
+    while true {
+      let news = try onCache { () throws(CacheError) in try watch.news() }
+      let hasEnded = news.contains(.ended)
+      let events = try take(news, into: &ledger, from: cache)
+      if isLive {
+        try screen.show(ledger, events)
+      } else {
+        try write(events)
+      }
+      if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
+      if hasEnded { throw .problem(.notACache, "the directory is gone") }
+      // Ten looks a second: what a person can follow, and what a burst is gathered in.
+      CommandProcess.wait(.milliseconds(100))
+    }
+  }
+
+  private func contents(of cache: DiskCache) throws(Failure) -> [DiskEntry] {
+    try onCache { () throws(CacheError) in try cache.entries() }
+  }
+
+  /// Looks at what the news are about, and notes what is there by now.
+  private func take(
+    _ news: [DirectoryWatch.News], into ledger: inout WatchLedger, from cache: DiskCache
+  ) throws(Failure) -> [WatchEvent] {
+    let now = WallClock.system.now()
+    if news.contains(.lost) { return ledger.replaceAll(try contents(of: cache), at: now) }
+    var sightings = WatchSightings()
+    for item in news { sightings.add(item) }
+    for name in sightings.order {
+      let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
+      sightings.found[name] = entry
+    }
+    return ledger.take(sightings, at: now)
+  }
+
+  private func write(_ events: [WatchEvent]) throws(Failure) {
+    for event in events.prefix(remaining(events)) {
+      try console.print(isJSON ? event.json.line : event.line + "\n")
+    }
+  }
+
+  /// With -n, no more than were asked for.
+  private func remaining(_ events: [WatchEvent]) -> Int {
+    guard let most = arguments.count(.first), let first = events.first else { return events.count }
+    return max(0, most - (first.number - 1))
+  }
 }
