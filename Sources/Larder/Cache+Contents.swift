@@ -52,6 +52,9 @@ extension Cache {
   }
 
   /// Whether a read would find a value. Does not count as a use; see `contains(_:)`.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.contains(_:)` does.
+  /// - Complexity: O(1).
   public func contains(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try contains(key)
   }

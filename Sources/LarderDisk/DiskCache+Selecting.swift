@@ -46,6 +46,9 @@ extension DiskCache {
   }
 
   /// Whether a read would find a value. Does not count as a use; see `contains(_:)`.
+  ///
+  /// - Throws: `CacheError`, as `contains(_:)` does.
+  /// - Complexity: O(1).
   public func contains(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try contains(key)
   }
