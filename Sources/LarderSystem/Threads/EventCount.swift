@@ -58,7 +58,7 @@ package struct EventCount: ~Copyable, Sendable {
 
 #if LARDER_SCHEDULES
   /// Where threads of a schedule wait.
-  private final class ParkingSpot: Sendable {
+  package final class ParkingSpot: Sendable {
     func wakeAll() {
       Scheduler.point(.signal)
       Scheduler.wake(ObjectIdentifier(self))
@@ -77,7 +77,10 @@ package struct EventCount: ~Copyable, Sendable {
   ///
   /// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
   /// objects are for. They are made once, never move, and end with the value.
-  private struct ParkingSpot: ~Copyable, Sendable {
+  ///
+  /// It is `package` because an optimised build of another target inlines the end of an `EventCount`,
+  /// and Swift 6.3 then refers to this type by a symbol that a private type does not have.
+  package struct ParkingSpot: ~Copyable, Sendable {
     /// What the system keeps at the address. Neither may be copied once it is in use. See: man 3
     /// pthread_mutex_init.
     @unsafe private struct Objects {
