@@ -2,19 +2,19 @@ extension Span<UInt8> {
   /// Loads four bytes from any offset, aligned or not.
   ///
   /// Checked by the span itself: an offset beyond it traps.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func littleEndianUInt32(at offset: Int) -> UInt32 {
     unsafe UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
   /// Loads eight bytes from any offset, aligned or not.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func littleEndianUInt64(at offset: Int) -> UInt64 {
     unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   /// Loads the 64 bytes at an offset as sixteen words, and checks the bounds once.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func littleEndianBlock(at offset: Int) -> [16 of UInt32] {
     precondition(offset >= 0 && count - offset >= 64, "a block reaches beyond its bytes")
     return [16 of UInt32] { index in
@@ -26,7 +26,7 @@ extension Span<UInt8> {
   }
 
   /// Loads the 32 bytes at an offset as four words, and checks the bounds once.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func littleEndianStripe(at offset: Int) -> [4 of UInt64] {
     precondition(offset >= 0 && count - offset >= 32, "a stripe reaches beyond its bytes")
     return [4 of UInt64] { index in

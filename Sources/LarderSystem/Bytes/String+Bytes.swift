@@ -27,7 +27,7 @@ extension String {
   ///
   /// By the closure and not by `utf8.span`, which is a call into the standard library that checks
   /// for bridged strings: 30 instructions each of the three times that a hit in memory asks.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func withByteSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     let result = unsafe utf8.withContiguousStorageIfAvailable { bytes in
       unsafe body(Span(_unsafeElements: bytes))
@@ -37,7 +37,7 @@ extension String {
   }
 
   /// Feeds the UTF-8 bytes to a hasher.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func hashBytes(into hasher: inout Hasher) {
     unsafe utf8.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
   }

@@ -8,10 +8,19 @@ extension FileDescriptor {
   /// - Throws: `.rangeTooSmall` for one that is longer than `maximumAttributeByteCount`.
   ///
   /// Corresponds to `fgetxattr`.
+  @inlinable @inline(__always)
   package func withAttribute<Result>(
     _ name: AttributeName, _ body: (Span<UInt8>) -> Result
   ) throws(Errno) -> Result? {
-    var outcome: Swift.Result<Result?, Errno> = .success(nil)
+    var result: Result?
+    try lendAttribute(name) { result = body($0) }
+    return result
+  }
+
+  /// Lends an attribute's bytes if there is one; not generic, so that it is compiled once.
+  @usableFromInline
+  func lendAttribute(_ name: AttributeName, to body: (Span<UInt8>) -> Void) throws(Errno) {
+    var failure: Errno?
     // On the stack: a read of an entry asks for two attributes, and neither should cost an
     // allocation.
     unsafe withUnsafeTemporaryAllocation(
@@ -25,18 +34,14 @@ extension FileDescriptor {
         }
         let bytes = unsafe UnsafeBufferPointer(
           rebasing: UnsafeRawBufferPointer(buffer).bindMemory(to: UInt8.self)[0..<count])
-        outcome = .success(body(unsafe bytes.span))
+        body(unsafe bytes.span)
       } catch {
-        outcome = .failure(error)
+        failure = error
       }
     }
-    do {
-      return try outcome.get()
-    } catch .noData, .notSupported {
-      // ENODATA: no such attribute. EOPNOTSUPP: a filesystem without any, such as vfat or an old
-      // tmpfs. To a reader the two are the same. See: man 2 getxattr.
-      return nil
-    }
+    // ENODATA: no such attribute. EOPNOTSUPP: a filesystem without any, such as vfat or an old
+    // tmpfs. To a reader the two are the same. See: man 2 getxattr.
+    if let failure, failure != .noData, failure != .notSupported { throw failure }
   }
 
   /// Whether the file system can hold extended attributes, as far as asking for one tells.

@@ -7,6 +7,7 @@ import Synchronization
 #endif
 
 /// Who this process is, as files and locks see it.
+@usableFromInline
 package enum ProcessIdentity {
   /// The process's number. Corresponds to `getpid`.
   ///
@@ -40,6 +41,7 @@ package enum ProcessIdentity {
   ///
   /// A cache remembers the number at opening; another one now means that this is a forked child,
   /// which holds its parent's locks and none of its threads. Corresponds to `pthread_atfork`.
+  @usableFromInline
   package static var forkCount: UInt32 {
     _ = forkHook
     return forks.load(ordering: .relaxed)

@@ -21,6 +21,7 @@ package struct ForkGate: ~Copyable, Sendable {
   let isInChild = ProcessIdentity.forkCount > 0
   private let isTaken = Atomic<Bool>(false)
 
+  @usableFromInline
   package init() {}
 
   /// Waits until no other thread is past the gate.

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// A value that each process has for itself: a forked child that asks gets a fresh one.
 ///
@@ -8,29 +8,39 @@ import Synchronization
 ///
 /// Safe from any thread, and in a child that was forked while another thread asked: asking takes no
 /// lock.
+@usableFromInline
 package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
   /// What one process has.
+  @usableFromInline
   package final class Own: Sendable {
+    @usableFromInline
     package let value: Value
-    fileprivate let forkCount = ProcessIdentity.forkCount
+    @usableFromInline
+    let forkCount = ProcessIdentity.forkCount
     /// What the child has, where this is the child's or further down its line.
-    fileprivate let next = AtomicLazyReference<Own>()
+    @usableFromInline
+    let next = AtomicLazyReference<Own>()
 
-    fileprivate init(_ value: consuming sending Value) {
+    @usableFromInline
+    init(_ value: consuming sending Value) {
       self.value = value
     }
   }
 
-  private let first: Own
-  private let make: @Sendable () -> sending Value
+  @usableFromInline
+  let first: Own
+  @usableFromInline
+  let make: @Sendable () -> sending Value
   #if LARDER_SCHEDULES
-    private let scheduled = ScheduledOwn<Own>()
+    @usableFromInline
+    let scheduled = ScheduledOwn<Own>()
   #endif
 
   /// Makes the value of this process.
   ///
   /// - Parameter make: Is called again in a forked child, by several threads at once if they are
   ///   the first to ask; one of the results stays.
+  @inlinable
   package init(_ make: @escaping @Sendable () -> sending Value) {
     self.make = make
     first = Own(make())
@@ -40,6 +50,7 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
   ///
   /// - Complexity: O(f) for f forks between the first process and this one, in each of which it was
   ///   asked for.
+  @inlinable
   package var own: Own {
     #if LARDER_SCHEDULES
       return scheduled.own(make)
@@ -48,7 +59,8 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     #endif
   }
 
-  private var ownOfFork: Own {
+  @inlinable
+  var ownOfFork: Own {
     let forkCount = ProcessIdentity.forkCount
     var own = first
     while own.forkCount != forkCount {
