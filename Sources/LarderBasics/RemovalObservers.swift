@@ -1,5 +1,10 @@
-import LarderSystem
 public import Synchronization
+
+#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
+  public import LarderSystem
+#else
+  import LarderSystem
+#endif
 
 /// The sequences that hear of what leaves one cache.
 @usableFromInline

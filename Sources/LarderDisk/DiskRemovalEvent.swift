@@ -1,4 +1,5 @@
 public import LarderBasics
+import LarderSystem
 import Synchronization
 
 /// An entry that left the disk, as a sequence of removals tells of it.

@@ -1,5 +1,10 @@
-import LarderSystem
 public import Synchronization
+
+#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
+  public import LarderSystem
+#else
+  import LarderSystem
+#endif
 
 extension MemoryCache {
   /// Sees to it that a sweep is planned. Called without the lock, after what can expire was stored.

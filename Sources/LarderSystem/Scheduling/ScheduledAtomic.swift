@@ -9,24 +9,24 @@
     private let value: Synchronization.Mutex<Value>
 
     @usableFromInline
-    init(_ value: Value) {
+    package init(_ value: Value) {
       self.value = Synchronization.Mutex(value)
     }
 
     @usableFromInline
-    func load(ordering: AtomicLoadOrdering) -> Value {
+    package func load(ordering: AtomicLoadOrdering) -> Value {
       if ordering != .relaxed { Scheduler.point(.load) }
       return value.withLock { $0 }
     }
 
     @usableFromInline
-    func store(_ desired: Value, ordering: AtomicStoreOrdering) {
+    package func store(_ desired: Value, ordering: AtomicStoreOrdering) {
       Scheduler.point(.change)
       value.withLock { $0 = desired }
     }
 
     @usableFromInline
-    func exchange(_ desired: Value, ordering: AtomicUpdateOrdering) -> Value {
+    package func exchange(_ desired: Value, ordering: AtomicUpdateOrdering) -> Value {
       Scheduler.point(.change)
       return value.withLock { value in
         defer { value = desired }
@@ -37,7 +37,7 @@
 
   extension Atomic where Value: Equatable {
     @usableFromInline
-    func compareExchange(
+    package func compareExchange(
       expected: Value, desired: Value, ordering: AtomicUpdateOrdering
     ) -> (exchanged: Bool, original: Value) {
       Scheduler.point(.change)
@@ -51,7 +51,7 @@
 
   extension Atomic where Value: FixedWidthInteger {
     @discardableResult
-    func wrappingAdd(
+    package func wrappingAdd(
       _ operand: Value, ordering: AtomicUpdateOrdering
     ) -> (oldValue: Value, newValue: Value) {
       Scheduler.point(.change)
@@ -63,12 +63,12 @@
     }
 
     @discardableResult
-    func add(
+    package func add(
       _ operand: Value, ordering: AtomicUpdateOrdering
     ) -> (oldValue: Value, newValue: Value) { wrappingAdd(operand, ordering: ordering) }
 
     @discardableResult
-    func wrappingSubtract(
+    package func wrappingSubtract(
       _ operand: Value, ordering: AtomicUpdateOrdering
     ) -> (oldValue: Value, newValue: Value) {
       wrappingAdd(0 &- operand, ordering: ordering)
@@ -80,7 +80,9 @@
   package struct SystemRandomNumberGenerator: RandomNumberGenerator {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    mutating func next() -> UInt64 {
+    package init() {}
+
+    package mutating func next() -> UInt64 {
       state &+= 0x9E37_79B9_7F4A_7C15
       var word = state
       word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -91,7 +93,7 @@
 
   extension Double {
     /// Goes by the points that were passed.
-    static func random(in range: Range<Double>) -> Double {
+    package static func random(in range: Range<Double>) -> Double {
       let share = Double(Scheduler.step &* 7_919 % 1_000) / 1_000
       return range.lowerBound + (range.upperBound - range.lowerBound) * share
     }

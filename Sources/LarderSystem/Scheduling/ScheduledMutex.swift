@@ -26,12 +26,12 @@
     private let lock = ScheduledLock()
 
     @usableFromInline
-    init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
       mutex = Synchronization.Mutex(value)
     }
 
     @usableFromInline
-    func withLock<Result: ~Copyable, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       lock.acquire()

@@ -2,6 +2,7 @@
   import Synchronization
 
   /// What each process of a schedule has for itself.
+  @usableFromInline
   package struct ScheduledOwn<Own: AnyObject & Sendable>: ~Copyable, Sendable {
     private struct State {
       var schedule = 0
@@ -9,6 +10,9 @@
     }
 
     private let state = Synchronization.Mutex(State())
+
+    @usableFromInline
+    init() {}
 
     /// What the process of the running thread has already.
     var known: Own? {

@@ -50,14 +50,12 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
   ///
   /// - Complexity: O(f) for f forks between the first process and this one, in each of which it was
   ///   asked for.
-  @inlinable
-  package var own: Own {
-    #if LARDER_SCHEDULES
-      return scheduled.own(make)
-    #else
-      return ownOfFork
-    #endif
-  }
+  #if LARDER_SCHEDULES
+    package var own: Own { scheduled.own(make) }
+  #else
+    @inlinable
+    package var own: Own { ownOfFork }
+  #endif
 
   @inlinable
   var ownOfFork: Own {

@@ -14,12 +14,12 @@
     private let unlocking = Atomic<Bool>(false)
 
     @usableFromInline
-    init(_ value: consuming sending Value) {
+    package init(_ value: consuming sending Value) {
       mutex = Synchronization.Mutex(value)
     }
 
     @usableFromInline
-    func withLock<Result: ~Copyable, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock { (value) throws(Failure) in
