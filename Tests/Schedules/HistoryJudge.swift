@@ -2,7 +2,6 @@
   @testable import Larder
   @testable import LarderBasics
   @testable import LarderDisk
-  @testable import LarderFixtures
   @testable import LarderMemory
   @testable import LarderSystem
 

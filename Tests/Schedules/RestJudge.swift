@@ -3,7 +3,6 @@
 
   @testable import Larder
   @testable import LarderDisk
-  @testable import LarderFixtures
   @testable import LarderMemory
   @testable import LarderSystem
 

@@ -4,7 +4,6 @@
 
   @testable import Larder
   @testable import LarderDisk
-  @testable import LarderFixtures
   @testable import LarderMemory
   @testable import LarderSystem
 

@@ -1,7 +1,6 @@
 #if LARDER_SCHEDULES
   @testable import Larder
   @testable import LarderDisk
-  @testable import LarderFixtures
   @testable import LarderMemory
   @testable import LarderSystem
 
