@@ -70,11 +70,10 @@ package struct DirectoryWatch: ~Copyable {
 
   private static func news(_ event: DirectoryEvent) -> News? {
     if event.kind.contains(.overflow) { return .lost }
-    let ends: DirectoryEvent.Kind = [.removedSelf, .movedSelf, .unmounted, .ended]
-    if !event.kind.isDisjoint(with: ends) { return .ended }
+    if event.endsWatch { return .ended }
     guard let fileName = event.name, let name = EntryName(fileName) else { return nil }
-    if !event.kind.isDisjoint(with: [.removed, .movedFrom]) { return .removed(name) }
-    return event.kind.isDisjoint(with: [.created, .movedTo]) ? .stamped(name) : .published(name)
+    if event.removesName { return .removed(name) }
+    return event.makesName ? .published(name) : .stamped(name)
   }
 }
 
@@ -113,13 +112,12 @@ struct DirectoryNews: Sendable, Equatable {
     if event.kind.contains(.overflow) { isIncomplete = true }
     guard event.watch == watch else { return }
     guard let name = event.name else {
-      let kinds: DirectoryEvent.Kind = [.removedSelf, .movedSelf, .unmounted, .ended]
-      if !event.kind.isDisjoint(with: kinds) { concernsDirectory = true }
+      if event.endsWatch { concernsDirectory = true }
       return
     }
     // Writes in progress and unnamed files tell of their stamps too, and end here.
     guard let entry = EntryName(name) else { return }
-    let isGone = !event.kind.isDisjoint(with: [.removed, .movedFrom])
+    let isGone = event.removesName
     if names.updateValue(isGone, forKey: entry) == false, isGone { passing.insert(entry) }
   }
 }
