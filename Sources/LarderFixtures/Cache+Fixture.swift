@@ -85,14 +85,7 @@ private struct FixtureUse: LoadReplacement {
       case .notKept(let value, _): return value
       case .notModified: throw Cache<Value>.nothingToKeep
       }
-      var recording = FixtureDirectory.Recording(
-        try cache.coder.encode(value),
-        expiration: loaded.expiration ?? cache.configuration.disk.expiration)
-      recording.extendedData = loaded.extendedData
-      recording.fileExtension = disk.fileExtension
-      bytes = try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
-        try fixture.record(recording, forKey: key)
-      }
+      bytes = try await record(value, loaded.expiration, loaded.extendedData, key, for: cache)
     }
     // Decoded also when it was loaded just now: the next run gets no other value.
     let value = try cache.coder.decode(bytes ?? [])
@@ -100,5 +93,20 @@ private struct FixtureUse: LoadReplacement {
     _ = try await cache.store(
       value, forKey: key, expiration: loaded.expiration, extendedData: loaded.extendedData)
     return value
+  }
+  /// Records a loaded value and returns the bytes that the fixture has for its key.
+  private func record<Value>(
+    _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], _ key: CacheKey,
+    for cache: Cache<Value>
+  ) async throws -> [UInt8] {
+    var recording = FixtureDirectory.Recording(
+      try cache.coder.encode(value),
+      expiration: expiration ?? cache.configuration.disk.expiration)
+    recording.extendedData = extendedData
+    recording.fileExtension = cache.disk.fileExtension
+    return try await cache.disk.executor.run("record") {
+      [fixture, recording] () throws(CacheError) in
+      try fixture.record(recording, forKey: key)
+    }
   }
 }

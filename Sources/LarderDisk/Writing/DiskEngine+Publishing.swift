@@ -11,31 +11,23 @@ extension DiskEngine {
     if request.isExclusive { writeUnserved(request.subject) }
     acquire(name)
     defer { release(name) }
-    // Before the look at the backlog: a clearing in between has dropped what waited there.
+    // Read before the backlog, because a clearing in between drops the pending values.
     var (epoch, isEnding) = withState { ($0.epoch, $0.phase.isEnding) }
-    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
-    // What the backlog had accepted before the end is written all the same.
-    if isEnding && request.write == nil {
-      throw CacheError(.closed, operation: "store", path: location.path)
-    }
-    // What waits to be written is a value that is there; no more is accepted while the name is
-    // held.
-    if request.isExclusive && pending(name) != nil { return rejected(.alreadyPresent) }
+    if let outcome = try outcome(unpublished: request, isEnding: isEnding) { return outcome }
     let claim = try claim(request)
     if claim == .taken { return rejected(.alreadyPresent) }
-    // That there was no value may be the doing of a clearing, which this store comes after then.
+    // Read again: if a clearing has removed the value, this store comes after the clearing.
     if request.isExclusive { epoch = withState { $0.epoch } }
-    // Memory forgets the old value before the new one shows: a reader that memory had nothing for
-    // may find the new one on the disk at once, and must not meet the old one in memory after that.
-    // While the name is held nothing is promoted. Of a value that waited to be written they were
-    // told when it was accepted, and until now no read has met another.
+    // Memory forgets the old value before the new one is visible, because a reader that has found the
+    // new one on disk must not find the old one in memory afterwards. Nothing is promoted while the
+    // name is held. For a pending value the memory tiers were told when it was accepted.
     if request.write == nil { tellObservers(before: request.subject) }
     guard let status = try publish(&file, request, seal, claim) else {
-      // What held no value was removed to make way, and another process has stored since.
+      // The file without a value was removed, and another process has stored since.
       withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
     }
-    // After the count was read, so that a replacement shows here or there.
+    // Compared after the epoch was read, so that a replacement of the directory shows in one of them.
     let isHeld = file.handle === location.handle
     take(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
     if isPathBound {
@@ -46,24 +38,40 @@ extension DiskEngine {
     return .stored
   }
 
-  /// Whether the name of a store was changed since the store was decided on: what the backlog gave
-  /// to be written was removed or stored over, or the load's key was. Asked while the name is held.
+  /// The outcome of a store that must not go on; nil for one that may. Asked while the name is held.
+  private func outcome(
+    unpublished request: StoreRequest, isEnding: Bool
+  ) throws(CacheError) -> StoreOutcome? {
+    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
+    // A value that the backlog accepted before the end is written all the same.
+    if isEnding && request.write == nil {
+      throw CacheError(.closed, operation: "store", path: location.path)
+    }
+    // A pending value counts as present; no other is accepted while the name is held.
+    if request.isExclusive && pending(request.subject.name) != nil {
+      return rejected(.alreadyPresent)
+    }
+    return nil
+  }
+
+  /// Whether the name was changed after the store was decided on: a pending value was removed or
+  /// stored over, or the key of a load was. Asked while the name is held.
   func isOutdated(_ request: StoreRequest) -> Bool {
     if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
     return request.isWanted.map { !$0() } ?? false
   }
 
-  /// What taking a value into the index came to.
+  /// The result of taking a value into the index.
   private enum Taking: Sendable {
     /// The index has it.
     case taken(EngineState.Epoch, replacing: RemovalCause?, lag: Duration?)
-    /// Everything was removed meanwhile, and it with the rest.
+    /// The value was removed together with everything else.
     case cleared
-    /// It went with a directory that was moved away, or may have.
+    /// The value went with a directory that was moved away, or may have.
     case astray
   }
 
-  /// Takes a value that has just become visible into the index, and tells of it.
+  /// Takes a value that has just become visible into the index, and tells the observers.
   ///
   /// - Parameters:
   ///   - isHeld: Whether its directory is the one that is held.
@@ -76,17 +84,17 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
       lifetime: seal.lifetime, keyTag: request.subject.key.tag)
-    // The program's own clock is not asked under the lock, nor for nothing.
+    // Read outside the lock, because the clock is the program's own, and only where it is needed.
     let serverTime = isOnNetwork ? now : nil
     let taking = withState { state -> Taking in
       state.limits.giveBack(room)
-      // In the step in which the index takes the file: a reader finds one or the other.
+      // In the same step as the index: a reader finds the pending value or the file.
       let value = state.settle(request)
       if !isHeld || state.replacementCount != epoch.replacementCount {
         state.noteAstray(entry)
         return .astray
       }
-      // In one step with what follows: whoever removes everything after this meets the value.
+      // In the same step as what follows, so that a later removal of everything finds the value.
       if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
       if let serverTime { state.serverClock.learn(status.change, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
@@ -96,7 +104,7 @@ extension DiskEngine {
     switch taking {
     case .cleared: withdrawCleared(request.subject, status)
     case .astray:
-      // What has the name in the directory that is held now is known by looking.
+      // Only a look tells which file has the name in the directory that is held now.
       followHeld(request.subject.name)
       tellObservers(request.subject, except: nil)
     case .taken(let epoch, let cause, let lag):
@@ -115,28 +123,27 @@ extension DiskEngine {
     let expiry = expiry(of: status, seal)
     request.onPublish?(
       Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
-    // A clearing or a replacement of the directory that came since the index took the value had
-    // memory forget everything before memory had it.
+    // A clearing or a replacement of the directory since then told memory to forget everything before
+    // memory had this value, so it is told again.
     if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
     if request.write == nil {
       tellObservers(request.subject, except: request.origin)
     } else if expiry < seal.expiry {
-      // They were told when the value was accepted, of another expiry.
+      // The memory tiers were told of a later expiry when the value was accepted.
       tellObservers(request.subject, except: nil)
     }
   }
 
-  /// The expiry of a file that was just published: its seal's, unless somebody has given it an
-  /// earlier one since it has its name. A file system may hold less of a stamp, up to two seconds.
+  /// The expiry of a file that was just published: its seal's, unless another process has given it an
+  /// earlier one since. A difference of up to two seconds is the file system's resolution.
   private func expiry(of status: FileStatus, _ seal: EntryWriter.Seal) -> Timestamp {
     let expiry = status.modification.asExpiry
     return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
   }
 
-  /// Takes note of uses of a value from the backlog since its file was sealed, which does not say
-  /// them yet.
+  /// Notes uses of a pending value that came after its file was sealed.
   ///
-  /// - Returns: When they have to be on the disk, if they do.
+  /// - Returns: The time within which they must be on disk; nil if they need not be.
   private func noteUses(
     of value: Backlog.Value?, since seal: EntryWriter.Seal, _ status: FileStatus,
     in state: inout EngineState
@@ -164,8 +171,8 @@ extension DiskEngine {
 
   /// Removes a value that was visible before everything was removed, or may have been.
   ///
-  /// A reader may have seen it before the removal began, and must not see it after: the clearing,
-  /// which takes what is stored later to stay, leaves it to the store itself.
+  /// A reader may have seen the value before the removal began and must not see it after. The clearing
+  /// keeps what is stored after its start, so the store itself removes this value.
   private func withdrawCleared(_ subject: Subject, _ status: FileStatus) {
     do throws(Errno) {
       let unlinking = try unlink(
@@ -177,8 +184,8 @@ extension DiskEngine {
     tellObservers(subject, except: nil)
   }
 
-  /// Takes a file back that became visible before its store failed; the caller is told that the
-  /// value is not there. What another process has stored since stays.
+  /// Removes a file that became visible before its store failed. A value that another process has
+  /// stored since stays.
   private func withdraw(
     _ file: borrowing StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
   ) {
@@ -192,10 +199,10 @@ extension DiskEngine {
     }
   }
 
-  /// The status of a file that has got its name.
+  /// The status of a file that was just published.
   ///
-  /// Where the system does not tell it of the open file, the name's, if that has the length and the
-  /// stamps: of two stores none have the same last access but in one tick of the clock.
+  /// If `fstat` fails, the status of the name is taken, provided that it has this store's length and
+  /// stamps: two stores have the same last access only within one tick of the clock.
   private func status(
     of file: borrowing StagedFile, published name: FileName, _ seal: EntryWriter.Seal
   ) throws(Errno) -> FileStatus {
@@ -210,31 +217,31 @@ extension DiskEngine {
     }
   }
 
-  /// Has a waiting value that no read of a key would find written, so that what stands in the way
-  /// of a store is a file, which says that it holds no value.
+  /// Writes a pending value that no read of the key would return, so that only a file can stand in
+  /// the way of the store.
   private func writeUnserved(_ subject: Subject) {
     guard let value = pending(subject.name) else { return }
     if !value.isServed(to: subject.key, at: now) { writePending(subject.name) }
   }
 
-  /// What stands in the way of a store.
+  /// The right of a store to a name.
   private enum Claim: Sendable {
-    /// Whatever has the name is replaced.
+    /// The store replaces any file of the name.
     case replacing
-    /// Nothing has the name, and the store must find it so.
+    /// The name is free, and the store must fail if another file takes it.
     case vacant
-    /// There is a value, or another process is just replacing what held none.
+    /// There is a value, or another process is replacing a file without one.
     case taken
   }
 
-  /// Looks at what has the name of a store that must find no value, and removes what holds none.
+  /// Frees the name of a store that must find no value: removes a file that holds none.
   ///
-  /// Only where nothing has the name can a file be published without replacing what another process
+  /// Only under a free name can a file be published without replacing a value that another process
   /// stores at that moment.
   private func claim(_ request: StoreRequest) throws(CacheError) -> Claim {
     guard request.isExclusive else { return .replacing }
     while true {
-      // Before it is judged: what takes its place afterwards is another file, and judged anew.
+      // Looked at before it is judged, so that a file that takes its place is judged anew.
       guard let occupant = try occupant(of: request.subject.name) else { return .vacant }
       if try holdsValue(request.subject) { return .taken }
       do throws(Errno) {
@@ -257,11 +264,11 @@ extension DiskEngine {
   private func makeWay(_ name: FileName, _ occupant: FileStatus) throws(Errno) -> Bool? {
     do throws(Errno) {
       let file = try location.handle.openForReading(name)
-      // Locked, so that of all who store only where there is no value, one removes it.
+      // Locked, so that one of several exclusive stores removes it.
       guard try file.tryLock(.exclusive) else { return nil }
       guard try file.status().identity == occupant.identity else { return false }
       let isGone = try withdraw(name, occupant, in: location.handle)
-      // Open and locked until here.
+      // Keeps the file open and locked until here.
       _ = file.rawValue
       return isGone
     } catch .noSuchFile {
@@ -272,9 +279,9 @@ extension DiskEngine {
     }
   }
 
-  /// The status of what has a name.
+  /// The status of the file of a name; nil if the name is free.
   ///
-  /// - Throws: What the system says where it does not tell: what is there may be a value.
+  /// - Throws: `CacheError` if the status cannot be read, because the file may hold a value.
   private func occupant(of name: EntryName) throws(CacheError) -> FileStatus? {
     do throws(Errno) {
       return try location.handle.status(of: name.fileName)
@@ -285,7 +292,7 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a value is there that a read would return; its content is checked unless it was.
+  /// Whether a read would return a value. Its content is checked unless it was checked before.
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
     guard let inspection = try inspect(subject) else { return false }
     let status = inspection.status
@@ -304,9 +311,9 @@ extension DiskEngine {
   /// Removes a file from its name, which the caller holds, if it is still the one that was judged.
   ///
   /// POSIX has no unlink by descriptor: between a look and an unlink another process can store, and
-  /// its value would go. Here whatever has the name is moved aside first, and looked at where nobody
-  /// else names it. What is not the judged file goes back, unless a newer one has come: a reader may
-  /// miss it for that moment.
+  /// its value would go. So the file is moved aside first and looked at under a name that no other
+  /// process uses. If it is not the judged file, it goes back unless a newer one has come; a reader
+  /// may miss it for that moment.
   ///
   /// The caller keeps the judged file open, so that no other file gets its inode number.
   ///
@@ -319,7 +326,7 @@ extension DiskEngine {
     guard let aside = try moveAside(name, in: handle) else { return false }
     defer { aside.giveBack() }
     let status = try handle.status(of: aside.fileName)
-    // A stamp says that somebody has given the file another expiry.
+    // Another expiry says that another process has touched the file.
     if status.identity == judged.identity && status.modification == judged.modification {
       try handle.unlink(aside.fileName)
       return true
