@@ -1,23 +1,24 @@
 package import LarderBasics
 import LarderSystem
 
-/// What happens to the names of entries in a cache's directory, whoever does it, for somebody who
-/// looks on.
+/// A watch on a cache's directory that reports what this and other processes do to the names of
+/// entries.
 ///
-/// It changes nothing and counts as nobody's use. What happens between two looks is gathered.
+/// It changes nothing and counts as no use. Events gather between two calls of `news()`.
 package struct DirectoryWatch: ~Copyable {
-  /// One thing that happened.
+  /// One event.
   package enum News: Sendable, Hashable {
     /// The name was given to a file.
     case published(EntryName)
     /// The stamps, attributes or content of the file were changed in place. `touch` opens a file
     /// for writing too, so that the three cannot be told apart here.
     case stamped(EntryName)
-    /// The name was given up.
+    /// The file of the name was removed or moved away.
     case removed(EntryName)
-    /// More happened than the kernel kept: only a walk through the directory tells what is there.
+    /// Events were lost, because the kernel's queue was full. Only a walk through the directory
+    /// shows what is there.
     case lost
-    /// The directory is gone, or is another one's by now.
+    /// The watch has ended: the directory was moved, removed or unmounted.
     case ended
   }
 
@@ -25,7 +26,7 @@ package struct DirectoryWatch: ~Copyable {
   private let handle: DirectoryHandle
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-  /// Begins to gather what happens in a cache's directory.
+  /// Starts to watch a cache's directory.
   ///
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
   package init(_ cache: DiskCache) throws(CacheError) {
@@ -49,18 +50,18 @@ package struct DirectoryWatch: ~Copyable {
     }
   }
 
-  /// Takes out what has happened since the last look, in order; nothing when nothing has.
+  /// Takes out the events since the last call, in order.
   package mutating func news() throws(CacheError) -> [News] {
     var news: [News] = []
     do throws(Errno) {
-      // Bounded by what the kernel keeps, for a directory in which something happens all the time.
+      // Bounded, because a busy directory would never let the queue run empty.
       for _ in 0..<64 {
         let events = try queue.read(into: &buffer)
         if events.isEmpty { break }
         news += events.compactMap(Self.news)
       }
-      // Not told by an event: a removal of the directory itself is one only once its last
-      // descriptor closes, and one is ours.
+      // The removal of the directory itself brings no event before its last descriptor closes, and
+      // this process holds one.
       if try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
     } catch {
       throw CacheError(errno: error, operation: "watch", path: nil)
@@ -77,36 +78,36 @@ package struct DirectoryWatch: ~Copyable {
   }
 }
 
-/// What some events of a directory ask for, with each name once.
+/// The names that some events of a directory concern, each name once.
 ///
-/// A pure value: events say that something happened to a name, in order, and neither what the name
-/// stands for now nor who did it. What counts is the last of a name.
+/// A pure value. Events say in order that something happened to a name. They say neither what the
+/// name stands for now nor which process did it. Only the last event of a name counts.
 struct DirectoryNews: Sendable, Equatable {
-  /// The entries that something happened to, and whether the last was that the name became free.
+  /// The names with events, and whether the last event freed the name.
   private(set) var names: [EntryName: Bool] = [:]
-  /// The entries that something else happened to before they became free.
+  /// The names that had another event before the one that freed them.
   private(set) var passing: Set<EntryName> = []
-  /// Whether events were lost, so that anything may have happened to any name.
+  /// Whether events were lost. Any name may have changed then.
   private(set) var isIncomplete = false
   /// Whether the directory itself was moved, removed or unmounted.
   private(set) var concernsDirectory = false
 
-  /// What the kernel is asked to tell.
+  /// The kinds of events that are asked of the kernel.
   ///
-  /// Stores here and by neighbours end with a new name or a rename, stamps change attributes, and
-  /// who writes into a file by hand closes it; telling of each write as well would cost every store
-  /// an event more. The order of the bits has no meaning.
+  /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes.
+  /// A person's write ends with the close of the file; events of each write as well would cost
+  /// every store one more event. The order of the bits has no meaning.
   static let kinds: DirectoryEvent.Kind = [
     .created, .movedTo, .movedFrom, .removed, .attributes, .closedAfterWriting, .removedSelf,
     .movedSelf,
   ]
 
-  /// Whether nothing happened that concerns the cache.
+  /// Whether no event concerns the cache.
   var isEmpty: Bool { self == DirectoryNews() }
 
   /// Adds the next event.
   ///
-  /// - Parameter watch: The watch on the directory that is held; events of one before it tell of
+  /// - Parameter watch: The watch on the directory that is held. Events of an earlier watch concern
   ///   another directory.
   mutating func add(_ event: DirectoryEvent, watch: Int32) {
     if event.kind.contains(.overflow) { isIncomplete = true }
@@ -115,7 +116,7 @@ struct DirectoryNews: Sendable, Equatable {
       if event.endsWatch { concernsDirectory = true }
       return
     }
-    // Writes in progress and unnamed files tell of their stamps too, and end here.
+    // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
     guard let entry = EntryName(name) else { return }
     let isGone = event.removesName
     if names.updateValue(isGone, forKey: entry) == false, isGone { passing.insert(entry) }

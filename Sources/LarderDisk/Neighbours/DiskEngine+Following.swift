@@ -2,10 +2,11 @@ import LarderSystem
 import Synchronization
 
 extension DiskEngine {
-  /// Names that are looked at between two takings of the engine's lock.
+  /// The number of names whose status is read before the engine's lock is taken once for all of
+  /// them.
   private static let pieceCount = 64
 
-  /// Does what events ask for.
+  /// Brings the index and the memory tiers up to date after events.
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
   func act(on news: DirectoryNews, since start: Timestamp) {
@@ -13,8 +14,9 @@ extension DiskEngine {
     if news.isIncomplete { actOnLoss() }
     var looks: [Look] = []
     for (name, isGone) in news.names {
-      // What is hearsay is dated by change times, which are another clock's on a network file
-      // system: there every name is looked at.
+      // An event that frees a name is believed without a look only if the file's change time is
+      // older than the event. On a network file system change times are another machine's, so every
+      // name is looked at.
       if var look = look(at: name, isGone: isGone && !isOnNetwork) {
         look.isPassing = news.passing.contains(name)
         looks.append(look)
@@ -25,13 +27,13 @@ extension DiskEngine {
       }
     }
     follow(looks, since: start)
-    // Who waits for neighbours to make room looks again.
+    // Wakes the stores that wait for neighbours to make room.
     changed.signal()
     checkLimitsLater()
   }
 
-  /// After the directory itself was moved or removed. What takes its path later brings no event of
-  /// its own, so that each call looks for it until it is there.
+  /// Looks for a replacement after the directory itself was moved or removed. A directory that
+  /// takes its path later brings no event, so each call looks for one until it is there.
   private func actOnMove() {
     watching.isAstray.store(true, ordering: .relaxed)
     followReplacement(isUrgent: true)
@@ -39,33 +41,35 @@ extension DiskEngine {
     tellObserversOfReplacement()
   }
 
-  /// After events were lost: what is in memory may be old, and the index wrong in any entry.
+  /// Starts a scan after events were lost, because memory may be outdated and any entry of the
+  /// index wrong.
   private func actOnLoss() {
     withState { $0.scans.noteMissedNews() }
     tellObserversOfReplacement()
-    // While a scan is going on it may have passed what was lost; another follows then.
+    // A scan that is going on may have passed over what was lost. Another follows it then.
     startRescan()
   }
 
-  /// A name as it was found.
+  /// The result of looking at a name.
   struct Look: Sendable {
     let name: EntryName
     /// Nil when the name is free or not an entry's.
     let met: IndexedEntry?
-    /// Whether the name became free by the last of its events, and nobody has looked since.
+    /// Whether the last event freed the name. The directory was not looked at then.
     let isHearsay: Bool
-    /// Whether something else happened to the name before it became free.
+    /// Whether the name had another event before the one that freed it.
     var isPassing = false
-    /// From before the look; nil when this process was changing the name.
+    /// Taken before the look; nil if this process was changing the name.
     let generation: EntryGenerations.Snapshot?
   }
 
-  /// Looks at what has a name now; nil where the system would not tell: then memory and readers
-  /// forget what they have of it.
+  /// Looks at the file of a name. Returns nil if its status could not be read; readers and memory
+  /// tiers then forget the name.
   private func look(at name: EntryName, isGone: Bool) -> Look? {
     let generation = generations.snapshot(of: name)
     var met: IndexedEntry?
-    // That a name is free needs no look: what takes it later has events of its own.
+    // A name that became free needs no look, because a file that takes it later has events of its
+    // own.
     if !isGone {
       do throws(Errno) {
         met = entry(name, try location.handle.status(of: name.fileName))
@@ -80,10 +84,11 @@ extension DiskEngine {
     return Look(name: name, met: met, isHearsay: isGone, generation: generation)
   }
 
-  /// Takes over what was found, where this process has not changed the name since the look; else
-  /// looks again in its turn among the changes of the name.
+  /// Takes over what was found if this process has not changed the name since the look. Otherwise
+  /// looks again with the name held.
   ///
-  /// Nearly all events of a process that is alone are its own, and end at a comparison.
+  /// A process that is alone causes nearly all events itself; they end at a comparison with the
+  /// index.
   private func follow(_ looks: [Look], since start: Timestamp) {
     let now = self.now
     let (news, unclear) = withState { state in
@@ -91,18 +96,19 @@ extension DiskEngine {
       var passing: [EntryName] = []
       var unclear: [EntryName] = []
       for look in looks {
-        // Known to be free, and yet a scan may have met the file before and tell of it later.
+        // The name is free, but a scan may have met the file before and report it later.
         if look.met == nil { state.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
           guard look.met == nil else { continue }
-          // That a name is free is no news where the index has not met its file. A store that has not
-          // told the index of it may be the one that looks, when it has.
+          // Not news: the name is free, and the index does not know a file. A store of this process
+          // may have published the file and not told the index yet; its thread looks at the name
+          // afterwards.
           guard let generation = look.generation, generations.isCurrent(generation) else {
             unclear.append(look.name)
             continue
           }
-          // A read that is under way may have met it, and must not keep the value; and what memory
-          // has of an entry that a limit evicted is older than a file that came and went since.
+          // A read that is under way may have met the file and must not keep its value. What memory
+          // holds of an entry that a limit evicted is older than a file that came and went since.
           outdateReaders(of: look.name)
           if look.isPassing { passing.append(look.name) }
           continue
@@ -121,20 +127,21 @@ extension DiskEngine {
     for name in unclear { followOrLeave(name) }
   }
 
-  /// Whether a look still holds.
+  /// Whether the result of a look is still valid.
   private func mayTakeOver(_ look: Look, _ state: EngineState, since start: Timestamp) -> Bool {
     guard let generation = look.generation, generations.isCurrent(generation) else { return false }
-    // Before the look at its generation, this process may have stored what the event does not know
-    // of yet. Its file would be younger than the oldest event.
+    // This process may have stored a newer file before the snapshot of the generation was taken.
+    // That file would be younger than the oldest event.
     guard look.isHearsay, let known = state.index.entry(named: look.name) else { return true }
     return known.changeTime < start
   }
 
-  /// Takes over what a name stands for now, between two changes of the name: what this process has
-  /// just done to it is known then, and what it does next comes after.
+  /// Looks at a name and takes over what it finds, while no other thread of this process changes
+  /// the name. Its last change is in the index then, and the next one comes after.
   ///
-  /// Never waits: what holds the name may wait for the disk, and what others do to all other names
-  /// is to be known meanwhile. News of a held name is left to the thread that holds it.
+  /// Never waits for the name, because the thread that holds it may wait for the disk, and events
+  /// of all other names must be followed meanwhile. If the name is held, its event is left to that
+  /// thread:
   ///
   /// 1. The name is marked, and no tier keeps a value of it from here on.
   /// 2. The tiers forget the value that they have.
@@ -148,9 +155,10 @@ extension DiskEngine {
     release(name)
   }
 
-  /// Takes over what a name stands for that the caller holds and has told the index all about.
+  /// Looks at a name and takes over what it finds. The caller holds the name and has told the index
+  /// of every change that it made.
   ///
-  /// - Returns: Whether that may be something else than the index knew.
+  /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult
   func followHeld(_ name: EntryName) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
@@ -159,7 +167,7 @@ extension DiskEngine {
     return isNews
   }
 
-  /// Follows the news that came of a name while it was held, and gives the name back.
+  /// Follows the events of a name that came while it was held, and gives the name back.
   func followLateNews(of name: EntryName) {
     repeat {
       generations.begin(name)
@@ -168,26 +176,27 @@ extension DiskEngine {
     } while !withState { $0.locks.giveBack(name) }
   }
 
-  /// Follows the news that has come of a name so far, and goes on holding it.
+  /// Follows the events of a held name that have come so far, and goes on holding it.
   ///
-  /// Before a value that was just stored is kept in memory: most news is of that store itself. The
-  /// mark stays, and the value is not kept, where it is of something else.
+  /// Called before a value that was just stored is kept in memory, because most of these events are
+  /// of that store itself. If they are of something else, the mark stays and the value is not kept.
   func followNews(ofHeld name: EntryName) {
     guard mayBe(.hasLateNews), withState({ $0.locks.takeNews(of: name) }) else { return }
     if followHeld(name) { withState { $0.locks.leaveNews(of: name) } }
   }
 
-  /// Whether something has happened to a name which the thread that holds it has not looked into.
+  /// Whether events of a held name wait for the thread that holds it.
   package func hasLateNews(of name: EntryName) -> Bool {
     mayBe(.hasLateNews) && withState { $0.locks.haveNews(of: name) }
   }
 }
 
 extension EngineState {
-  /// Whether a name stands for something else than is known.
+  /// Whether a name stands for something else than the index knows.
   fileprivate func isNews(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
     if let victim = doomed[name] { return victim.differs(from: met) }
-    // What is stored while everything is removed may be removed as well, or stay: a scan tells.
+    // A file that is stored during a removal of everything may be removed as well or stay. A scan
+    // finds out.
     if hidesFile(named: name) { return met != nil }
     let sighting = Sighting(
       of: met, known: index.entry(named: name), pending: uses[name], now: now)
@@ -196,11 +205,11 @@ extension EngineState {
 
   /// Takes over what a name stands for.
   ///
-  /// - Returns: Whether a value in memory may be another than the file's.
+  /// - Returns: Whether memory may hold another value than the file.
   fileprivate mutating func follow(
     _ met: IndexedEntry?, of name: EntryName, at now: Timestamp
   ) -> Bool {
-    // The evictor judges the file once more and takes over what it finds.
+    // The evictor looks at the file once more and takes over what it finds.
     if let victim = doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {
       if met != nil { scans.noteMissedNews() }
@@ -212,11 +221,11 @@ extension EngineState {
 }
 
 extension DoomedFiles.Mark {
-  /// Whether somebody has done something to the file.
+  /// Whether another process has removed, changed or replaced the file.
   ///
-  /// Also where it is gone: the evictor holds the name until it has noted what it did, so that it
-  /// was others who removed the file. What they remove is not to be met in memory, where a value
-  /// that a limit evicts may stay.
+  /// True for a file that is gone: the evictor holds the name until it has noted its own removal,
+  /// so another process removed this one. A value that another process removes must leave memory;
+  /// one that a limit evicts may stay there.
   fileprivate func differs(from met: IndexedEntry?) -> Bool {
     guard let met else { return true }
     return met.inode != inode || PackedStamp(met.changeTime) != changeTime
@@ -224,9 +233,9 @@ extension DoomedFiles.Mark {
 }
 
 extension DiskEngine {
-  /// After a file was found in another state than was known, inside of the engine's lock, or was
-  /// trimmed: who read the state before shall neither keep its value nor take its facts for the
-  /// latest.
+  /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
+  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
+  /// another state than known, and after a trim.
   func outdateReaders(of name: EntryName) {
     generations.begin(name)
     generations.end(name)

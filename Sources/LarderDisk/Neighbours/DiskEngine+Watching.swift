@@ -2,8 +2,8 @@ import LarderSystem
 import Synchronization
 
 extension DiskEngine {
-  /// Starts to follow what others do to the directory, unless that was tried before. For who wants
-  /// to hear of it.
+  /// Starts to follow what other processes do to the directory, unless that was tried before.
+  /// Called for an object that wants to hear of it.
   ///
   /// - Complexity: O(1). The first call makes a descriptor and starts a thread.
   package func startWatching() {
@@ -15,10 +15,10 @@ extension DiskEngine {
       return true
     }
     guard isNew else { return }
-    // What happened to the directory itself before the watch has left no event.
+    // Changes of the directory itself before the watch have left no event.
     followReplacement(isUrgent: true)
     noteWhetherAtPath()
-    // Whoever opened the directory before may not have wanted to hear, and scanned it then.
+    // An earlier opener may have scanned the directory without following events.
     rescanOnce()
   }
 
@@ -26,20 +26,20 @@ extension DiskEngine {
     do throws(Errno) {
       let watcher = try Watcher(self)
       try watcher.start()
-      // What another machine does brings no event; what neighbours here do still does.
+      // Another machine's changes bring no events; those of neighbours on this machine do.
       watching.isComplete.store(!isOnNetwork, ordering: .releasing)
       return .watching(watcher)
     } catch {
-      // No instances, watches or threads left: scans do what events would have done.
+      // No instances, watches or threads are left. Scans take the place of events.
       noteUpkeepFailure(error)
       return .unavailable
     }
   }
 
-  /// Whether an object on the directory wants to learn of what others do.
+  /// Whether an object on the directory wants to follow other processes.
   var followsNeighbours: Bool { watching.isWanted.load(ordering: .relaxed) }
 
-  /// Whether events tell everything that others do.
+  /// Whether events report everything that other processes do.
   package var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
 
   private var watcher: Watcher? {
@@ -48,10 +48,10 @@ extension DiskEngine {
     }
   }
 
-  /// Learns of everything that others had done when this was called.
+  /// Takes in everything that other processes had done when this was called.
   ///
   /// - Returns: Whether that was possible.
-  /// - Complexity: One system call when they have done nothing.
+  /// - Complexity: One system call if they have done nothing.
   func catchUp() -> Bool {
     guard hasEvents, let watcher else { return false }
     do throws(Errno) {
@@ -63,9 +63,10 @@ extension DiskEngine {
     }
   }
 
-  /// Ends the events with the engine.
+  /// Stops following events, because the engine ends.
   func endWatching() {
-    // In one step: a watcher that is made between a look and the end would never be stopped.
+    // Read and ended in one step, because a watcher that is made between the two would never be
+    // stopped.
     let watcher: Watcher? = watching.state.withLock { state in
       defer { state = .ended }
       return if case .watching(let watcher) = state { watcher } else { nil }
@@ -84,7 +85,7 @@ extension DiskEngine {
     startRescan()
   }
 
-  /// Watches the directory that has taken the place of the one before.
+  /// Moves the watch to the directory that has replaced the one before.
   func followDirectory() {
     watching.isAstray.store(false, ordering: .relaxed)
     guard let watcher else { return }
@@ -99,12 +100,12 @@ extension DiskEngine {
     noteWhetherAtPath()
   }
 
-  /// Whether the directory was moved away and no other has been met at its path: each call looks for
-  /// one then, but for reads from memory, which keeps nothing meanwhile.
+  /// Whether the directory was moved away and its path leads to no other yet. Each call looks for
+  /// one then, except reads from memory; memory keeps nothing meanwhile.
   package var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
 
-  /// After a watch was made: what moved the directory away before it has left no event, and neither
-  /// does what takes the path later.
+  /// Notes after a watch was made whether the directory is at its path. A move before the watch
+  /// left no event, and a directory that takes the path later brings none.
   private func noteWhetherAtPath() {
     if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }

@@ -1,17 +1,17 @@
 import LarderSystem
 import Synchronization
 
-/// Follows what happens in an engine's directory: a queue of events, and a thread that reads it.
+/// A queue of events of an engine's directory and a thread that reads it.
 ///
-/// The thread sleeps in the kernel until something happens, hands all that has happened to the
-/// engine, and then lets a moment pass, so that a burst of a neighbour's stores wakes it a hundred
-/// times a second at most. Who cannot wait for it reads the queue himself.
+/// The thread sleeps in the kernel until an event comes, hands all events to the engine, and then
+/// pauses for 10 ms, so that a burst of a neighbour's stores wakes it a hundred times a second at
+/// most. A caller that cannot wait for it reads the queue itself with `catchUp`.
 package final class Watcher: Sendable {
   private struct State: Sendable {
     /// The watch on the directory as it is held now.
     var watch: Int32?
     var thread: ThreadIdentity?
-    /// The thread that takes events out and acts on them.
+    /// The thread that reads events and acts on them.
     var reader: ThreadIdentity?
     /// A time by the system's clock at which the queue had been read to its end.
     var lastEmpty = WallClock.systemCoarse.now()
@@ -22,19 +22,19 @@ package final class Watcher: Sendable {
   private let bell: EventDescriptor
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
-  // Raised before the queue is read and lowered when everything read was acted upon. Both it and
-  // the look at the queue are system calls or sequentially consistent, so that who finds the queue
-  // empty and the flag down has missed nothing that happened before.
+  // Raised before the queue is read and lowered when everything read was acted upon. The flag is
+  // sequentially consistent and the look at the queue is a system call, so a caller that finds the
+  // queue empty and the flag down has missed nothing that happened before.
   private let isReading = Atomic<Bool>(false)
   private weak let engine: DiskEngine?
 
-  /// How long the thread lets events gather. With what it takes to act on them it stays below the
-  /// 50 ms that a memory tier may trail by.
+  /// The pause in which events gather. Together with the time to act on them it stays below the 50
+  /// ms that a memory tier may trail by.
   private static let gatheringMilliseconds: Int32 = 10
   /// 64 KiB hold 1,024 events of entries' names.
   private static let bufferByteCount = 64 << 10
 
-  /// Starts to watch; the thread is not started yet.
+  /// Makes the watch; `start()` starts the thread.
   init(_ engine: DiskEngine) throws(Errno) {
     self.engine = engine
     queue = try EventQueue(faults: engine.configuration.faults)
@@ -42,14 +42,14 @@ package final class Watcher: Sendable {
     try follow(engine.location)
   }
 
-  /// Watches the directory that is held now, in the place of the one before.
+  /// Watches the directory that is held now instead of the one before.
   func follow(_ location: DirectoryLocation) throws(Errno) {
     var handle: DirectoryHandle
     repeat {
       handle = location.handle
       try watch(handle, path: location.path)
-      // Another thread may have followed another replacement meanwhile, and this watch taken the
-      // place of that one's.
+      // Another thread may have followed another replacement meanwhile, and this watch may have
+      // replaced that thread's.
     } while handle !== location.handle
   }
 
@@ -70,7 +70,7 @@ package final class Watcher: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Throws: `.tryAgain` when there is no thread to be had.
+  /// - Throws: `.tryAgain` if the system has no thread left.
   func start() throws(Errno) {
     try startThread { self.run() }
   }
@@ -102,16 +102,15 @@ package final class Watcher: Sendable {
     changed.signal()
   }
 
-  /// Whether everything that had happened when this was called is known to the engine; if not, it
-  /// is when this returns.
+  /// Returns when the engine knows everything that had happened at the time of the call.
   ///
-  /// - Complexity: One system call when nothing has happened.
+  /// - Complexity: One system call if nothing has happened.
   func catchUp(_ engine: DiskEngine) throws(Errno) {
     if try queue.isEmpty, !isReading.load(ordering: .sequentiallyConsistent) { return }
     readEvents(for: engine)
   }
 
-  /// Takes the events out and acts on them, one thread at a time, since their order counts.
+  /// Reads the events and acts on them, one thread at a time because their order counts.
   private func readEvents(for engine: DiskEngine) {
     guard becomeReader() else { return }
     isReading.store(true, ordering: .sequentiallyConsistent)
@@ -121,14 +120,15 @@ package final class Watcher: Sendable {
       changed.signal()
     }
     var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
-    // Files' change times are of the clock's last tick, as this is.
+    // Files get the time of the coarse clock's last tick as their change time, and so does this.
     let start = state.withLock { $0.lastEmpty }
     var news = DirectoryNews()
     do throws(Errno) {
-      // To the end before anything is looked at: most of what has come and gone meanwhile cancels
-      // out. Bounded by what the kernel keeps, for neighbours that never rest.
+      // Reads to the end of the queue before any name is looked at, because most files that came
+      // and went meanwhile cancel out. Bounded, because neighbours that never rest would never let
+      // the queue run empty.
       for _ in 0..<64 {
-        // Before the look: what happens between the two is later than this.
+        // Taken before the read: what happens between the two is later than this time.
         let time = WallClock.systemCoarse.now()
         let events = try queue.read(into: &buffer)
         let watch = state.withLock { state in
@@ -144,7 +144,7 @@ package final class Watcher: Sendable {
     if !news.isEmpty { engine.act(on: news, since: start) }
   }
 
-  /// Waits for its turn to read; false in a call from inside of the reading.
+  /// Waits for the turn to read; returns false in a call from inside of the reading.
   private func becomeReader() -> Bool {
     while true {
       let ticket = changed.ticket()
@@ -160,28 +160,28 @@ package final class Watcher: Sendable {
   }
 }
 
-/// Whether an engine hears of what happens in its directory.
+/// The state of an engine's watching of its directory.
 package final class Watching: Sendable {
-  /// How far it has come.
+  /// The progress of the watching.
   package enum State: Sendable {
-    /// Nobody has needed it.
+    /// No object has needed it yet.
     case notStarted
     case watching(Watcher)
-    /// It could not be had; scans take its place.
+    /// The system refused it; scans take its place.
     case unavailable
     /// The engine is ending.
     case ended
   }
 
   let state = ForkSafeMutex(State.notStarted)
-  /// Whether an object on the directory wants to hear; the engine outlives it.
+  /// Whether an object on the directory wants to follow events. The engine outlives that object.
   let isWanted = Atomic<Bool>(false)
-  /// Whether the start was tried, so that asking costs nothing afterwards.
+  /// Whether the start was tried, read without a lock.
   let isSettled = Atomic<Bool>(false)
   /// Whether the directory was moved away, and its path has not led to one again since.
   let isAstray = Atomic<Bool>(false)
-  /// Whether the system has refused events, after which they may have missed something.
+  /// Whether the system has refused events, so that some may have been missed.
   let hasFailed = Atomic<Bool>(false)
-  /// Whether events tell all that others do.
+  /// Whether events report everything that other processes do.
   let isComplete = Atomic<Bool>(false)
 }
