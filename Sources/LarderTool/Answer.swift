@@ -1,12 +1,12 @@
-/// What the command says before any cache is opened: help, the version, or why not.
+/// The output of a command line that needs no cache: help, the version, or a usage error.
 struct Answer: Sendable, Hashable {
-  /// Data and what was asked for.
+  /// The help or the version that was asked for.
   var standardOutput = ""
-  /// Talk.
+  /// The message about a usage error.
   var standardError = ""
   var exitCode = ExitCode.fine
 
-  /// Answers a request for help or the version; nil for a verb that is to be carried out.
+  /// Creates the answer to a request for help or the version. Returns nil for a verb.
   init?(_ request: Request, width: Int, style: TextStyle) {
     switch request {
     case .run: return nil
@@ -18,7 +18,7 @@ struct Answer: Sendable, Hashable {
     }
   }
 
-  /// Answers a command line that makes no sense.
+  /// Creates the answer to a command line that cannot be understood.
   init(_ error: UsageError) {
     standardError = error.text
     exitCode = .usage

@@ -5,8 +5,8 @@ extension Call {
   func openForReading(
     _ directory: [UInt8]? = nil, fileExtension: FileExtension = .none
   ) throws(Failure) -> DiskCache {
-    // Judged by the names before anything is opened as a cache, so that a wrong DIR is never
-    // marked.
+    // Checked by the names in the directory before it is opened as a cache, so that no file is
+    // written to a wrong DIR.
     try requireCache(directory)
     return try open(directory) { configuration in
       configuration.mode = .readOnly
@@ -14,7 +14,7 @@ extension Call {
     }
   }
 
-  /// Opens the cache directory to change it; one that is missing stays missing.
+  /// Opens the cache directory to change it. Does not create a missing directory.
   func openForWriting(
     _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws(Failure) -> DiskCache {
@@ -25,8 +25,8 @@ extension Call {
     }
   }
 
-  /// Opens the cache directory by settings that start from the tool's own: no limit, so that
-  /// nothing is evicted and no scan begins that nobody asked for.
+  /// Opens the cache directory with the tool's own settings. It sets no limit, so that nothing is
+  /// evicted and no scan starts unless the verb asks for one.
   func open(
     _ directory: [UInt8]? = nil, _ change: (inout DiskCache.Configuration) -> Void
   ) throws(Failure) -> DiskCache {
@@ -38,7 +38,7 @@ extension Call {
     }
   }
 
-  /// What the directory is to a cache; nil when it does not exist.
+  /// Returns whether the directory is a cache, empty or foreign; nil if it does not exist.
   func directoryKind(_ directory: [UInt8]? = nil) throws(Failure) -> DirectoryKind? {
     let path = try Self.path(of: directory ?? arguments.directory)
     return try onCache(directory) { () throws(CacheError) in
@@ -50,7 +50,7 @@ extension Call {
     }
   }
 
-  /// Refuses what is no cache directory before anything in it can be changed.
+  /// Throws if the directory is missing or is no cache, before anything in it can be changed.
   private func requireCache(_ directory: [UInt8]? = nil) throws(Failure) {
     let name = directory ?? arguments.directory
     switch try directoryKind(directory) {
@@ -60,9 +60,9 @@ extension Call {
     }
   }
 
-  /// The path of a directory as the library takes it.
+  /// Returns the path of a directory as text, which the library takes.
   static func path(of directory: [UInt8]) throws(Failure) -> String {
-    // The library takes text. A replaced byte would name another directory.
+    // Invalid bytes are refused, because a replacement character would name another directory.
     guard let path = String(validating: directory, as: UTF8.self) else {
       let name = directory.quotedForDisplay
       throw .usage("DIR \(name) is not UTF-8; rename it, or reach it through a link")
@@ -70,7 +70,7 @@ extension Call {
     return path
   }
 
-  /// Runs a step of the library and makes a failure of the tool from its error.
+  /// Runs a step that calls the library, and converts its error to a ``Failure``.
   func onCache<Result: ~Copyable>(
     _ directory: [UInt8]? = nil, _ step: () throws(CacheError) -> Result
   ) throws(Failure) -> Result {
@@ -83,7 +83,7 @@ extension Call {
 }
 
 extension DiskCache.Configuration {
-  /// Sets the extension as it was read from the command line or from a name.
+  /// Sets the extension from the command line or from an entry's name.
   mutating func setFileExtension(_ name: FileExtension) {
     fileExtension = name == .none ? nil : String(decoding: name.bytes, as: UTF8.self)
   }

@@ -1,8 +1,8 @@
 import Larder
 
-/// One use of a verb: what was asked for, and where the answer goes.
+/// One invocation of a verb: its arguments, and the console for its output.
 ///
-/// What each verb does stands in an extension of its own.
+/// Each verb is implemented in an extension of its own.
 struct Call: Sendable {
   let arguments: Arguments
   let console: Console
@@ -12,7 +12,7 @@ struct Call: Sendable {
 }
 
 extension Call {
-  /// The keys to work on, from the arguments or from `--key-file`.
+  /// Returns the keys from the arguments or from `--key-file`.
   func keys() throws(Failure) -> [CacheKey] {
     guard let path = arguments.file(.keyFile) else { return arguments[.key].map { CacheKey($0) } }
     let name = path.quotedForDisplay
@@ -26,10 +26,10 @@ extension Call {
     }
   }
 
-  /// What stands for stdin or stdout in the place of a file.
+  /// The argument that means stdin or stdout instead of a file.
   static let dash = [UInt8(ascii: "-")]
 
-  /// The one key of a verb that takes one.
+  /// Returns the key of a verb that takes one.
   func key() throws(Failure) -> CacheKey {
     guard let key = try keys().first else { throw .usage("KEY is missing") }
     return key
@@ -37,8 +37,9 @@ extension Call {
 }
 
 extension Call {
-  /// The names of keys' files: with the extension asked for, else the bare name if it is there,
-  /// else the only one there is with another, else the bare name.
+  /// Returns the name of each key's file. With `--ext`, the name has that extension. Without, it is
+  /// the bare name if that file exists, else the name of the only file with an extension, else the
+  /// bare name.
   func names(of keys: [CacheKey], in cache: DiskCache) throws(Failure) -> [EntryName] {
     if let wanted = arguments.fileExtension {
       return keys.map { EntryName($0, fileExtension: wanted) }
@@ -46,7 +47,7 @@ extension Call {
     let found = try onCache { () throws(CacheError) in try cache.names(forKeys: keys) }
     var names: [EntryName] = []
     for (key, candidates) in zip(keys, found) {
-      // Guessing among several would make a script depend on what else is in the directory.
+      // Not guessed, because the result of a script would depend on other files in the directory.
       guard candidates.count <= 1 else { throw Self.ambiguous(candidates) }
       names.append(candidates.first ?? EntryName(key))
     }
@@ -60,20 +61,20 @@ extension Call {
 }
 
 extension Call {
-  /// Names the next command, where a person reads both streams.
+  /// Suggests the next command if both streams go to a terminal.
   ///
-  /// On stderr, so that what is copied from stdout has none of it.
+  /// The suggestion is on stderr, so that text copied from stdout does not contain it.
   func suggest(_ verb: String, _ rest: String = "", _ why: String) {
     guard console.isTerminal, console.showsProgress, !isJSON else { return }
     guard let directory = shellDirectory else { return }
     let command = ["larder", verb, directory, rest].filter { !$0.isEmpty }.joined(separator: " ")
-    // The command can be pasted whole or not at all; the reason only if there is room.
+    // The command is shown in full so that it can be pasted; the reason only if there is room.
     let line = "next: \(command)  # \(why)"
     let isShort = line.displayWidth <= console.width ?? .max
     console.talk(console.style.dim(isShort ? line : "next: \(command)") + "\n")
   }
 
-  /// DIR as a word of a shell; nil for one that could not be pasted back.
+  /// DIR quoted for a shell; nil if it contains characters that are unsafe on a terminal.
   private var shellDirectory: String? {
     let word = CacheKey(arguments.directory).shellWord
     return word.map { arguments.directory.first == UInt8(ascii: "-") ? "./\($0)" : $0 }
@@ -81,7 +82,7 @@ extension Call {
 }
 
 extension CacheKey {
-  /// The key as a word of a shell; nil for one that could not be pasted back.
+  /// The key quoted for a shell; nil if it contains characters that are unsafe on a terminal.
   var shellWord: String? {
     guard let text = String(validating: bytes, as: UTF8.self),
       !text.unicodeScalars.contains(where: \.isUnsafeForDisplay)

@@ -1,8 +1,8 @@
 import Larder
 
-/// The command from its arguments to its exit status.
+/// The whole command, from its arguments to its exit status.
 enum Command {
-  /// Carries out a command line, whose first argument is the program's own name.
+  /// Runs a command line. The first argument is the program's name.
   static func run(_ arguments: [[UInt8]], _ console: Console) -> UInt8 {
     do throws(UsageError) {
       let request = try Request(arguments.dropFirst())
@@ -16,18 +16,19 @@ enum Command {
     }
   }
 
-  /// Carries out a verb.
+  /// Runs a verb.
   private static func run(_ verb: Verb, _ call: Call) throws(UsageError) -> UInt8 {
     do throws(Failure) {
       return try verb.run(call).rawValue
     } catch {
-      // Found late, by looking at the directory, and said in the same words as what is found early.
+      // Reported like a mistake that was found while parsing, although it needed a look at the
+      // directory.
       if case .usage(let message) = error { throw UsageError(message, verb: verb) }
       return status(of: error, call.console)
     }
   }
 
-  /// Says what went wrong, if there is anybody to be told, and how the process shall end.
+  /// Writes a failure to stderr and returns the exit status. A broken pipe is not written.
   private static func status(of failure: Failure, _ console: Console) -> UInt8 {
     switch failure {
     case .usage(let sentence):
@@ -40,7 +41,7 @@ enum Command {
     }
   }
 
-  /// Says what needs no cache.
+  /// Writes an answer and returns the exit status.
   private static func answer(_ answer: Answer?, _ console: Console) -> UInt8 {
     guard let answer else { return ExitCode.fine.rawValue }
     console.talk(answer.standardError)
@@ -53,9 +54,9 @@ enum Command {
   }
 }
 
-/// What `larder --version` says.
+/// The output of `larder --version`.
 enum Version {
-  /// The release, by the rules of semantic versioning.
+  /// The release, a semantic version.
   static let current = "0.1.0"
   /// The version of the directory's format that this release reads and writes.
   static let format = 1

@@ -1,20 +1,20 @@
 import Larder
 
-/// Where a command prints, and how.
+/// The streams that a command writes to, and the style of its output.
 struct Console: Sendable {
-  /// How text for people is set off on stdout.
+  /// The style of text for people on stdout.
   let style: TextStyle
-  /// The columns to fit tables into, nil where nothing is to be cut.
+  /// The columns to fit tables into; nil if nothing is to be cut.
   let width: Int?
-  /// Whether a person watches stdout.
+  /// Whether stdout is a terminal.
   let isTerminal: Bool
-  /// Whether a person watches stderr on a terminal that can take a line back.
+  /// Whether stderr is a terminal that can erase a line.
   let showsProgress: Bool
 
-  /// Looks at the process's streams and environment.
+  /// Creates a console from the process's streams and environment.
   ///
-  /// `COLUMNS` wins over what the terminal says, as with `ls` and `ps`; in a pipe it counts for
-  /// nothing, since a script must not lose a part of a key to an exported variable.
+  /// `COLUMNS` wins over the terminal's own width, as with `ls` and `ps`. In a pipe it is ignored,
+  /// because a script must not get cut keys from an exported variable.
   init() {
     isTerminal = StandardStream.output.isTerminal
     let terminal = SystemEnvironment.variable("TERM")
@@ -33,7 +33,7 @@ struct Console: Sendable {
     self.showsProgress = showsProgress
   }
 
-  /// The same streams as if nobody watched: no colour, nothing cut, nothing suggested.
+  /// The same streams without a terminal: no colour, nothing cut, nothing suggested.
   var plain: Console {
     Console(style: .plain, width: nil, isTerminal: false, showsProgress: false)
   }
@@ -43,7 +43,7 @@ struct Console: Sendable {
     do throws(Errno) {
       try StandardStream.output.write(text)
     } catch .brokenPipe {
-      // `larder list DIR | head` is no failure, and nobody wants to read of it.
+      // `larder list DIR | head` is no failure, so there is no message.
       throw .brokenPipe
     } catch {
       throw Failure(error, doing: "write to stdout")
@@ -60,19 +60,19 @@ struct Console: Sendable {
     try print(lines.map { $0 + "\n" }.joined())
   }
 
-  /// Says a sentence on stderr.
+  /// Writes a sentence to stderr.
   ///
-  /// Where that fails nobody is left to be told; the exit status still says it.
+  /// An error of this write is ignored, because the exit status still tells the result.
   func say(_ sentence: String) {
     talk("larder: \(sentence)\n")
   }
 
-  /// Writes talk to stderr as it is.
+  /// Writes text to stderr unchanged. Ignores errors, as ``say(_:)`` does.
   func talk(_ text: String) {
     do throws(Errno) {
       try StandardStream.error.write(text)
     } catch {
-      // See above.
+      // Ignored: see `say(_:)`.
     }
   }
 }

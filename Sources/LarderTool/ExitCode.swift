@@ -1,16 +1,16 @@
 import Larder
 
-/// What the command's exit status says to a script.
+/// The exit status of the command.
 enum ExitCode: UInt8, Sendable, Hashable, CaseIterable {
-  /// Everything was done, also when there was nothing to do.
+  /// Everything was done, or there was nothing to do.
   case fine = 0
-  /// The answer is bad news: a miss, a rejected value, damage.
+  /// The result is bad news: a miss, a rejected value, damage.
   case finding = 1
   /// The command line cannot be understood or contradicts itself.
   case usage = 2
-  /// The path is no cache directory, or holds another version of the format.
+  /// The path is no cache directory, or has another version of the format.
   case notACache = 3
-  /// The system refused or failed.
+  /// A system call failed or was refused.
   case inputOutput = 4
 }
 
@@ -26,9 +26,9 @@ extension ExitCode {
     }
   }
 
-  /// The status for a failure of the library.
+  /// Creates the status for an error of the library.
   ///
-  /// A kind of failure that this version does not know counts as the system's.
+  /// A code that this version does not know counts as `inputOutput`.
   init(_ code: CacheError.Code) {
     self =
       switch code {
@@ -39,7 +39,7 @@ extension ExitCode {
         .nameOccupied, .callerFailed,
         .cancelled, .loadCycle, .notCached, .closed, .forked, .io:
         .inputOutput
-      // The library's codes are nonexhaustive: a newer one must not stop the tool from compiling.
+      // The codes are nonexhaustive, so that the tool compiles with a newer library.
       @unknown default: .inputOutput
       }
   }

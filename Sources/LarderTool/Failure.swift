@@ -1,22 +1,22 @@
 import Larder
 
-/// Why a verb was not carried out.
+/// The reason that a verb failed.
 enum Failure: Error, Sendable {
-  /// What the status and the sentence on stderr say.
+  /// An exit status, and a sentence for stderr.
   case problem(ExitCode, String)
-  /// The command line contradicts itself or what is there.
+  /// The command line contradicts itself or the state of the directory.
   case usage(String)
-  /// Nobody reads what the command prints any more, so that there is nobody to tell either.
+  /// The reader of stdout has closed it. No message is written.
   case brokenPipe
 }
 
 extension Failure {
-  /// A system call on a file that the user named.
+  /// Creates the failure of a system call on a file that the user named.
   init(_ errno: Errno, doing what: String) {
     self = .problem(.inputOutput, "cannot \(what): \(errno)")
   }
 
-  /// A failure of the library on a directory that the user named.
+  /// Creates the failure for an error of the library on a directory that the user named.
   init(_ error: CacheError, directory: [UInt8]) {
     let name = directory.quotedForDisplay
     let sentence =
@@ -32,7 +32,7 @@ extension Failure {
     self = .problem(ExitCode(error.code), sentence)
   }
 
-  /// The directory is not there; `maker` would make it.
+  /// Returns the failure for a missing directory; `maker` is the command that would create it.
   static func missing(_ directory: [UInt8], maker: String = "larder put") -> Failure {
     .problem(.notACache, sentence(onMissing: directory, maker: maker))
   }
@@ -46,7 +46,7 @@ extension Failure {
       : "\(name) does not exist; \(maker) would make it"
   }
 
-  /// Whether a path at which nothing can be opened is a link.
+  /// Whether a path that cannot be opened exists all the same, as a link to nothing does.
   static func isLink(_ path: [UInt8]) -> Bool {
     do throws(Errno) {
       return try Path(path).isTaken()
@@ -55,7 +55,7 @@ extension Failure {
     }
   }
 
-  /// The directory holds only other things. Only a verb that writes may offer to take it.
+  /// Returns the failure for a directory of other files. Only a verb that writes offers a cure.
   static func notACache(_ directory: [UInt8], cure: String? = nil) -> Failure {
     let cure = cure ?? "name the directory of a cache"
     return .problem(

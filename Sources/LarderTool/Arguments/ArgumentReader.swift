@@ -1,7 +1,7 @@
 /// Cuts a command line into operands and options, front to back.
 ///
-/// `--name value`, `--name=value`, `-n value`, `-nvalue` and `-n=value` are the same; `--` makes
-/// operands of all that follows; `-` alone is an operand.
+/// `--name value`, `--name=value`, `-n value`, `-nvalue` and `-n=value` are the same. After `--`,
+/// every argument is an operand. `-` alone is an operand.
 struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
   private var rest: ArraySlice<[UInt8]>
   private var optionsHaveEnded = false
@@ -13,7 +13,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     self.vocabulary = vocabulary
   }
 
-  /// The next step, nil at the end.
+  /// Returns the next operand or option; nil at the end.
   mutating func next() -> ArgumentToken? {
     guard let argument = rest.popFirst() else { return nil }
     if optionsHaveEnded || argument.count < 2 || argument[0] != Self.dash {
@@ -30,7 +30,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
   private static let dash = UInt8(ascii: "-")
   private static let equals = UInt8(ascii: "=")
 
-  /// Takes `--name`, with what follows `=` or stands next as its value.
+  /// Takes `--name` and its value: the text after `=`, or the next argument.
   private mutating func long(_ argument: [UInt8]) -> ArgumentToken {
     let name = argument.dropFirst(2).prefix { $0 != Self.equals }
     guard let option = option(named: name) else {
@@ -43,23 +43,23 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     return .option(option, value: takeValue(of: option))
   }
 
-  /// Takes `-n`, with what is attached or stands next as its value.
+  /// Takes `-n` and its value: the attached text, or the next argument.
   private mutating func short(_ argument: [UInt8]) -> ArgumentToken {
     guard let option = option(letter: argument[1]) else { return .unknown(argument) }
     var attached = argument.dropFirst(2)
     if attached.first == Self.equals { attached.removeFirst() }
-    // Letters are not bundled: what is attached is a value, which a flag then refuses.
+    // Letters are not bundled: the attached text is a value. A flag with a value is an error later.
     if argument.count > 2 { return .option(option, value: Array(attached)) }
     return .option(option, value: takeValue(of: option))
   }
 
-  /// The next argument, if the option wants a value and it is not an option itself.
+  /// Takes the next argument if the option has a value and the argument is not an option.
   private mutating func takeValue(of option: Option) -> [UInt8]? {
     guard option.kind != .flag, let next = rest.first, !isOption(next) else { return nil }
     return rest.popFirst()
   }
 
-  /// Whether an argument can only be meant as an option: `-5` and `--odd` are values.
+  /// Whether an argument names a known option. `-5` and `--odd` name none, so they are values.
   private func isOption(_ argument: [UInt8]) -> Bool {
     guard argument.starts(with: [Self.dash, Self.dash]) else {
       return argument.count == 2 && argument[0] == Self.dash && option(letter: argument[1]) != nil
@@ -77,12 +77,12 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
   }
 }
 
-/// One step through the command line.
+/// One operand or option of a command line.
 enum ArgumentToken: Sendable {
   /// An argument without dashes, or any after `--`.
   case operand([UInt8])
-  /// An option, with the bytes of its value if any were given.
+  /// An option, and the bytes of its value if there is one.
   case option(Option, value: [UInt8]?)
-  /// Something with dashes that no verb knows; the value after `=` is cut off.
+  /// An argument with dashes that is no option of any verb, without `=` and the text after it.
   case unknown([UInt8])
 }

@@ -1,5 +1,5 @@
 extension Arguments {
-  /// Reads the steps after the verb against its table.
+  /// Reads the arguments after the verb and checks them against the verb's table.
   init(_ tokens: some Sequence<ArgumentToken>, of verb: Verb) throws(UsageError) {
     self.init()
     var loose: [[UInt8]] = []
@@ -22,7 +22,7 @@ extension Arguments {
   ) throws(UsageError) {
     guard verb.option(named: option.name) != nil else { throw .foreign(option, of: verb) }
     let isFirst = set(option, try Self.value(of: option, value, verb: verb))
-    // A flag twice says the same; a value twice says two things.
+    // A repeated flag is harmless, but two values contradict each other.
     guard isFirst || option.kind == .flag else {
       throw UsageError("--\(option.name) is given twice", verb: verb)
     }
@@ -45,14 +45,14 @@ extension Arguments {
     }
   }
 
-  /// Hands the arguments without dashes to the places of the verb, front to back.
+  /// Assigns the arguments without dashes to the verb's operands, front to back.
   private mutating func bind(_ loose: [[UInt8]], of verb: Verb) throws(UsageError) {
     var rest = loose[...]
-    // With --key-file there is no KEY, and the next argument is the next place's.
+    // With --key-file there is no KEY, so the next argument belongs to the next operand.
     for operand in verb.operands where operand.role != .key || !has(.keyFile) {
       let taken = rest.prefix(operand.counts.upperBound)
       guard taken.count >= operand.counts.lowerBound else { throw .missing(operand, of: verb) }
-      // No path is empty; a key may be.
+      // A key may be empty; a path may not.
       if operand.role != .key, taken.contains([]) { throw .empty(operand, of: verb) }
       self[operand.role] = Array(taken)
       rest = rest.dropFirst(taken.count)

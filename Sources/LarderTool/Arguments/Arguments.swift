@@ -5,13 +5,13 @@ struct Arguments: Sendable {
   private var options: [String: OptionValue] = [:]
   private var operands: [Operand.Role: [[UInt8]]] = [:]
 
-  /// The arguments at the place of a role, in order; none when the place was left out.
+  /// The arguments of the operand with a role, in order; empty if the operand was left out.
   subscript(role: Operand.Role) -> [[UInt8]] {
     get { operands[role] ?? [] }
     set { operands[role] = newValue }
   }
 
-  /// Keeps the value of an option, and tells whether it is the first.
+  /// Sets the value of an option, and returns whether it had none before.
   mutating func set(_ option: Option, _ value: OptionValue) -> Bool {
     options.updateValue(value, forKey: option.name) == nil
   }
@@ -22,32 +22,32 @@ struct Arguments: Sendable {
   /// Whether an option was given.
   func has(_ option: Option) -> Bool { options[option.name] != nil }
 
-  /// The path given with an option.
+  /// Returns the path given with an option.
   func file(_ option: Option) -> [UInt8]? {
     if case .file(let path) = options[option.name] { path } else { nil }
   }
 
-  /// The size given with an option.
+  /// Returns the size given with an option.
   func size(_ option: Option) -> ByteCount? {
     if case .size(let size) = options[option.name] { size } else { nil }
   }
 
-  /// The length of time given with an option.
+  /// Returns the duration given with an option.
   func duration(_ option: Option) -> TimeSpan? {
     if case .duration(let duration) = options[option.name] { duration } else { nil }
   }
 
-  /// The expiration given with an option.
+  /// Returns the expiration given with an option.
   func expiration(_ option: Option) -> Expiration? {
     if case .expiration(let expiration) = options[option.name] { expiration } else { nil }
   }
 
-  /// The count given with an option.
+  /// Returns the count given with an option.
   func count(_ option: Option) -> Int? {
     if case .count(let count) = options[option.name] { count } else { nil }
   }
 
-  /// The word chosen with an option.
+  /// Returns the word given with an option that takes one of several words.
   func choice(_ option: Option) -> String? {
     if case .choice(let word) = options[option.name] { word } else { nil }
   }

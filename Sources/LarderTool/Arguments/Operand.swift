@@ -1,37 +1,37 @@
-/// One place for arguments that are not options: `DIR`, `KEY`, `[FILE|-]`.
+/// A position for arguments that are not options: `DIR`, `KEY`, `[FILE|-]`.
 struct Operand: Sendable {
-  /// What the arguments at this place are.
+  /// The meaning of the arguments of an operand.
   enum Role: Sendable, Hashable {
     /// The path of the cache directory, as bytes.
     case directory
-    /// The path of a second one, as bytes.
+    /// The path of a second cache directory, as bytes.
     case otherDirectory
     /// The name of a shell.
     case shell
     /// A key, as bytes.
     case key
-    /// The path of a file, or the name of one in the directory, as bytes.
+    /// The path of a file, or the name of a file in the directory, as bytes.
     case file
-    /// A word that says what to do.
+    /// The word for an action, such as `pack`.
     case action
   }
 
-  /// How many arguments the place takes. All but the last place of a verb take one.
+  /// The number of arguments that an operand takes. All but the last operand of a verb take one.
   enum Arity: Sendable, Hashable {
-    /// Exactly one; one and more; none or one; any number.
+    /// Exactly one; one or more; none or one; any number.
     case one, oneOrMore, optional, any
   }
 
-  /// What the arguments here are.
+  /// The meaning of the arguments.
   let role: Role
-  /// How many there are.
+  /// The number of arguments that the operand takes.
   let arity: Arity
-  /// What stands for them in help texts.
+  /// The placeholder in help texts.
   let placeholder: String
-  /// One phrase without a full stop.
+  /// The explanation in help texts: one phrase without a full stop.
   let help: String
 
-  /// The operand as it stands in a usage line.
+  /// The operand as a usage line shows it.
   var usage: String {
     switch arity {
     case .one: placeholder
@@ -41,7 +41,7 @@ struct Operand: Sendable {
     }
   }
 
-  /// The fewest and the most arguments.
+  /// The smallest and the largest number of arguments.
   var counts: ClosedRange<Int> {
     switch arity {
     case .one: 1...1
@@ -53,17 +53,17 @@ struct Operand: Sendable {
 }
 
 extension Operand {
-  /// What nearly every verb works on.
+  /// The cache directory, which nearly every verb has.
   static let directory = Operand(
     role: .directory, arity: .one, placeholder: "DIR", help: "The cache directory")
-  /// What the first is compared with.
+  /// The directory that the first one is compared with.
   static let otherDirectory = Operand(
     role: .otherDirectory, arity: .one, placeholder: "DIR2", help: "The cache directory to compare")
-  /// Whose language completions are written in.
+  /// The shell to write completions for.
   static let shell = Operand(
     role: .shell, arity: .one, placeholder: "SHELL",
     help: "One of \(CompletionShell.allCases.map(\.rawValue).joined(separator: ", "))")
-  /// What names one value.
+  /// The key of one value.
   static let key = Operand(
     role: .key, arity: .one, placeholder: "KEY", help: "The key, taken byte for byte")
 }

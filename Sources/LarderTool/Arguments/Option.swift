@@ -1,17 +1,17 @@
 import Larder
 
-/// One option of one verb: what parsing, help, completions and the manual know about it.
+/// One option of one verb. Parsing, help, completions and the manual are made from it.
 struct Option: Sendable {
-  /// The long name without its dashes; it means the same kind of value wherever it appears.
+  /// The long name without its dashes. It has the same kind of value in every verb.
   let name: String
-  /// The short name, if it has one.
+  /// The short name; nil if it has none.
   let letter: Character?
-  /// What follows it.
+  /// The kind of its value.
   let kind: Kind
-  /// One sentence without a full stop.
+  /// The explanation in help texts: one sentence without a full stop.
   let help: String
 
-  /// Declares an option; the name without dashes, the help without a full stop.
+  /// Creates an option. The name has no dashes, the help no full stop.
   init(_ name: String, _ letter: Character?, _ kind: Kind, _ help: String) {
     self.name = name
     self.letter = letter
@@ -19,42 +19,42 @@ struct Option: Sendable {
     self.help = help
   }
 
-  /// The option as it stands in a usage line: `--to SIZE`.
+  /// The option as a usage line shows it: `--to SIZE`.
   var usage: String {
     kind.placeholder.map { "--\(name) \($0)" } ?? "--\(name)"
   }
 
-  /// The option as it stands in a list: `-o, --output FILE`.
+  /// The option as a list shows it: `-o, --output FILE`.
   var term: String {
     letter.map { "-\($0), \(usage)" } ?? "    \(usage)"
   }
 }
 
 extension Option {
-  /// Explains instead of doing; wins over every other mistake on the line.
+  /// The flag for help. If it is given, other mistakes on the line are ignored.
   static let help = Option("help", "h", .flag, "Show this help and exit")
-  /// Stands alone, without a verb.
+  /// The flag for the version. It is used without a verb.
   static let version = Option("version", nil, .flag, "Show the version and exit")
-  /// Belongs to every verb; the object has `"schema": 1`.
+  /// The flag for JSON, which every verb has. The object contains `"schema": 1`.
   static let json = Option("json", nil, .flag, "Answer with one JSON object on stdout")
-  /// Belongs to every verb; what a pipe gets.
+  /// The flag for the output that a pipe gets, which every verb has.
   static let plain = Option(
     "plain", nil, .flag, "No colours, no bars of blocks, nothing cut, no hints: as in a pipe")
-  /// Changes nothing; the answer is that of the real run.
+  /// The flag that makes a verb change nothing. The answer is that of a real run.
   static let dryRun = Option("dry-run", nil, .flag, "Only say what would be removed")
-  /// Belongs to every verb that takes a key.
+  /// The extension of the key's file, for every verb that takes a key.
   static let fileExtension = Option(
     "ext", nil, .fileExtension,
     "The extension of the entry's file (default: none, then the only one there)")
-  /// Belongs to every verb that takes a key, and replaces that argument.
+  /// The file with the key, for every verb that takes a key. It replaces the argument KEY.
   static let keyFile = Option(
     "key-file", nil, .file, "Take the key from a file, byte for byte, instead of KEY (-: stdin)")
 }
 
 extension Option {
-  /// What follows an option, which decides its placeholder, its check and its completion.
+  /// The kind of an option's value. It decides the placeholder, the check and the completion.
   enum Kind: Sendable, Hashable {
-    /// Nothing: it is there or not.
+    /// No value.
     case flag
     /// A path, as bytes.
     case file
@@ -62,19 +62,19 @@ extension Option {
     case fileExtension
     /// A size in bytes.
     case size
-    /// A length of time.
+    /// A duration.
     case duration
-    /// A length of time or `never`.
+    /// A duration or `never`.
     case expiration
-    /// A whole number from 0.
+    /// A whole number, at least 0.
     case count
-    /// One of several words, and what stands for them in help texts.
+    /// One of several words. The first value is the placeholder in help texts.
     case choice(String, [String])
   }
 }
 
 extension Option.Kind {
-  /// What stands for the value in help texts, nil when there is none.
+  /// The placeholder for the value in help texts; nil for a flag.
   var placeholder: String? {
     switch self {
     case .flag: nil
@@ -115,9 +115,9 @@ extension Option.Kind {
   }
 }
 
-/// What was given with an option, already read.
+/// The parsed value of an option.
 enum OptionValue: Sendable, Hashable {
-  /// It was there.
+  /// The flag was given.
   case flag
   /// A path, never empty.
   case file([UInt8])
@@ -125,9 +125,9 @@ enum OptionValue: Sendable, Hashable {
   case fileExtension(FileExtension)
   /// A size, never negative.
   case size(ByteCount)
-  /// A length of time, never negative.
+  /// A duration, never negative.
   case duration(TimeSpan)
-  /// Never, or a length of time.
+  /// `never` or a duration.
   case expiration(Expiration)
   /// A whole number, never negative.
   case count(Int)

@@ -1,18 +1,18 @@
-/// What a command line asks for.
+/// The parsed command line.
 enum Request: Sendable {
-  /// To carry out a verb.
+  /// Run a verb.
   case run(Verb, Arguments)
-  /// To explain a verb, or the command when there is none.
+  /// Show the help of a verb, or of the command if there is none.
   case help(Verb?)
-  /// To name the version, as JSON or as a line.
+  /// Show the version, as JSON or as a line.
   case version(isJSON: Bool)
 }
 
 extension Request {
-  /// Understands the arguments after the program's name.
+  /// Parses the arguments after the program's name.
   ///
-  /// The first argument that is no option is the verb. `--help` wins over every other mistake, and
-  /// `help VERB` is the same.
+  /// The first argument that is no option is the verb. With `--help`, other mistakes are ignored.
+  /// `help VERB` is the same as `VERB --help`.
   init(_ arguments: some Sequence<[UInt8]>) throws(UsageError) {
     var tokens = Array(ArgumentReader(arguments, vocabulary: Verb.vocabulary))
     let hasHelpFlag = tokens.contains { $0.isFlag(.help) }
@@ -21,7 +21,7 @@ extension Request {
       self = try Self.withoutVerb(tokens, wantsHelp: wantsHelp)
       return
     }
-    // Options are judged only now: what a line lacks or has too much of depends on its verb.
+    // Options are checked after the verb is known, because each verb has its own options.
     guard let verb = Verb.named(name) else {
       // `larder --help frob` asks for help, and `larder help frob` for help with frob.
       if hasHelpFlag {
@@ -33,7 +33,7 @@ extension Request {
     self = wantsHelp ? .help(verb) : .run(verb, try Arguments(tokens, of: verb))
   }
 
-  /// Understands a line that holds nothing but options.
+  /// Parses a command line that consists of options alone.
   private static func withoutVerb(
     _ tokens: [ArgumentToken], wantsHelp: Bool
   ) throws(UsageError) -> Request {
@@ -53,7 +53,7 @@ extension ArgumentToken {
 }
 
 extension [ArgumentToken] {
-  /// Takes out the first operand.
+  /// Removes and returns the first operand.
   fileprivate mutating func takeOperand() -> [UInt8]? {
     for (index, token) in enumerated() {
       guard case .operand(let bytes) = token else { continue }
@@ -63,7 +63,7 @@ extension [ArgumentToken] {
     return nil
   }
 
-  /// Takes out the first operand if it is a given word.
+  /// Removes the first operand if it is the given word, and returns whether it was.
   fileprivate mutating func takeVerb(of word: String) -> Bool {
     var rest = self
     guard let bytes = rest.takeOperand(), bytes.elementsEqual(word.utf8) else { return false }

@@ -1,13 +1,13 @@
-/// Something that a verb's arguments have to satisfy together, said once for help and errors.
+/// A condition on several arguments of a verb, with one sentence for both help and errors.
 struct Rule: Sendable {
   /// The sentence, in lower case and without a full stop.
   let sentence: String
-  /// What the usage line shows of it, if anything.
+  /// The rule's part of the usage line; nil if it has none.
   let usage: String?
-  /// Tells whether the arguments satisfy it.
+  /// Returns whether the arguments satisfy the rule.
   let holds: @Sendable (Arguments) -> Bool
 
-  /// Creates a rule of the caller's own.
+  /// Creates a rule with any condition.
   init(
     _ sentence: String, usage: String? = nil, holds: @escaping @Sendable (Arguments) -> Bool
   ) {
@@ -16,7 +16,7 @@ struct Rule: Sendable {
     self.holds = holds
   }
 
-  /// One of the options has to be given and no second one.
+  /// Returns the rule that exactly one of some options is given.
   static func exactlyOne(of options: [Option]) -> Rule {
     let names = options.map { "--\($0.name)" }.joined(separator: ", ")
     let usage = options.map(\.usage).joined(separator: " | ")
@@ -25,12 +25,13 @@ struct Rule: Sendable {
     }
   }
 
-  /// Only one source can be stdin; a second one would find it empty.
+  /// The rule that at most one argument is read from stdin, because a second one would find it
+  /// empty.
   static let oneReaderOfStandardInput = Rule("only one of key and values can come from stdin") {
     let dash = [UInt8(ascii: "-")]
     let files = $0[.file]
-    // The values stand in every second place, with the keys of further pairs between them; without
-    // any, the value is stdin.
+    // Every second argument is the path of a value; between them are the keys of further pairs.
+    // Without any, the value is read from stdin.
     let values =
       files.isEmpty
       ? [dash] : files.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)

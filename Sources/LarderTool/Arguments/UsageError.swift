@@ -1,11 +1,11 @@
-/// Why a command line cannot be carried out: exit status 2.
+/// A mistake on the command line: exit status 2.
 struct UsageError: Error, Sendable {
-  /// What is wrong, and the cure if there is one.
+  /// The mistake, and the remedy if there is one.
   let message: String
-  /// The verb it concerns, if one was recognised.
+  /// The verb of the command line; nil if it was not recognised.
   let verb: Verb?
 
-  /// Creates an error; the message begins in lower case and has no full stop.
+  /// Creates an error. The message begins in lower case and has no full stop.
   init(_ message: String, verb: Verb? = nil) {
     self.message = message
     self.verb = verb
@@ -19,13 +19,13 @@ struct UsageError: Error, Sendable {
 }
 
 extension UsageError {
-  /// The first argument is no verb.
+  /// Returns the error for a first argument that is no verb.
   static func unknownVerb(_ name: [UInt8]) -> UsageError {
     let guess = Verb.suggestion(for: name).map { "; did you mean \($0)?" } ?? ""
     return UsageError("there is no verb \(name.quotedForDisplay)\(guess)")
   }
 
-  /// Something with dashes is no option of any verb.
+  /// Returns the error for an argument with dashes that is no option of any verb.
   static func unknownOption(_ bytes: [UInt8], of verb: Verb?) -> UsageError {
     let name = String(decoding: bytes.drop { $0 == UInt8(ascii: "-") }, as: UTF8.self)
     let known = verb?.options.map(\.name) ?? [Option.help.name, Option.version.name]
@@ -34,24 +34,24 @@ extension UsageError {
     return UsageError("there is no option \(bytes.quotedForDisplay); \(cure)", verb: verb)
   }
 
-  /// An option belongs to other verbs.
+  /// Returns the error for an option that only other verbs have.
   static func foreign(_ option: Option, of verb: Verb) -> UsageError {
     let owners = Verb.all.filter { $0.option(named: option.name) != nil }.map(\.name)
     let note = owners.isEmpty ? "stands without a verb" : "is for \(owners.joined(separator: ", "))"
     return UsageError("there is no option --\(option.name) here; it \(note)", verb: verb)
   }
 
-  /// A place was left empty.
+  /// Returns the error for an operand that was left out.
   static func missing(_ operand: Operand, of verb: Verb) -> UsageError {
     UsageError("\(operand.placeholder) is missing: \(verb.usage)", verb: verb)
   }
 
-  /// A path has no characters.
+  /// Returns the error for an empty path.
   static func empty(_ operand: Operand, of verb: Verb) -> UsageError {
     UsageError("\(operand.placeholder) is empty: \(verb.usage)", verb: verb)
   }
 
-  /// More arguments than places.
+  /// Returns the error for an argument after the last operand.
   static func surplus(_ argument: [UInt8], of verb: Verb) -> UsageError {
     UsageError("\(argument.quotedForDisplay) is one argument too many: \(verb.usage)", verb: verb)
   }

@@ -5,20 +5,20 @@ extension Verb {
     stamp, record, fixture, completions, man, demo,
   ]
 
-  /// Every option that any verb has, once, and the two of the command itself.
+  /// The options of all verbs, each name once, and `--version`.
   ///
-  /// An option takes a value everywhere or nowhere, so that options can stand before the verb.
+  /// An option takes a value in every verb or in none, so that options can stand before the verb.
   static let vocabulary: [Option] = {
     var seen: Set<String> = []
     return ([.version] + all.flatMap(\.options)).filter { seen.insert($0.name).inserted }
   }()
 
-  /// The verb of a name, nil when there is none.
+  /// Returns the verb with a name; nil if there is none.
   static func named(_ name: [UInt8]) -> Verb? {
     all.first { name.elementsEqual($0.name.utf8) }
   }
 
-  /// The name of the verb that was probably meant.
+  /// Returns the name of the verb that a mistyped name most likely means.
   static func suggestion(for name: [UInt8]) -> String? {
     let word = String(decoding: name, as: UTF8.self).lowercased()
     if let verb = all.first(where: { $0.synonyms.contains(word) }) { return verb.name }

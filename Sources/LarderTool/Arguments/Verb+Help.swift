@@ -1,5 +1,5 @@
 extension Verb {
-  /// The text of `larder VERB --help`.
+  /// Returns the text of `larder VERB --help`.
   func helpText(width: Int, style: TextStyle) -> String {
     var help = HelpText(width: width, style: style)
     help.paragraph("larder \(name): \(summary)")
@@ -12,7 +12,7 @@ extension Verb {
     return help.text
   }
 
-  /// How to write the values of its options.
+  /// The sentences on the notation of sizes and durations, if the verb has such options.
   private var valueNotes: [String] {
     let kinds = options.map(\.kind)
     return [
@@ -22,7 +22,7 @@ extension Verb {
     ].compactMap(\.self)
   }
 
-  /// The text of `larder --help`.
+  /// Returns the text of `larder --help`.
   static func overview(width: Int, style: TextStyle) -> String {
     var help = HelpText(width: width, style: style)
     help.paragraph("larder: a disk cache you can read with ls")

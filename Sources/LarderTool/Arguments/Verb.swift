@@ -1,33 +1,33 @@
-/// One thing the command does: its table of operands and options, from which everything else that
-/// depends on them is made.
+/// A subcommand with its operands and options. Parsing, help, completions and the manual are made
+/// from this table.
 struct Verb: Sendable {
   /// The word on the command line.
   let name: String
-  /// What it does, as a phrase in the imperative without a full stop.
+  /// The effect, as a phrase in the imperative without a full stop.
   let summary: String
-  /// Other words that people try for it; used for suggestions only.
+  /// Other words that users try for it. They are used for suggestions only.
   var synonyms: [String] = []
   /// The arguments without dashes, in order.
   let operands: [Operand]
-  /// Its own options; `--json`, `--plain` and `--help` come on top.
+  /// The options of this verb, without `--json`, `--plain` and `--help`, which every verb has.
   var ownOptions: [Option] = []
-  /// What the arguments have to satisfy together.
+  /// The conditions on several arguments at once.
   var rules: [Rule] = []
-  /// What else the help says, a paragraph each.
+  /// Further paragraphs of the help.
   var notes: [String] = []
 
-  /// Carries it out.
+  /// Runs the verb.
   let run: @Sendable (Call) throws(Failure) -> ExitCode
 
-  /// All its options.
+  /// All options, with those that every verb has.
   var options: [Option] { ownOptions + [.json, .plain, .help] }
 
-  /// The option with a name, nil when the verb has none.
+  /// Returns the option with a name; nil if the verb has none.
   func option(named name: String) -> Option? {
     options.first { $0.name == name }
   }
 
-  /// The line that shows how to type it.
+  /// The usage line.
   var usage: String {
     let required = rules.compactMap(\.usage)
     let words = ["larder", name] + required + ["[OPTIONS]"] + operands.map(\.usage)
