@@ -2,18 +2,19 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// The value stored under a key; one in memory is returned at once, without a hop, unless
-  /// `.strict` has something to learn first.
+  /// The value stored under a key. A value in memory is returned at once, without a switch of
+  /// threads, unless `.strict` has to learn first of changes by other processes.
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
     if disk.isStrict {
-      // To learn of what others have done can take looks at their files.
+      // In the background, because learning of other processes' changes can take looks at their
+      // files.
       return try await disk.executor.run("value") { () throws(CacheError) in
         try self.value(forKey: key)
       }
     }
-    // Inline: a value that is in memory needs no other thread.
+    // On this thread, because a value in memory needs no other.
     if let value = memory.value(forKey: key) { return value }
     return try await disk.executor.run("value") { () throws(CacheError) in
       try self.valueFromDisk(key)
@@ -61,7 +62,7 @@ extension Cache {
     }
   }
 
-  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  /// The tier that would answer a read now; nil for none. Does not count as a use.
   public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
     let key = key.cacheKey
     return try await disk.executor.run("tier") { () throws(CacheError) in try self.tier(forKey: key)

@@ -8,17 +8,17 @@ extension Cache {
   public func values(
     forKeys keys: [some CacheKeyConvertible]
   ) async -> [Result<Value?, CacheError>] {
-    // Keys are made here, in the caller's task: a conversion of the caller's own need not be
+    // Keys are converted here, in the caller's task, because a type of the caller need not be
     // Sendable.
     await disk.executor.map(keys.map(\.cacheKey)) { (key) throws(CacheError) in
       try self.value(forKey: key)
     }
   }
 
-  /// Stores many values at once, in parallel on the cache's threads. Of two with one key either may
-  /// be the last.
+  /// Stores many values at once, in parallel on the cache's threads. If a key occurs twice, either
+  /// of its values may be stored last.
   ///
-  /// - Returns: For each value, in the order given, what became of it or the error of its store.
+  /// - Returns: For each value, in the order given, the outcome or the error of its store.
   @discardableResult
   public func store(
     contentsOf values: [(key: some CacheKeyConvertible, value: Value)],

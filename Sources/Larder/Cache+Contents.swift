@@ -1,5 +1,4 @@
-// What the disk tier holds and what leaves both tiers, asked of the cache itself. What is in memory
-// alone does not count.
+// The contents of the disk tier, and removals from both tiers. Values in memory alone don't count.
 extension Cache {
   /// The number of values on disk. Waits for the first scan; expired ones that have not been swept
   /// count.
@@ -29,14 +28,14 @@ extension Cache {
   /// The bytes of all values on disk together. Waits for the first scan.
   public func totalSize() async throws(CacheError) -> Int { try await disk.totalSize() }
 
-  /// The keys of all values on disk whose files say them, the least recently used first, expired
-  /// ones included. Does not count as use.
+  /// The keys of all values on disk whose files record their key, the least recently used first,
+  /// expired ones included. Does not count as use.
   ///
   /// - Throws: `CacheError`, as `DiskCache.keys()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func keys() throws(CacheError) -> [CacheKey] { try disk.keys() }
 
-  /// The keys of all values on disk whose files say them, the least recently used first.
+  /// The keys of all values on disk whose files record their key, the least recently used first.
   public func keys() async throws(CacheError) -> [CacheKey] { try await disk.keys() }
 
   /// All entries on disk, expired ones included, the least recently used first. Does not count as
@@ -67,7 +66,7 @@ extension Cache {
   /// Removes a value from both tiers and returns it; nil when there was none that is valid and
   /// decodes.
   ///
-  /// What is returned is what was removed from disk: no store of this process comes between.
+  /// Returns the value that was removed from disk: no store of this process comes in between.
   ///
   /// - Throws: `CacheError`, as `remove(forKey:)` does.
   /// - Complexity: O(bytes).
@@ -87,8 +86,8 @@ extension Cache {
     }
   }
 
-  /// Removes the values whose entries on disk a closure chooses from both tiers, expired ones
-  /// included, and waits for the end.
+  /// Removes the values whose entries on disk a closure chooses, expired ones included, from both
+  /// tiers, and waits for the end.
   ///
   /// ```swift
   /// try cache.removeAll { $0.byteCount > 1 << 20 }
@@ -111,16 +110,17 @@ extension Cache {
     try await disk.removeAll(where: isChosen)
   }
 
-  /// Removes all variants of something that has a key, and the value of that key itself.
+  /// Removes the value of a key and all its variants.
   ///
-  /// - Throws: `CacheError`, as `DiskCache.removeVariants(of:)` does, which says what stays.
+  /// - Throws: `CacheError`, as `DiskCache.removeVariants(of:)` does; its documentation says which
+  ///   values stay then.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
     try disk.removeVariants(of: key)
   }
 
-  /// Removes all variants of something that has a key, and the value of that key itself.
+  /// Removes the value of a key and all its variants.
   @discardableResult
   public func removeVariants(
     of key: some CacheKeyConvertible
@@ -133,7 +133,7 @@ extension CacheStatistics {
   /// The share of reads that found a value in either tier, 0 to 1; nil before the first read.
   ///
   /// A read that memory could not answer counts once, as a hit or a miss of the disk. A load looks
-  /// twice, and so a value that had to be loaded counts as two misses.
+  /// twice, so a value that had to be loaded counts as two misses.
   public var hitRate: Double? {
     let hits = memory.hits + disk.hits
     let reads = hits + disk.missCount

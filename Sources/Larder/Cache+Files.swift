@@ -1,5 +1,5 @@
 extension Cache {
-  /// Lends the open file of a value; without a valid one, a closure writes it first.
+  /// Lends the open file of a value. Without a valid value, a closure writes it first.
   ///
   /// ```swift
   /// let count = try await images.withFile(forKey: url) { file in
@@ -9,25 +9,25 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// However many tasks ask for a file at once, one load runs, and each of them is lent the file.
-  /// Neither what is written nor what is read is held in memory. A load that throws, or that nobody
-  /// waits for any more and which is cancelled then, leaves nothing. A store or a removal of the key
-  /// during the load wins: the waiting tasks look again.
+  /// However many tasks ask for a file at once, one load runs, and each task is lent the file.
+  /// Neither the written nor the read content is held in memory. A load that throws leaves nothing,
+  /// and so does one that is cancelled because no task waits for it any more. If the key is stored
+  /// or removed during the load, that wins: the waiting tasks look again.
   ///
-  /// A load of the same key by `value(forKey:orStore:)` does not count as the same load. A load must
-  /// not ask for its own key.
+  /// A load of the same key by `value(forKey:orStore:)` does not count as the same load. A load
+  /// must not ask for its own key.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
+  ///   - key: The key of the value.
   ///   - expiration: How long the written value is valid; the configured time when nil.
-  ///   - extendedData: Up to 1,024 bytes kept beside the value.
-  ///   - body: Reads the file, on one of the cache's threads; the file stays readable whatever
-  ///     happens to the entry meanwhile.
+  ///   - extendedData: Up to 1,024 bytes kept with the value.
+  ///   - body: Reads the file, on one of the cache's threads. The file stays readable even if the
+  ///     entry is replaced or removed meanwhile.
   ///   - load: Writes the value, in a task of its own.
-  /// - Throws: What the closures throw; `CancellationError` when the calling task is cancelled before
-  ///   there is a file; `CacheError` as a store does, and with `.notCached` where the written value
-  ///   was rejected or left the cache at once.
-  /// - Complexity: O(bytes), in the memory of a piece.
+  /// - Throws: The error of a closure; `CancellationError` when the calling task is cancelled
+  ///   before there is a file; `CacheError` as a store does, and with `.notCached` if the written
+  ///   value was rejected or left the cache at once.
+  /// - Complexity: O(bytes), with memory for one piece.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [],
@@ -36,7 +36,7 @@ extension Cache {
   ) async throws -> Result {
     let key = key.cacheKey
     do {
-      // More than once, for what was stored may have been removed before it could be lent.
+      // Three times, because the stored value may be removed before its file is lent.
       for _ in 0..<3 {
         if let result = try await disk.withFile(forKey: key, body) { return result }
         let outcome = try await fileFlights.value(
@@ -55,7 +55,7 @@ extension Cache {
       .notCached, operation: "withFile", underlying: "what was written left the cache at once")
   }
 
-  /// What one flight does: look once more, write, publish. Runs in a task of its own.
+  /// Runs one flight: looks once more, writes, publishes. Runs in a task of its own.
   private func loadFile(
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
     _ load: @Sendable (EntryFileWriter) async throws -> Void
@@ -73,7 +73,7 @@ extension Cache {
     let outcome = try await executor.run("store") { () throws(CacheError) in
       try engine.countingErrors { () throws(CacheError) in try writer.finish(request, in: engine) }
     }
-    // A newer store or a removal came first: there is something else to be lent, or to be loaded.
+    // A newer store or a removal came first, so `withFile` looks again.
     return fileFlights.isWanted(flight) ? outcome : .stored
   }
 

@@ -2,30 +2,32 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// The value stored under a key, or else the one that a closure loads, which is stored.
+  /// The value stored under a key. Without a valid one, a closure loads it and the cache stores it.
   ///
-  /// However many tasks ask for a key at once, one load runs; all of them get its value or its
-  /// error, and a load that failed is tried again by the next who asks. A task that is cancelled
-  /// stops waiting, and when all have, the load is cancelled. A store or a removal of the key
-  /// during the load wins: the waiting tasks get the loaded value, which is not stored, and who asks
-  /// after that waits for the next load. A value that cannot be stored is returned all the same.
+  /// However many tasks ask for a key at once, one load runs, and all of them get its value or its
+  /// error. After a load that failed, the next request loads again. A cancelled task stops waiting;
+  /// when all waiting tasks are cancelled, so is the load. If the key is stored or removed during
+  /// the load, that wins: the tasks that wait already get the loaded value, which is not stored,
+  /// and later requests wait for the next load. A value that cannot be stored is returned all the
+  /// same.
   ///
-  /// A load may ask this cache and others for other keys. One that would wait for itself, directly
-  /// or through other loads, fails at once with `.loadCycle`. A task that the load begins with
-  /// `Task { }` counts as a part of it, also if the load does not wait for it: begin it with
-  /// `Task.detached`, or ask within `LoadContext.leaving`.
+  /// A load may ask this cache and other caches for other keys. A load that would wait for itself,
+  /// directly or through other loads, fails at once with `.loadCycle`. A task that the load begins
+  /// with `Task { }` counts as a part of it, even if the load does not wait for it. Begin such a
+  /// task with `Task.detached`, or ask within `LoadContext.leaving`.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
+  ///   - key: The key of the value.
   ///   - expiration: How long the loaded value is valid; the configured time when nil.
-  ///   - options: Which tiers take part, whether an expired value is served, and an error kept.
-  ///   - load: Brings the value; runs in a task of its own.
-  /// - Throws: What the closure throws; `CancellationError` when the calling task is cancelled before
-  ///   there is a value; `CacheError` when reading fails, and with `.notCached` where the options
-  ///   forbid to load.
+  ///   - options: The tiers that take part, and whether an expired value is served or an error
+  ///     kept.
+  ///   - load: Returns the value; runs in a task of its own.
+  /// - Throws: The error of the closure; `CancellationError` when the calling task is cancelled
+  ///   before there is a value; `CacheError` when reading fails, and with `.notCached` if the
+  ///   options forbid loading.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
   //
-  // Inlinable, so that a hit in memory is specialised in the module of the caller.
+  // Inlinable, so that a hit in memory is specialised in the caller's module.
   @inlinable
   public func value(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -39,8 +41,8 @@ extension Cache {
     return try await loadedValue(of: key, expiration, options, load)
   }
 
-  /// The value stored under a key, or else what becomes of it by a closure that is told of the
-  /// previous value.
+  /// The value stored under a key. Without a valid one, a closure that gets the previous value
+  /// loads or renews it.
   ///
   /// ```swift
   /// let page = try await pages.value(forKey: url) { previous in
@@ -50,22 +52,24 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// The closure runs once for all tasks that ask for the key at once, and everything else holds as
-  /// for a load that knows nothing. `previous` is the value on disk: an expired one, for as long as
-  /// its file is there, which is at least the configured `expiredGrace` unless a limit needs its
-  /// room; or a valid one where the options say `.reload`. It is nil where there is none, where it
-  /// cannot be decoded, and for `.memoryOnly`. That it is looked at counts as a use and as a hit on
-  /// disk.
+  /// The closure runs once for all tasks that ask for the key at once. Everything else is as in
+  /// `value(forKey:expiration:options:orStore:)`. `previous` is the value on disk. It may be
+  /// expired, for as long as its file exists: at least the configured `expiredGrace`, unless a
+  /// limit needs its room. It is a valid one if the options say `.reload`. It is nil if there is
+  /// none, if it cannot be decoded, and for `.memoryOnly`. Reading it counts as a use and as a hit
+  /// on disk.
   ///
-  /// A previous value that was replaced or removed during the load is not brought back by
-  /// `.notModified`: the callers get it, and nothing is stored.
+  /// If the previous value was replaced or removed during the load, `.notModified` does not bring
+  /// it back: the callers get it, and nothing is stored.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - options: Which tiers take part, whether an expired value is served, and an error kept.
-  ///   - load: Says what the value is now; runs in a task of its own.
-  /// - Throws: As `value(forKey:expiration:options:orStore:)` does; `CacheError` with `.callerFailed`
-  ///   for `.notModified` without a previous value.
+  ///   - key: The key of the value.
+  ///   - options: The tiers that take part, and whether an expired value is served or an error
+  ///     kept.
+  ///   - load: Returns the new value, or says that the previous one stands; runs in a task of its
+  ///     own.
+  /// - Throws: As `value(forKey:expiration:options:orStore:)` does; `CacheError` with
+  ///   `.callerFailed` for `.notModified` without a previous value.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
   @inlinable
   public func value(
@@ -81,7 +85,7 @@ extension Cache {
     return try await revalidatedValue(of: key, options, load)
   }
 
-  /// Answers a call whose value is not in memory, by a load that knows nothing.
+  /// Answers a call whose value is not in memory, by a load that does not get the previous value.
   @usableFromInline
   func loadedValue(
     of key: CacheKey, _ expiration: Expiration?, _ options: LoadOptions,
@@ -95,7 +99,7 @@ extension Cache {
       })
   }
 
-  /// Answers a call whose value is not in memory, by a load that is told of the previous value.
+  /// Answers a call whose value is not in memory, by a load that gets the previous value.
   @usableFromInline
   func revalidatedValue(
     of key: CacheKey, _ options: LoadOptions,
@@ -107,15 +111,13 @@ extension Cache {
         load: load))
   }
 
-  /// What a caller asked to be loaded.
-  ///
-  /// Kept together because it travels: from the task that asks into the task that loads.
+  /// The arguments of a call that may load, passed from the task that asks to the task that loads.
   struct LoadRequest: Sendable {
     let key: CacheKey
-    /// How long the value is valid that a load brings which does not say.
+    /// The lifetime of a loaded value; the configured time when nil.
     let expiration: Expiration?
     let options: LoadOptions
-    /// Whether the load is told of the value on disk.
+    /// Whether the load gets the value on disk.
     let wantsPrevious: Bool
     let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   }
@@ -125,13 +127,13 @@ extension Cache {
     do {
       return try await decidedValue(for: request)
     } catch let error as CacheError where error.code == .cancelled && Task.isCancelled {
-      // From the executor of the reads: which step met the cancellation is no concern of the caller.
+      // The error comes from the executor of the reads; callers expect Swift's `CancellationError`.
       throw CancellationError()
     }
   }
 
-  /// The order matters: a fresh value, then an expired one that may be served, then a failure that
-  /// still stands, and only then a load.
+  /// Returns, in this order, a valid value, an expired one that may be served, or a loaded one;
+  /// before it loads, it throws the kept error of an earlier load.
   private func decidedValue(for request: LoadRequest) async throws -> Value {
     let (key, options) = (request.key, request.options)
     if !options.reloads {
@@ -154,7 +156,7 @@ extension Cache {
     }
   }
 
-  /// An expired value, if the options allow one; a load of a fresh one is under way then.
+  /// Returns an expired value if the options allow one, and starts a load of a fresh one.
   private func staleValue(_ request: LoadRequest) async throws(CacheError) -> Value? {
     let (key, options) = (request.key, request.options)
     let staleness = options.staleWhileRevalidating
@@ -165,15 +167,15 @@ extension Cache {
     guard let value else { return nil }
     flights.noteServedStale()
     if options.isCacheOnly { return value }
-    // After the value was found: who has nothing to be served waits for the load instead.
+    // Only after the value was found, because a caller without one waits for a load instead.
     flights.refresh(key, at: disk.engine.now, within: options.refreshTime) {
       try await self.load(request, $0)
     }
     return value
   }
 
-  /// An expired value that the options allow where the load fails; nil where the failure says
-  /// nothing of the source.
+  /// Returns an expired value in place of a load's error, if the options allow one. Returns nil if
+  /// the error does not mean that the source failed: a cycle or a cancellation.
   private func staleValue(_ request: LoadRequest, insteadOf error: any Error) async -> Value? {
     let staleness = request.options.staleIfFailing
     let isCycle = (error as? CacheError)?.code == .loadCycle
@@ -187,13 +189,13 @@ extension Cache {
       if value != nil { flights.noteServedStale() }
       return value
     } catch {
-      // The caller gets the error of the load, which came first.
+      // The caller gets the load's error, because it came first.
       return nil
     }
   }
 
-  /// What one flight does: look once more, load, store, or keep the failure. Runs in a task of its
-  /// own.
+  /// Runs one flight: looks once more, loads, and stores the value or keeps the error. Runs in a
+  /// task of its own.
   private func load(
     _ request: LoadRequest, _ flight: FlightID
   ) async throws -> Value {
@@ -221,8 +223,7 @@ extension Cache {
       let loaded = try await request.load(previous?.cached)
       return try await settle(loaded, of: request, previous, flight)
     } catch {
-      // A load that nobody waited for any longer says nothing of the source, whatever error it made
-      // of that.
+      // The error of a cancelled load is not kept, because it says nothing about the source.
       if options.failureLifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
         flights.keepFailure(
           error, for: key, of: flight, until: disk.engine.now.adding(options.failureLifetime))

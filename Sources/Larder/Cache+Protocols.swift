@@ -53,18 +53,18 @@ extension DiskCache: Caching {
 extension DiskCache: Trimming {}
 
 extension Cache: MemoryPressureResponding {
-  /// Lets the memory tier give memory up, or take the right to it back; the disk keeps its values.
+  /// Frees memory of the memory tier, or lets it fill again. The disk tier keeps its values.
   public func respond(to step: MemoryPressureStep) {
     memory.respond(to: step)
   }
 }
 
 extension Cache {
-  /// The values that leave this cache from now on, and why: those that leave its disk tier, as
-  /// ``DiskCache/removals(bufferingNewest:)`` has them.
+  /// The values that leave this cache from now on, and the causes: those that leave its disk tier,
+  /// as in ``DiskCache/removals(bufferingNewest:)``.
   ///
-  /// What the memory tier lets go of to keep to its limits is still in the cache; the removals of
-  /// ``memory`` tell of that.
+  /// A value that the memory tier drops to keep to its limits is still on disk; the removals of
+  /// ``memory`` report it.
   ///
   /// - Parameter limit: The most events that wait for the task, at least 1.
   public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<DiskRemovalEvent> {

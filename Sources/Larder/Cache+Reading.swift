@@ -1,8 +1,8 @@
 extension Cache {
-  /// The value stored under a key, found as the options say; nil when there is none that is valid.
+  /// The value stored under a key, read with the given options; nil when there is no valid one.
   ///
-  /// Without a load, `.cacheOnly`, `staleIfFailing`, `failureLifetime` and `staleWhileRevalidating`
-  /// say nothing, and `.reload` reads past the memory tier.
+  /// `.cacheOnly`, `staleIfFailing`, `failureLifetime` and `staleWhileRevalidating` have no effect
+  /// because nothing is loaded. `.reload` reads past the memory tier.
   ///
   /// - Throws: `CacheError`, as `value(forKey:)` does.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
@@ -20,7 +20,7 @@ extension Cache {
     return try valueFromDisk(key, options)
   }
 
-  /// The value stored under a key, found as the options say; nil when there is none that is valid.
+  /// The value stored under a key, read with the given options; nil when there is no valid one.
   public func value(
     forKey key: some CacheKeyConvertible, options: LoadOptions
   ) async throws(CacheError) -> Value? {
@@ -32,7 +32,9 @@ extension Cache {
     return try await value(forKey: key, options, isPastMemory: true)
   }
 
-  /// Looks for a value on the cache's threads, and not in memory if that was asked already.
+  /// Looks for a value in memory, and then on disk, on the cache's threads.
+  ///
+  /// - Parameter isPastMemory: Whether the memory tier was asked already.
   func value(
     forKey key: CacheKey, _ options: LoadOptions, isPastMemory: Bool
   ) async throws(CacheError) -> Value? {
@@ -43,7 +45,7 @@ extension Cache {
     }
     if options.isMemoryOnly && !disk.isStrict { return nil }
     return try await disk.executor.run("value") { () throws(CacheError) in
-      // What others have done is learnt here, because that can take looks at their files.
+      // On this thread, because learning of other processes' changes can take looks at their files.
       if self.disk.isStrict { return try self.value(forKey: key, options: options) }
       return try self.valueFromDisk(key, options)
     }
@@ -60,20 +62,20 @@ extension Cache {
       isKept: !options.isDiskOnly)
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access; nil when there is
-  /// none. Counts as a use.
+  /// The value stored under a key, with its extended data, expiry and last access; nil when there
+  /// is none. Counts as a use.
   ///
-  /// Always from the disk, because what stands beside the value is only there.
+  /// Always read from the disk, because only the file has these.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - extending: What the read does to the expiry; as configured when nil. A read that allows
-  ///     expired values extends nothing.
-  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file is there:
+  ///   - key: The key of the value.
+  ///   - extending: The change that the read makes to the expiry; as configured when nil. A read
+  ///     that allows expired values extends nothing.
+  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file exists:
   ///     at least for the configured `expiredGrace`, unless a limit needs its room. The default is
   ///     false.
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
-  ///   with a counted reason, also that the value cannot be decoded.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Any other failure is a
+  ///   miss with a counted reason, and so is a value that cannot be decoded.
   /// - Complexity: O(bytes).
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
@@ -87,8 +89,8 @@ extension Cache {
       lastAccess: found.lastAccess, hasExpired: found.hasExpired)
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access; nil when there is
-  /// none. Counts as a use.
+  /// The value stored under a key, with its extended data, expiry and last access; nil when there
+  /// is none. Counts as a use.
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
@@ -99,11 +101,12 @@ extension Cache {
     }
   }
 
-  /// What is known of a key's entry on disk without its value. Does not count as a use.
+  /// The entry of a key on disk, without its value; nil when there is none. Does not count as a
+  /// use.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - allowingExpired: Whether an expired entry is told of too, for as long as its file is there.
+  ///   - key: The key of the value.
+  ///   - allowingExpired: Whether an expired entry is returned too, for as long as its file exists.
   ///     The default is false.
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   /// - Complexity: O(1): reads status and attributes, not the content.
@@ -113,7 +116,8 @@ extension Cache {
     try disk.entry(forKey: key, allowingExpired: allowingExpired)
   }
 
-  /// What is known of a key's entry on disk without its value. Does not count as a use.
+  /// The entry of a key on disk, without its value; nil when there is none. Does not count as a
+  /// use.
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskEntry? {
@@ -123,15 +127,16 @@ extension Cache {
   /// Gives a value another expiry, counted from now, without writing its content.
   ///
   /// Counts as a use. The next read comes from the disk and keeps the value in memory again, for no
-  /// longer than the new expiry allows. `.expired` ends the value's validity now and leaves its file
-  /// for a load that revalidates it.
+  /// longer than the new expiry allows. `.expired` ends the value's validity now, and keeps its
+  /// file for a load that revalidates it.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
+  ///   - key: The key of the value.
   ///   - expiration: How long the value is valid from now; the configured time when nil.
-  ///   - allowingExpired: Whether an expired value that is still there becomes valid again. The
+  ///   - allowingExpired: Whether an expired value whose file still exists becomes valid again. The
   ///     default is false.
-  /// - Returns: Whether there was a value. `false` for one that is absent, expired or in memory alone.
+  /// - Returns: Whether there was a value: `false` for one that is absent, expired or in memory
+  ///   alone.
   /// - Throws: `CacheError`, as `DiskCache.touch(forKey:expiration:allowingExpired:)` does.
   /// - Complexity: O(1); a value that waits to be written is written first, in O(bytes).
   @discardableResult
@@ -142,7 +147,7 @@ extension Cache {
     try disk.touch(forKey: key, expiration: expiration, allowingExpired: allowingExpired)
   }
 
-  /// Gives a value another expiry, counted from now, without writing its content, and returns whether
+  /// Gives a value another expiry, counted from now, without writing its content. Returns whether
   /// there was one.
   @discardableResult
   public func touch(

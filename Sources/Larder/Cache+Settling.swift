@@ -1,25 +1,25 @@
 import LarderDisk
 
-/// What becomes of a load's result in both tiers.
+/// The steps that apply a load's result to both tiers.
 ///
-/// Each step asks, while it holds the key's name, whether the load is still wanted, so that a store
-/// or a removal since the load began wins.
+/// Each step checks, with the key's name held, that the load is still wanted. So a store or a
+/// removal since the load began wins.
 extension Cache {
-  /// The value that a load is told of.
+  /// The value on disk that a load gets.
   struct PreviousValue: Sendable {
     let cached: CachedValue<Value>
-    /// Tells whether the file is still this value when the load has ended.
+    /// Tells after the load whether the file still holds this value.
     let identity: EntryIdentity
   }
 
-  /// Looks at the value on disk, expired or not, before a load.
+  /// Reads the value on disk, expired or not, before a load.
   ///
   /// - Parameter isKept: Whether a valid value is kept in memory.
   func previousValue(
     of key: CacheKey, isKept: Bool
   ) throws(CacheError) -> PreviousValue? {
     let subject = disk.subject(key)
-    // Before the file is opened, so that nothing is kept that changed unseen.
+    // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatching() }
     let found = try disk.engine.read(
       subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
@@ -35,7 +35,7 @@ extension Cache {
       cached: cached, identity: EntryIdentity(bytes.span, data.span, status))
   }
 
-  /// The status of an open file; nil where there is none or the system does not tell it.
+  /// Returns the status of an open file; nil if there is no file or the system call fails.
   private static func status(of file: consuming FileDescriptor?) -> FileStatus? {
     guard let file else { return nil }
     do throws(Errno) {
@@ -45,9 +45,9 @@ extension Cache {
     }
   }
 
-  /// Does what a load has said, and returns the value for its callers.
+  /// Applies a load's result, and returns the value for its callers.
   ///
-  /// - Throws: `CacheError` with `.callerFailed` where nothing was there to be not modified.
+  /// - Throws: `CacheError` with `.callerFailed` for `.notModified` without a previous value.
   func settle(
     _ loaded: Loaded<Value>, of request: LoadRequest, _ previous: PreviousValue?,
     _ flight: FlightID
@@ -79,7 +79,8 @@ extension Cache {
       underlying: "the load said notModified, and there was no previous value")
   }
 
-  /// Runs a step on the cache's threads. The caller has the value; that the step fails is counted.
+  /// Runs a step on the cache's threads. Counts an error and does not throw it, because the caller
+  /// has the value already.
   private func settling(
     _ step: @escaping @Sendable () throws(CacheError) -> Void
   ) async {
@@ -87,14 +88,14 @@ extension Cache {
     do throws(CacheError) {
       try await disk.executor.run("store", step)
     } catch  where error.code == .cancelled {
-      // The load was given up, and its value is not wanted.
+      // The load was given up, so its value is not wanted.
     } catch {
       flights.noteUnstored()
       if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
     }
   }
 
-  /// Stores what a load brought in the tiers that take part.
+  /// Stores a loaded value in the tiers that take part.
   private func keep(
     _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], of request: LoadRequest,
     _ flight: FlightID
@@ -121,7 +122,7 @@ extension Cache {
     }
   }
 
-  /// Lets the previous value live on, in both tiers and without writing its content.
+  /// Gives the previous value a new expiry in both tiers, without writing its content.
   private func renew(
     _ previous: PreviousValue, _ expiration: Expiration?, of request: LoadRequest,
     _ flight: FlightID
@@ -150,7 +151,7 @@ extension Cache {
     }
   }
 
-  /// Removes the previous value, without superseding the load that says so.
+  /// Removes the previous value, without superseding the load that asks for it.
   private func discard(_ key: CacheKey, _ flight: FlightID) throws(CacheError) {
     let subject = disk.subject(key)
     var request = disk.request(key, .expired, [])

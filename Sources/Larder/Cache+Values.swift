@@ -3,16 +3,16 @@ import LarderDisk
 import LarderSystem
 
 extension Cache {
-  /// The value stored under a key, nil when there is none that is valid.
+  /// The value stored under a key; nil when there is no valid one.
   ///
   /// Counts as a use in both tiers. A value that comes from disk is kept in memory, unless a newer
   /// one was stored meanwhile.
   ///
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Anything else is a miss
-  ///   with a counted reason.
+  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`. Any other failure is a
+  ///   miss with a counted reason.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
   //
-  // Inlinable, so that a hit in memory is specialised in the module of the caller.
+  // Inlinable, so that a hit in memory is specialised in the caller's module.
   @inlinable
   public func value(forKey key: some CacheKeyConvertible) throws(CacheError) -> Value? {
     try disk.checkUsable("value")
@@ -21,7 +21,8 @@ extension Cache {
     return try valueFromDisk(key)
   }
 
-  /// Reads a value from disk that may have expired by some time; it is not kept in memory.
+  /// Reads a value from disk, also one that expired less than `staleness` ago. It is not kept in
+  /// memory.
   func staleValueFromDisk(
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> Value? {
@@ -44,7 +45,7 @@ extension Cache {
     _ key: CacheKey, extending: ExpirationExtending, staleness: Duration, isKept: Bool
   ) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
-    // Before the file is opened, so that nothing is kept that changed unseen.
+    // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatching() }
     let found = try disk.engine.read(
       subject, for: .value, extending: extending, staleness: staleness)
@@ -56,13 +57,13 @@ extension Cache {
     return value
   }
 
-  /// Keeps a value in memory that was found on disk, unless its name was changed meanwhile.
+  /// Keeps a value from disk in memory, unless its name was changed since it was read.
   @inline(__always)
   func promote(
     _ value: Value, _ subject: DiskEngine.Subject, _ found: borrowing DiskEngine.Found
   ) {
-    // Something was changing the name while it was read: the value is good for its caller, and not
-    // known to be the latest.
+    // The name was being changed during the read: the caller gets the value, but it may not be the
+    // latest, so memory does not keep it.
     guard let generation = found.generation else { return }
     let generations = disk.engine.generations
     keep(
@@ -71,12 +72,13 @@ extension Cache {
     ) { generations.isCurrent(generation) }
   }
 
-  /// Counts the failure beside the hit on disk; the file stays, for it is what was stored.
+  /// Decodes a value. Counts a failure beside the hit on disk, and keeps the file, because it holds
+  /// what was stored.
   func decoded(_ bytes: [UInt8]) -> Value? {
     do {
       return try coder.decode(bytes)
     } catch {
-      // A value of no more use, from another version of the program: the caller makes a new one.
+      // The bytes may come from another version of the program; the caller makes a new value.
       disk.engine.noteUndecodable()
       return nil
     }
@@ -84,15 +86,15 @@ extension Cache {
 
   /// Stores a value in both tiers in place of what was there.
   ///
-  /// A reader in any thread or process sees the old value, the new one, or none. Rejected or
-  /// failed, the old value is removed from both tiers where that is possible; where it is not, and
-  /// where the store was refused before it began, the error says `oldValueRemains`.
+  /// A reader in any thread or process sees the old value, the new one, or none. If the store is
+  /// rejected or fails, the old value is removed from both tiers where that is possible. If it is
+  /// not, or if the store was refused before it began, the error says `oldValueRemains`.
   ///
   /// - Parameters:
-  ///   - value: What to keep.
-  ///   - key: What it is found by.
+  ///   - value: The value to keep.
+  ///   - key: The key of the value.
   ///   - expiration: How long the value is valid; the configured time when nil.
-  ///   - extendedData: Up to 1,024 bytes kept beside the value on disk, such as an ETag.
+  ///   - extendedData: Up to 1,024 bytes kept with the value on disk, such as an ETag.
   /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
   /// - Complexity: O(bytes).
   @discardableResult
@@ -103,7 +105,7 @@ extension Cache {
     try store(value, key.cacheKey, expiration, extendedData, loadedBy: nil)
   }
 
-  /// Stores a value; what a load brought is stored unless the key was changed since it began.
+  /// Stores a value. A loaded value is only stored if the key was not changed since the load began.
   ///
   /// - Parameter isKept: Whether the value is kept in memory too.
   func store(
@@ -114,7 +116,8 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatching() }
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
-    // Both run while the name is held, so that disk, index and memory change as one for this key.
+    // The engine calls both closures with the name held, so that disk, index and memory change as
+    // one.
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject
     request.onPublish = { [unowned self] published in
@@ -132,27 +135,29 @@ extension Cache {
     }
   }
 
-  /// Keeps a value in memory if a condition holds while the key's lock is held.
+  /// Keeps a value in memory if a condition holds; the condition is checked under the memory tier's
+  /// lock.
   func keep(
     _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
     if isCurrent: () -> Bool
   ) {
     let key = subject.key
-    // First, so that news of the file which come while the value is kept find the key.
+    // First, so that news of the file that arrive while the value is stored find the key.
     if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
       memory.remove(forKey: other, cause: .replaced)
     }
     defer { keptKeys.settle(subject.name) }
-    // What takes the path of a directory that was moved away brings no event, and a read from memory
-    // looks for nothing.
+    // If the directory was moved away, changes at its path bring no event, and a read from memory
+    // looks at no file, so nothing is kept.
     memory.storeIf(
       { !disk.engine.isAstray && isCurrent() }, value, forKey: key, cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
   }
 
-  /// How long a value may be served from memory before a use must reach the disk.
+  /// The time until which memory may serve a value before a use must reach the disk.
   func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
-    // Nothing is ever stamped; and what others do to the file is told, or they do nothing to it.
+    // Uses stamp no file in these modes, and a change by another process is either reported or, in
+    // a fixture, does not happen.
     let mode = disk.configuration.mode
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
@@ -162,38 +167,38 @@ extension Cache {
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.
   ///
-  /// Loads of the key that are going on are not stored when they end. The value leaves memory even
+  /// Loads of the key that are running are not stored when they end. The value leaves memory even
   /// if its file cannot be removed.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`,
-  ///   `.io`. That there was nothing is no error.
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`, `.io`. An
+  ///   absent value is no error.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try disk.remove(forKey: key)
   }
 
-  /// Removes every value from both tiers and waits for the end. Goes on past a failure.
+  /// Removes every value from both tiers and waits for the end. Goes on after a failure.
   ///
-  /// Loads that are going on are not stored when they end.
+  /// Loads that are running are not stored when they end.
   ///
-  /// - Returns: What left the disk; what was in memory alone is not counted.
+  /// - Returns: The values that left the disk. Those in memory alone are not counted.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     try disk.removeAll()
   }
 
-  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  /// Starts to remove every value; when this returns, this process finds no older value any more.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. What
-  ///   cannot be removed afterwards is told by the progress.
-  /// - Complexity: O(n) in memory; the files go in the background.
+  /// - Throws: `CacheError`: `.readOnly`, `.resourcesExhausted`, `.closed`, `.forked`, `.io`. The
+  ///   progress reports what cannot be removed afterwards.
+  /// - Complexity: O(n) in memory; the files are removed in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try disk.removeAllInBackground()
   }
 
   /// Removes expired values from both tiers.
   ///
-  /// - Returns: What left the disk.
+  /// - Returns: The values that left the disk.
   /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
   @discardableResult
@@ -202,9 +207,9 @@ extension Cache {
     return try disk.removeExpired()
   }
 
-  /// Which tier would answer a read now; nil for none. Does not count as a use.
+  /// The tier that would answer a read now; nil for none. Does not count as a use.
   ///
-  /// Counts neither as a hit nor as a miss. Between this answer and a read the value may go.
+  /// Counts neither as a hit nor as a miss. The value may be gone before the next read.
   ///
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   /// - Complexity: O(1); for a value on disk, opens the file and does not read its content.

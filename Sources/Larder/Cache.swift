@@ -3,8 +3,8 @@ import LarderDisk
 import LarderMemory
 import LarderSystem
 
-/// Values kept in memory and on disk: an exact LRU in front of a directory that can be read with
-/// `ls`.
+/// A cache of values in memory and on disk: an exact LRU in front of a directory that can be read
+/// with `ls`.
 ///
 /// ```swift
 /// let pages = try Cache(named: "pages", coder: .string)
@@ -12,28 +12,28 @@ import LarderSystem
 /// let hit = try pages.value(forKey: url)
 /// ```
 ///
-/// Safe from any thread. Operations on one key follow each other across both tiers, so that disk,
-/// index and memory agree on who was last; other keys never wait. A hit in memory touches no file.
+/// Safe to use from any thread. Operations on one key run one after the other across both tiers, so
+/// disk, index and memory agree on the last one. Operations on other keys never wait for them. A
+/// hit in memory touches no file.
 ///
-/// Every operation that may touch the disk has an asynchronous spelling of the same name, which
-/// runs on threads of the cache's own and never blocks Swift's.
+/// Every operation that may touch the disk also has an asynchronous form of the same name, which
+/// runs on the cache's own threads and never blocks Swift's.
 public final class Cache<Value: Sendable>: Sendable {
-  /// The tier in memory. Using it alone is possible; what is stored there only is not on disk.
+  /// The tier in memory. It can be used alone; a value stored only there is not on disk.
   public let memory: MemoryCache<CacheKey, Value>
-  /// The tier on disk. What is changed through it leaves the memory tier.
+  /// The tier on disk. A value changed through it leaves the memory tier.
   public let disk: DiskCache
   /// The settings that the cache was opened with.
   public let configuration: CacheConfiguration
-  /// Called without any lock.
+  /// Converts values to bytes and back. Called without any lock.
   package let coder: Coder<Value>
-  /// The loads that are going on, in this object alone: another object on the directory loads by
-  /// itself.
+  /// The loads of this object. Another object on the same directory has its own.
   let flights = FlightControl<Value>()
-  /// The loads of files, in this object alone.
+  /// The loads of files of this object.
   let fileFlights = FlightControl<StoreOutcome>()
   /// A fixture that answers the loads, in a test.
   let loadReplacement: (any LoadReplacement)?
-  /// The keys of what is in memory, for news of their files.
+  /// The keys of the values in memory, to find the key when another process changes a file.
   let keptKeys = KeptKeys()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
@@ -59,16 +59,15 @@ public final class Cache<Value: Sendable>: Sendable {
     self.coder = coder
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory())
-    // Last, when everything that a call could reach is there.
+    // Last, because the observer may be called as soon as it is added.
     disk.engine.observers.add(self)
   }
 
-  /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` where that is not set to an
-  /// absolute path.
+  /// Opens a cache under `$XDG_CACHE_HOME`, or under `~/.cache` if that is not an absolute path.
   ///
   /// - Parameters:
   ///   - name: One component of a path: not empty, not `.` or `..`, without `/`.
-  ///   - coder: How values become bytes.
+  ///   - coder: The conversion of values to bytes and back.
   ///   - configuration: The settings of both tiers.
   /// - Throws: `CacheError`: `.invalidArgument` for another name or when there is no home, and as
   ///   `init(directory:coder:configuration:)` does.
@@ -77,7 +76,7 @@ public final class Cache<Value: Sendable>: Sendable {
     named name: String, coder: Coder<Value>,
     configuration: CacheConfiguration = CacheConfiguration()
   ) throws(CacheError) {
-    // Refused and not cleaned up: two names that became one directory would be worse than an error.
+    // Refused, not sanitised: two names that became one directory would be worse than an error.
     guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
       !name.utf8.contains(0)
     else {
@@ -96,10 +95,10 @@ public final class Cache<Value: Sendable>: Sendable {
     disk.engine.observers.remove(ObjectIdentifier(self))
   }
 
-  /// What both tiers did.
+  /// The counters of both tiers.
   ///
-  /// Taken from the tiers one after the other, so that a sum over both may be off by what happened
-  /// in between. Never waits for the disk.
+  /// Read from one tier after the other, so a sum over both may be off by what happened in between.
+  /// Never waits for the disk.
   public var statistics: CacheStatistics {
     CacheStatistics(
       memory: memory.statistics, disk: disk.statistics, loads: flights.statistics)
@@ -107,7 +106,7 @@ public final class Cache<Value: Sendable>: Sendable {
 
   /// Waits until everything accepted is on disk.
   ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what writing met.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and the errors of the writes.
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try disk.flush()
@@ -116,12 +115,12 @@ public final class Cache<Value: Sendable>: Sendable {
   /// Waits until everything accepted is on disk and detaches from the directory. Any later use
   /// throws `.closed`.
   ///
-  /// Leaves the memory tier empty. Other objects on the directory go on.
+  /// Empties the memory tier. Other objects on the directory stay open.
   ///
-  /// - Throws: `CacheError`, what the last writing met; the cache is closed all the same.
+  /// - Throws: `CacheError`, the error of the last writes; the cache is closed all the same.
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
-    // After the disk, so that what a read has brought meanwhile goes too.
+    // After the disk, so that values which reads bring meanwhile leave memory too.
     defer {
       memory.removeAll()
       loadReplacement?.close()
@@ -130,17 +129,17 @@ public final class Cache<Value: Sendable>: Sendable {
   }
 }
 
-/// A snapshot of what both tiers of a cache did.
+/// A snapshot of the counters of both tiers.
 public struct CacheStatistics: Sendable, Hashable {
   /// The memory tier's counters.
   public let memory: MemoryStatistics
   /// The disk tier's counters; a read that memory answered does not reach them.
   public let disk: DiskStatistics
-  /// What loads through `value(forKey:orStore:)` came to.
+  /// The counters of the loads through `value(forKey:orStore:)`.
   public let loads: LoadStatistics
 }
 
-/// Which tier would answer a read.
+/// The tier that would answer a read.
 public enum CacheTier: String, Sendable, Hashable {
   /// The value is in memory.
   case memory
@@ -149,16 +148,18 @@ public enum CacheTier: String, Sendable, Hashable {
 }
 
 extension Cache: EngineObserver {
-  /// No load is superseded yet: a store that fails before its value shows may be tried again, and
-  /// if a load's own first attempt superseded it, the second would be declined.
+  /// Removes the value from memory, and supersedes no load yet: a store that fails before its value
+  /// shows may be retried, and if a load's own first attempt superseded it, the second would be
+  /// declined.
   package func entryChanges(_ subject: DiskEngine.Subject) {
     guard subject.name.fileExtension == disk.fileExtension else { return }
     memory.remove(forKey: subject.key, cause: .replaced)
   }
 
-  /// Called while the name is held, so that a load which was begun before cannot be stored after.
+  /// Supersedes loads with the name held, so that a load which began before the change is not
+  /// stored after it.
   package func entryChanged(_ subject: DiskEngine.Subject) {
-    // With another extension the key has another file, of a cache that only shares the directory.
+    // With another extension the key's file belongs to another cache in the same directory.
     guard subject.name.fileExtension == disk.fileExtension else { return }
     flights.supersede(subject.key)
     fileFlights.supersede(subject.key)
@@ -171,8 +172,8 @@ extension Cache: EngineObserver {
     memory.removeAll()
   }
 
-  /// A load that is going on is stored when it ends, as if it had begun now: between processes the
-  /// last store wins.
+  /// Supersedes no load: between processes the last store wins, so a running load is stored when it
+  /// ends, as if it had begun now.
   package func fileChanged(_ name: EntryName?) {
     if let name {
       if let key = keptKeys.key(of: name) { memory.remove(forKey: key, cause: .replaced) }

@@ -11,16 +11,16 @@ public struct CacheConfiguration: Sendable {
   public var memoryCostLimit: Int? = SystemEnvironment.memoryLimit / 4
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
-  /// How long a value is served from memory before the disk is asked again, at the most. The
+  /// The longest time that a value is served from memory before the disk is asked again. The
   /// default is 300 s.
   ///
-  /// A value is served from memory no longer than the disk's `recencyGranularity` (60 s): then the
-  /// next use goes to the disk, which moves its last access and expiry there.
+  /// A value is also served from memory no longer than the disk's `recencyGranularity` (60 s): then
+  /// the next use goes to the disk, which moves its last access and expiry there.
   public var memoryExpiration = Expiration.seconds(300)
   /// The number of parts of the memory tier with a lock each: 1, 2, 4, 8 or 16. The default is 1.
   public var memoryStripes = 1
-  /// How often expired values are looked for in memory that nobody reads; nil for never. The
-  /// default is 120 s.
+  /// The time between two sweeps of memory for expired values that are not read any more; nil for
+  /// no sweeps. The default is 120 s.
   public var memorySweepInterval: Duration? = .seconds(120)
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
@@ -35,11 +35,12 @@ extension CacheConfiguration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(
       costLimit: memoryCostLimit, countLimit: memoryCountLimit)
     configuration.expiration = memoryExpiration
-    // The disk decides what a use adds. A hit in memory must not outlive what the file will say.
+    // The disk decides how far a use extends the expiry. A hit in memory must not outlive the
+    // file's.
     configuration.extending = .off
     configuration.stripes = memoryStripes
     configuration.sweepInterval = memorySweepInterval
-    // The system's coarse clock is five times as quick; another clock is used for both tiers.
+    // The system's coarse clock is five times as fast. Any other clock is used for both tiers.
     configuration.clock = disk.clock.isSame(as: .system) ? .systemCoarse : disk.clock
     return configuration
   }

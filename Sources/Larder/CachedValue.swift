@@ -1,10 +1,10 @@
-/// A value and what is kept beside it.
+/// A value and the data stored with it.
 public struct CachedValue<Value: Sendable>: Sendable {
   /// The value.
   public let value: Value
-  /// The caller's own data beside the value, such as an ETag; empty when there is none.
+  /// The caller's own data stored with the value, such as an ETag; empty when there is none.
   public let extendedData: [UInt8]
-  /// When the value expires or has expired; nil for never.
+  /// The expiry, past or to come; nil for never.
   public let expiry: Timestamp?
   /// The last access before this one, as far as it has reached the disk.
   public let lastAccess: Timestamp
@@ -15,7 +15,7 @@ public struct CachedValue<Value: Sendable>: Sendable {
 extension CachedValue: Equatable where Value: Equatable {}
 extension CachedValue: Hashable where Value: Hashable {}
 
-/// What a load that knows the previous value came to.
+/// The result of a load that gets the previous value.
 ///
 /// ```swift
 /// let page = try await pages.value(forKey: url) { previous in
@@ -27,17 +27,17 @@ extension CachedValue: Hashable where Value: Hashable {}
 public enum Loaded<Value: Sendable>: Sendable {
   /// A new value, which is stored in place of the previous one.
   ///
-  /// The expiration is the configured one when nil. The extended data are up to 1,024 bytes; none
-  /// are kept when they are empty.
+  /// The expiration is the configured one when nil. The extended data are up to 1,024 bytes; empty
+  /// ones are not kept.
   case value(Value, expiration: Expiration? = nil, extendedData: [UInt8] = [])
-  /// The previous value is still good, and is valid for the expiration from now; for the configured
+  /// The previous value is still good. It is valid for the expiration from now; for the configured
   /// one when nil.
   ///
-  /// Its content and extended data are not written again, only its stamps and lifetime. If it was
-  /// replaced or removed meanwhile, the callers get it all the same and nothing is stored. Without a
+  /// Only its stamps and lifetime are written again, not its content and extended data. If it was
+  /// replaced or removed meanwhile, the callers still get it and nothing is stored. Without a
   /// previous value the callers get a `CacheError` with `.callerFailed`.
   case notModified(expiration: Expiration? = nil)
-  /// A value for all callers that wait, which is stored nowhere.
+  /// A value for all waiting callers that is not stored.
   ///
   /// The previous value is removed, unless `keepsPrevious` is true: then it stays as it is, expired
   /// or not.

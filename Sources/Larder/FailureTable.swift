@@ -8,15 +8,15 @@ package struct FailureTable: Sendable {
     let expiry: Timestamp
   }
 
-  /// The most errors kept; beyond it the one that ends first makes room.
+  /// The most errors kept. When the table is full, the error that expires first makes room.
   static let countLimit = 1000
 
   private var failures: [CacheKey: Failure] = [:]
 
-  /// The errors kept, those that no longer stand and were not asked for since included.
+  /// The number of errors kept, including expired ones that were not asked for since.
   var count: Int { failures.count }
 
-  /// The error that still stands for a key.
+  /// Returns the error kept for a key, if it has not expired.
   ///
   /// - Complexity: O(1).
   mutating func error(for key: CacheKey, at now: Timestamp) -> (any Error)? {
@@ -37,7 +37,7 @@ package struct FailureTable: Sendable {
     failures[key] = Failure(error: error, expiry: expiry)
   }
 
-  /// Forgets a key's error, because there is a value now.
+  /// Forgets a key's error, because the key was stored or removed.
   mutating func remove(_ key: CacheKey) {
     failures[key] = nil
   }

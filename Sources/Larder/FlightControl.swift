@@ -3,9 +3,10 @@ import LarderDisk
 import LarderSystem
 import Synchronization
 
-/// Makes one load of all concurrent requests for a key: the effects around `FlightTable`.
+/// The single flight of loads: runs one load for all concurrent requests for a key. `FlightTable`
+/// decides; this class locks, starts tasks and resumes waiters.
 package final class FlightControl<Value: Sendable>: Sendable {
-  /// Resumed with nil, a caller came too late for the load and asks again.
+  /// A waiting caller. One that is resumed with nil came too late for the load and asks again.
   private typealias Waiter = CheckedContinuation<Value?, any Error>
 
   private struct State {
@@ -16,18 +17,18 @@ package final class FlightControl<Value: Sendable>: Sendable {
   }
 
   private let state = ForkSafeMutex(State())
-  /// Whether any load was ever started: a cache without loads takes no lock for them when it stores.
-  // Set before a load begins and looked at after a change is visible, both in one order of all
-  // threads: a change that does not find it set was made before the load began.
+  /// Whether any load was ever started. Without loads, a store takes no lock here.
+  // Set before a load begins and read after a change is visible, both sequentially consistent: if a
+  // change reads false, it was made before the load began.
   private let isUsed = Atomic<Bool>(false)
 
   init() {}
 
-  /// Waits for the value of a key: of the load that is going on, or of a new one.
+  /// Waits for the value of a key, from the running load or a new one.
   ///
-  /// A caller that is cancelled stops waiting; the load goes on for the others, and is cancelled
-  /// when nobody is left. One that came after the key was changed waits for a load that began after
-  /// that.
+  /// A cancelled caller stops waiting. The load goes on for the other callers, and is cancelled
+  /// with the last of them. A caller that came after the key was changed waits for a load that
+  /// began after that.
   func value(
     of key: CacheKey, clock: WallClock,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
@@ -38,7 +39,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends a refresh that has taken too long. Those who wait for it ask again.
+  /// Ends a refresh that has taken too long. The callers that wait for it ask again.
   private func giveUpRefresh(of key: CacheKey, at now: Timestamp) {
     let (waiters, task) = state.withLock { state -> ([Waiter], Task<Void, Never>?) in
       guard let overdue = state.table.giveUpRefresh(of: key, at: now) else { return ([], nil) }
@@ -53,7 +54,8 @@ package final class FlightControl<Value: Sendable>: Sendable {
   ) async throws -> Value? {
     let id = WaiterID()
     isUsed.store(true, ordering: .sequentiallyConsistent)
-    // After the cancellation handler is done for good, which returning from it guarantees.
+    // Only here, because the cancellation handler cannot run any more once its function has
+    // returned.
     defer {
       state.withLock { $0.table.forget(id) }
       FlightContext.waitEnded(id)
@@ -81,10 +83,10 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Starts a load that nobody waits for, unless one of the key is going on or failed a short time
-  /// ago.
+  /// Starts a load without a waiting caller, unless a load of the key is running or failed a short
+  /// time ago.
   ///
-  /// - Parameter time: How long the load may take before the next caller gives it up.
+  /// - Parameter time: The time after which the next caller gives the load up.
   func refresh(
     _ key: CacheKey, at now: Timestamp, within time: Duration,
     _ load: @escaping @Sendable (FlightID) async throws -> Value
@@ -98,7 +100,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     if let flight { start(flight, load) }
   }
 
-  /// Runs a load in a task of its own, which knows that it is inside of it.
+  /// Runs a load in a task of its own, whose `FlightContext` names the load.
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
@@ -114,7 +116,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
         }
       }
     }
-    // The load may have ended already, or nobody may want it any more.
+    // The load may have ended already, or its last caller may have been cancelled.
     let isWanted = state.withLock { state in
       state.statistics.started += 1
       guard state.table.isGoingOn(flight) else { return false }
@@ -124,7 +126,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     if !isWanted { task.cancel() }
   }
 
-  /// Ends a flight, counts it, and hands its outcome to all who wait.
+  /// Ends a flight, counts it, and hands its outcome to all waiting callers.
   private func finish(
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
@@ -138,19 +140,19 @@ package final class FlightControl<Value: Sendable>: Sendable {
     for waiter in audience.late { waiter.resume(returning: nil) }
   }
 
-  /// Ends one caller's wait, and the load with the last of them.
+  /// Ends one caller's wait; if it was the last, cancels the load.
   private func cancel(_ id: WaiterID) {
     let (waiter, task) = state.withLock { state in
       let cancellation = state.table.cancel(id)
       let task = cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
       return (cancellation.waiter, task)
     }
-    // The caller first: it need not wait for the load to notice.
+    // The caller first, because it need not wait until the load notices.
     waiter?.resume(throwing: CancellationError())
     task?.cancel()
   }
 
-  /// Takes note that a key's value was stored or removed.
+  /// Records that a key's value was stored or removed.
   func supersede(_ key: CacheKey) {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
     state.withLock { state in
@@ -159,7 +161,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes note that a load's own value was stored.
+  /// Records that a load's own value was stored.
   func noteStored(_ key: CacheKey, by flight: FlightID) {
     state.withLock { state in
       state.table.noteStored(flight)
@@ -167,7 +169,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes note that everything was removed.
+  /// Records that everything was removed.
   func supersedeAll() {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
     state.withLock { state in
@@ -176,16 +178,16 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// What all loads came to.
+  /// The counters of all loads.
   var statistics: LoadStatistics { state.withLock { $0.statistics } }
 
-  /// The error of a load that failed a short time ago and still stands.
+  /// Returns the kept error of a load that failed a short time ago; nil for none.
   func failure(for key: CacheKey, at now: Timestamp) -> (any Error)? {
     state.withLock { $0.failures.error(for: key, at: now) }
   }
 
-  /// Lets the error of a load stand for its key until a point in time, unless the key was changed
-  /// since the load began or nobody waits for it any more.
+  /// Keeps the error of a load until a point in time, unless the key was changed since the load
+  /// began or no caller waits for the load any more.
   func keepFailure(
     _ error: any Error, for key: CacheKey, of flight: FlightID, until expiry: Timestamp
   ) {
@@ -195,7 +197,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// The number of callers that wait.
+  /// The number of waiting callers.
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
 
   /// Counts a caller that got the error of an earlier load.
@@ -208,7 +210,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     state.withLock { $0.statistics.servedStale += 1 }
   }
 
-  /// Counts a previous value that a load has found to be still good.
+  /// Counts a previous value that a load found to be still good.
   func noteRenewed() {
     state.withLock { $0.statistics.renewed += 1 }
   }
@@ -218,7 +220,7 @@ package final class FlightControl<Value: Sendable>: Sendable {
     state.withLock { $0.statistics.unstored += 1 }
   }
 
-  /// Whether what a load brings is still to be stored.
+  /// Whether the value of a load is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {
     state.withLock { $0.table.isWanted(flight) }
   }
@@ -240,9 +242,9 @@ extension Result {
   }
 }
 
-/// Which load the present task is inside of, and what loads wait for.
+/// The load that the present task is a part of, and the graph of loads that wait for each other.
 enum FlightContext {
-  // The innermost of any cache: what is around it waits for it.
+  // The innermost load, of any cache: the loads around it wait for it.
   @TaskLocal private static var flight: FlightID?
   private static let graph = PerProcess { ForkSafeMutex(FlightGraph()) }
 
@@ -255,8 +257,8 @@ enum FlightContext {
     await $flight.withValue(flight) { await body() }
   }
 
-  /// Whether the present task may wait for a load; if it is inside of one itself, that one waits
-  /// from now on.
+  /// Whether the present task may wait for a load. If the task is a part of a load itself, records
+  /// that this load waits from now on.
   static func mayWait(_ id: WaiterID, for awaited: FlightID) -> Bool {
     guard let flight else { return true }
     return graph.own.value.withLock { $0.add(id, flight, waitsFor: awaited) }

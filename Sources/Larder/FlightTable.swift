@@ -2,13 +2,15 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// Which loads are going on and who waits for them: the decisions of single flight as a value.
+/// The running loads and the callers that wait for them: the decisions of single flight, as a
+/// value.
 ///
 /// Each function returns what the caller must do outside of the lock.
 struct FlightTable<Waiter: Sendable>: Sendable {
   private struct Waiting: Sendable {
     let waiter: Waiter
-    /// Whether it came after the key was changed, for which the load may have begun too early.
+    /// Whether the caller came after the key was changed, so that the load may have begun too early
+    /// for it.
     var isLate: Bool
   }
 
@@ -16,26 +18,26 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     let key: CacheKey
     var waiters: [WaiterID: Waiting] = [:]
     var isSuperseded = false
-    /// Whether the load goes on although nobody waits: it refreshes what was served expired. Once a
-    /// caller has waited for it, it is a load like any other.
+    /// Whether the load refreshes a value that was served expired, and goes on without a waiting
+    /// caller. False as soon as a caller waits for it.
     var isRefresh = false
-    /// When the next caller gives up what began as a refresh, which may hang without anybody to
-    /// cancel it.
+    /// The time from which the next caller gives up a load that began as a refresh: it may hang,
+    /// and no caller's cancellation ends it.
     var refreshEnd: Timestamp?
   }
 
   private var flights: [FlightID: Flight] = [:]
-  // Only the load that new callers join; one that was abandoned is in neither table any more.
+  // Only the load that new callers join. An abandoned load is in neither table.
   private var byKey: [CacheKey: FlightID] = [:]
   private var flightOfWaiter: [WaiterID: FlightID] = [:]
-  /// Callers that were cancelled between being numbered and waiting.
+  /// Callers that were cancelled after they got an ID and before they waited.
   private var cancelledEarly: Set<WaiterID> = []
 
-  /// What a caller that wants a key's value must do.
+  /// The next step for a caller that asks for a key's value.
   enum Joining: Sendable {
-    /// Start the load; the caller waits for it already.
+    /// Start the load; the caller is registered as a waiter already.
     case start(FlightID)
-    /// Nothing: the caller waits for a load that is going on.
+    /// Do nothing; the caller waits for a running load.
     case wait
     /// Fail: the load would wait for itself.
     case cycle
@@ -43,25 +45,26 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     case cancelled
   }
 
-  /// What the cancellation of a caller leads to.
+  /// The effects of a caller's cancellation.
   struct Cancellation: Sendable {
-    /// The caller to be told.
+    /// The caller to resume with a `CancellationError`.
     var waiter: Waiter?
-    /// The load that nobody waits for any more.
+    /// The load to cancel, because no caller waits for it any more.
     var abandoned: FlightID?
   }
 
-  /// Who waited for a load that has ended.
+  /// The callers that waited for a load that has ended.
   struct Audience: Sendable {
-    /// Those whom its outcome answers.
+    /// The callers that get its outcome.
     var answered: [Waiter] = []
-    /// Those who came after the key was changed; they must ask again.
+    /// The callers that came after the key was changed; they must ask again.
     var late: [Waiter] = []
   }
 
   /// Lets a caller wait for a key's value.
   ///
-  /// - Parameter mayWait: Whether the caller, itself perhaps inside a load, may wait for one.
+  /// - Parameter mayWait: Whether the caller, which may itself be a part of a load, may wait for a
+  ///   load.
   mutating func join(
     _ key: CacheKey, _ id: WaiterID, _ waiter: Waiter, mayWait: (FlightID) -> Bool
   ) -> Joining {
@@ -77,9 +80,9 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     return known == nil ? .start(flight) : .wait
   }
 
-  /// Starts a load that nobody waits for, unless one of the key is going on.
+  /// Starts a load without a waiting caller, unless a load of the key is running.
   ///
-  /// - Parameter end: When a caller that finds it still going on gives it up.
+  /// - Parameter end: The time from which a caller that finds the load still running gives it up.
   mutating func refresh(_ key: CacheKey, until end: Timestamp) -> FlightID? {
     guard byKey[key] == nil else { return nil }
     let flight = FlightID()
@@ -91,7 +94,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// Gives up the load of a key if it began as a refresh that should have ended by now.
   ///
-  /// - Returns: The load, to be cancelled, and those who wait for it, who must ask again.
+  /// - Returns: The load to cancel, and its waiting callers, which must ask again.
   mutating func giveUpRefresh(
     of key: CacheKey, at now: Timestamp
   ) -> (flight: FlightID, waiters: [Waiter])? {
@@ -114,7 +117,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       return Cancellation()
     }
     let waiter = flights[flight]?.waiters.removeValue(forKey: id)?.waiter
-    // A refresh that nobody has waited for goes on: it was started for those who ask later.
+    // A refresh goes on without waiting callers, because it was started for later ones.
     guard let rest = flights[flight], rest.waiters.isEmpty, !rest.isRefresh else {
       return Cancellation(waiter: waiter)
     }
@@ -127,7 +130,7 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     cancelledEarly.remove(id)
   }
 
-  /// Ends a load and returns those who wait for it.
+  /// Ends a load and returns its waiting callers.
   mutating func finish(_ flight: FlightID) -> Audience {
     guard let ended = remove(flight) else { return Audience() }
     for id in ended.waiters.keys { flightOfWaiter[id] = nil }
@@ -141,23 +144,24 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   @discardableResult
   private mutating func remove(_ flight: FlightID) -> Flight? {
     guard let ended = flights.removeValue(forKey: flight) else { return nil }
-    // Another load of the key may have taken the place since.
+    // A newer load of the key may be registered already.
     if byKey[ended.key] == flight { byKey[ended.key] = nil }
     return ended
   }
 
-  /// Takes note that a key's value was stored or removed, so that the load's is not stored over it.
+  /// Records that a key's value was stored or removed, so that the running load does not store over
+  /// it.
   mutating func supersede(_ key: CacheKey) {
     if let flight = byKey[key] { flights[flight]?.isSuperseded = true }
   }
 
-  /// Takes note that everything was removed.
+  /// Records that everything was removed.
   mutating func supersedeAll() {
     for flight in flights.keys { flights[flight]?.isSuperseded = true }
   }
 
-  /// Takes note that what changed the key was the storing of the load's own value, which is good
-  /// for all who wait.
+  /// Records that the key was changed by storing the load's own value, which is good for all
+  /// waiting callers.
   mutating func noteStored(_ flight: FlightID) {
     guard var own = flights[flight] else { return }
     own.isSuperseded = false
@@ -165,22 +169,22 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     flights[flight] = own
   }
 
-  /// Whether what a load brings is still to be stored.
+  /// Whether the value of a load is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {
     flights[flight].map { !$0.isSuperseded } ?? false
   }
 
-  /// Whether a load has not ended and somebody waits for it.
+  /// Whether a load has neither ended nor been abandoned.
   func isGoingOn(_ flight: FlightID) -> Bool { flights[flight] != nil }
 
-  /// The number of callers that wait.
+  /// The number of waiting callers.
   var waiterCount: Int { flightOfWaiter.count }
 }
 
-/// Which loads wait for which.
+/// The graph of loads that wait for other loads.
 ///
-/// One for all caches of a process: two loads can wait for each other across two caches, and
-/// neither cache by itself would see the circle.
+/// One graph serves all caches of a process, because two loads can wait for each other across two
+/// caches, and neither cache alone would see the cycle.
 struct FlightGraph: Sendable {
   private struct Wait: Sendable {
     let waiting: FlightID
@@ -190,9 +194,9 @@ struct FlightGraph: Sendable {
   private var waits: [WaiterID: Wait] = [:]
   private var waitsOfFlight: [FlightID: Set<WaiterID>] = [:]
 
-  /// Notes that one load, in a call of its own, waits for another.
+  /// Records that a call inside one load waits for another load.
   ///
-  /// - Returns: False, with nothing noted, when it would then wait for itself.
+  /// - Returns: `false`, with nothing recorded, if the load would then wait for itself.
   /// - Complexity: O(w) for w waits between loads.
   mutating func add(_ id: WaiterID, _ waiting: FlightID, waitsFor awaited: FlightID) -> Bool {
     if reaches(waiting, from: awaited) { return false }
@@ -201,7 +205,7 @@ struct FlightGraph: Sendable {
     return true
   }
 
-  /// Notes that a call waits no more.
+  /// Records that a call does not wait any more.
   ///
   /// - Complexity: O(1).
   mutating func remove(_ id: WaiterID) {
@@ -210,7 +214,7 @@ struct FlightGraph: Sendable {
     if waitsOfFlight[wait.waiting]?.isEmpty == true { waitsOfFlight[wait.waiting] = nil }
   }
 
-  /// Whether a load is, or waits directly or through others for, another.
+  /// Whether a load is another one, or waits for it directly or through other loads.
   private func reaches(_ goal: FlightID, from start: FlightID) -> Bool {
     var open = [start]
     var seen: Set<FlightID> = []
@@ -223,7 +227,7 @@ struct FlightGraph: Sendable {
   }
 }
 
-/// One load, unlike any other of the process.
+/// The identity of one load, unique in the process.
 struct FlightID: Hashable, Sendable {
   private let number: UInt64
   private static let last = Atomic<UInt64>(0)
@@ -233,7 +237,7 @@ struct FlightID: Hashable, Sendable {
   }
 }
 
-/// One caller that waits for a load, unlike any other of the process.
+/// The identity of one waiting caller, unique in the process.
 struct WaiterID: Hashable, Sendable {
   private let number: UInt64
   private static let last = Atomic<UInt64>(0)

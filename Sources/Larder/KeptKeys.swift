@@ -5,24 +5,25 @@ import Synchronization
 
 /// The keys whose values a memory tier may hold, by the names of their entries.
 ///
-/// What others do to a file is told by its name, and a name does not say its key. A key that is not
-/// in memory any more is forgotten when as many have gathered as there are values.
+/// An event about a file names the file, and the key cannot be derived from the name. Keys that are
+/// not in memory any more are forgotten when twice as many keys have gathered as were kept last
+/// time.
 package final class KeptKeys: Sendable {
   private struct State: Sendable {
     var keys: [EntryName: CacheKey] = [:]
-    /// The names whose values are on their way into memory: one for each thread at most.
+    /// The names whose values are being stored in memory: one for each thread at most.
     var arriving: [EntryName] = []
-    /// The number of keys at which those no longer kept are forgotten.
+    /// The number of keys at which keys that are not in memory any more are forgotten.
     var most = 1024
   }
 
   private let state = ForkSafeMutex(State())
 
-  /// Remembers a key before its value is kept; `settle(_:)` has to follow when it is.
+  /// Remembers a key before its value is stored in memory. Each call needs a later `settle(_:)`.
   ///
   /// - Parameter isKept: Whether a key's value is still in memory.
-  /// - Returns: Another key of the same name, whose value must leave memory: if both stayed, news
-  ///   of the name would reach one of them.
+  /// - Returns: Another key of the same name. Its value must leave memory, because an event about
+  ///   the name would only reach one of the two.
   /// - Complexity: O(1) amortised.
   func insert(
     _ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool
@@ -38,14 +39,14 @@ package final class KeptKeys: Sendable {
     }
   }
 
-  /// Takes note that the value of a name is kept, or will not be.
+  /// Records that the value of a name is in memory now, or will not be.
   func settle(_ name: EntryName) {
     state.withLock { state in
       if let index = state.arriving.lastIndex(of: name) { state.arriving.remove(at: index) }
     }
   }
 
-  /// The key of a name, if its value may be in memory.
+  /// Returns the key of a name, if its value may be in memory.
   func key(of name: EntryName) -> CacheKey? {
     state.withLock { $0.keys[name] }
   }

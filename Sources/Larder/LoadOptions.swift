@@ -1,12 +1,12 @@
 import LarderBasics
 import LarderDisk
 
-/// Lets a task out of the load that it was begun in.
+/// Takes a task out of the load that started it.
 ///
-/// A load that would wait for itself fails with `.loadCycle`. What counts as a part of a load is what
-/// it calls and every task that it begins, unless by `Task.detached`: Swift does not tell whether it
-/// waits for a task. One that it does not wait for may ask for the very key that is being loaded, and
-/// says so:
+/// A load that would wait for itself fails with `.loadCycle`. Everything that a load calls is a
+/// part of it, and so is every task that it starts, except with `Task.detached`, because Swift does
+/// not tell whether the load waits for a task. A task that the load does not wait for may ask for
+/// the key that is being loaded, in this way:
 ///
 /// ```swift
 /// let page = try await pages.value(forKey: url) {
@@ -15,9 +15,10 @@ import LarderDisk
 /// }
 /// ```
 public enum LoadContext {
-  /// Runs an operation as a part of no load, as `Task.detached` does, in the task of the caller.
+  /// Runs an operation that is a part of no load, as in `Task.detached`, but in the caller's task.
   ///
-  /// A load that waits for such an operation, which in turn waits for the load, waits for ever.
+  /// If a load waits for such an operation and the operation waits for the load, both wait for
+  /// ever.
   public static func leaving<Result>(
     _ operation: () async throws -> Result
   ) async rethrows -> Result {
@@ -25,7 +26,7 @@ public enum LoadContext {
   }
 }
 
-/// What one call through the cache does otherwise than by default.
+/// The options of one call through the cache.
 ///
 /// ```swift
 /// let quick = try pages.value(forKey: url, options: .memoryOnly)
@@ -33,27 +34,28 @@ public enum LoadContext {
 /// let fresh = try await pages.value(forKey: url, options: options) { try await fetch(url) }
 /// ```
 ///
-/// Options can be joined in a list. The longer of two durations holds, and the later of two
-/// extensions.
+/// Options can be joined in a list. Of two durations the longer one holds, and of two extensions
+/// the later in the list.
 public struct LoadOptions: Sendable, Hashable {
-  /// How long past its expiry a value is served at once while one task loads a fresh one. The
-  /// default is zero: it is not.
+  /// The time past its expiry for which a value is served at once while one task loads a fresh one.
+  /// The default is zero: no value is served so.
   ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. A load that
-  /// has taken longer than this, and than 60 s, is given up by the next who asks, whom it would keep
-  /// waiting; one that a caller has waited for ends, as every load does, with its last caller.
+  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If such a
+  /// load has taken longer than this time, and longer than 60 s, the next request gives it up,
+  /// because it would have to wait for it. Once a caller has waited for the load, the load ends, as
+  /// every load does, with its last caller.
   public var staleWhileRevalidating = Duration.zero
-  /// How long past its expiry a value is served when a load throws, instead of the error. The
-  /// default is zero: it is not.
+  /// The time past its expiry for which a value is served when a load throws, instead of the error.
+  /// The default is zero: no value is served so.
   ///
   /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. With a
   /// `failureLifetime` the source is not asked again for that long.
   public var staleIfFailing = Duration.zero
-  /// How long the error of a load that failed is handed to those who ask, without another load. The
-  /// default is zero: the next who asks loads again. At most 1,000 errors are kept.
+  /// The time for which the error of a failed load answers further requests, without another load.
+  /// The default is zero: the next request loads again. At most 1,000 errors are kept.
   public var failureLifetime = Duration.zero
-  /// What the read does to the expiry of the value that it finds on disk; as configured when nil,
-  /// the default.
+  /// The change that the read makes to the expiry of a value on disk. The default is nil: as
+  /// configured.
   public var extending: ExpirationExtending?
   @usableFromInline
   var switches: Switches = []
@@ -72,13 +74,13 @@ public struct LoadOptions: Sendable, Hashable {
     static let reload = Switches(rawValue: 4)
     static let cacheOnly = Switches(rawValue: 8)
     static let expired = Switches(rawValue: 16)
-    /// Those that keep a value in memory from being the answer: `diskOnly` and `reload`.
+    /// The switches that exclude an answer from memory: `diskOnly` and `reload`.
     @inlinable
     static var pastMemory: Switches { Switches(rawValue: 6) }
   }
 
-  /// How long a load behind a value that was served expired may take: by then it is of no more use,
-  /// and longer than most requests wait for a server.
+  /// The longest time for a load behind a value that was served expired: after it, the value may
+  /// not be served any more. At least 60 s, which is longer than most requests wait for a server.
   var refreshTime: Duration { max(staleWhileRevalidating, .seconds(60)) }
 
   /// Whether a value in memory answers the call.
@@ -112,39 +114,39 @@ public struct LoadOptions: Sendable, Hashable {
 extension LoadOptions {
   /// Neither reads nor writes the disk tier: a value that is only there is a miss.
   ///
-  /// A loaded value is kept in memory alone, for at most `memoryExpiration`. An older one on disk is
-  /// removed, because it would be served again afterwards.
+  /// A loaded value is kept in memory alone, for at most `memoryExpiration`. An older value on disk
+  /// is removed, because it would be served again afterwards.
   public static let memoryOnly = LoadOptions(.memoryOnly)
   /// Neither reads nor fills the memory tier.
   public static let diskOnly = LoadOptions(.diskOnly)
-  /// Loads a value although there is a valid one, which goes on being served to other callers until
-  /// the new one is there. Joins a load of the key that is going on.
+  /// Loads a value even if there is a valid one, which other callers get until the new one is
+  /// there. Joins a running load of the key.
   public static let reload = LoadOptions(.reload)
   /// Never loads: without a value the call throws `CacheError` with `.notCached`.
   public static let cacheOnly = LoadOptions(.cacheOnly)
-  /// Takes an expired value for a valid one, as long as its file is there, and loads none then.
+  /// Returns an expired value like a valid one, as long as its file exists, without loading.
   public static let allowingExpired = LoadOptions(.expired)
-  /// Leaves the expiry of the value that is found on disk as it is.
+  /// Leaves the expiry of a value on disk as it is.
   public static let withoutExtending = extending(.off)
 
-  /// Lets the read do this to the expiry of the value that is found on disk.
+  /// Makes the read change the expiry of a value on disk in this way.
   public static func extending(_ extending: ExpirationExtending) -> LoadOptions {
     var options = LoadOptions()
     options.extending = extending
     return options
   }
 
-  /// Serves a value that expired less than a time ago at once, while one task loads a fresh one.
+  /// Serves a value that expired less than `time` ago at once, while one task loads a fresh one.
   public static func staleWhileRevalidating(_ time: Duration) -> LoadOptions {
     LoadOptions(staleWhileRevalidating: time)
   }
 
-  /// Serves a value that expired less than a time ago when the load throws.
+  /// Serves a value that expired less than `time` ago when the load throws.
   public static func staleIfFailing(_ time: Duration) -> LoadOptions {
     LoadOptions(staleIfFailing: time)
   }
 
-  /// Hands the error of a load that failed to callers for a time, without another load.
+  /// Answers further requests with the error of a failed load for `time`, without another load.
   public static func keepingFailures(for time: Duration) -> LoadOptions {
     LoadOptions(failureLifetime: time)
   }
@@ -165,7 +167,7 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     switches.formUnion(other.switches)
   }
 
-  /// Traps where two options contradict each other.
+  /// Traps if two options contradict each other.
   func checkPreconditions() {
     precondition(
       !switches.isSuperset(of: [.memoryOnly, .diskOnly]),
@@ -175,8 +177,8 @@ extension LoadOptions: ExpressibleByArrayLiteral {
   }
 }
 
-/// A replacement for the loads of a cache, as a fixture is in a test: the closure that the caller
-/// passes runs only if the replacement calls it.
+/// A replacement for the loads of a cache, such as a fixture in a test. The caller's closure runs
+/// only if the replacement calls it.
 package protocol LoadReplacement: Sendable {
   /// Returns the value that the load would return.
   func load<Value>(
@@ -184,6 +186,6 @@ package protocol LoadReplacement: Sendable {
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Value
 
-  /// Gives up what the replacement holds; the cache has been closed.
+  /// Releases what the replacement holds, after the cache was closed.
   func close()
 }

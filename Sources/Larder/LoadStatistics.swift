@@ -1,4 +1,4 @@
-/// What the loads of a cache came to, by `value(forKey:orStore:)` and `value(forKey:orRevalidate:)`.
+/// The counters of a cache's loads by `value(forKey:orStore:)` and `value(forKey:orRevalidate:)`.
 ///
 /// | counter | goes up when |
 /// |---|---|
@@ -13,16 +13,16 @@
 public struct LoadStatistics: Sendable, Hashable {
   /// Loads that were started.
   public internal(set) var started = 0
-  /// Loads that brought a value.
+  /// Loads that returned a value.
   public internal(set) var succeeded = 0
   /// Loads that threw, cancelled ones included.
   public internal(set) var failed = 0
-  /// Loaded values that could not be stored, and that their callers got all the same. A cache that
-  /// only reads does not try.
+  /// Loaded values that could not be stored; their callers got them all the same. A read-only cache
+  /// does not try to store.
   public internal(set) var unstored = 0
   /// Previous values that got a new expiry because a load said `.notModified`.
   public internal(set) var renewed = 0
-  /// Requests that waited for a load started by another.
+  /// Requests that waited for a load started by another request.
   public internal(set) var joined = 0
   /// Requests that were answered with a value past its expiry.
   public internal(set) var servedStale = 0
