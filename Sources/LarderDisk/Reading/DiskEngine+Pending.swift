@@ -1,11 +1,11 @@
 import LarderBasics
 import LarderSystem
 
-/// How a value that waits in the backlog answers: from its bytes, so that a reader neither writes
-/// nor waits for room, and never meets the older file.
+/// Reads of a value that waits in the backlog. They are answered from its bytes, so a reader
+/// neither writes nor waits for room and never meets the older file.
 ///
-/// A value waits until its file is in place, and both are seen in one look at the state: who finds
-/// none waiting finds its file, or a newer one.
+/// A value leaves the backlog in the same step in which its file enters the index, so a reader that
+/// finds none waiting finds its file or a newer one.
 extension DiskEngine {
   /// The value that waits under a name.
   func pending(_ name: EntryName) -> Backlog.Value? {
@@ -35,9 +35,9 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Ends what waits under the name of a store whose file is in place.
+  /// Takes the waiting value of a name out of the backlog, because the file of a store is in place.
   ///
-  /// - Returns: The value from the backlog that was stored, with its last uses.
+  /// - Returns: The stored value with its last uses, if it came from the backlog.
   mutating func settle(_ request: DiskEngine.StoreRequest) -> Backlog.Value? {
     if let write = request.write { return backlog.settle(write, isWritten: true) }
     backlog.drop(request.subject.name)
@@ -48,14 +48,14 @@ extension EngineState {
   enum PendingAnswer: Sendable {
     /// No value waits under the name: its file answers.
     case none
-    /// The value that waits is not the reader's, and it is what the file will be.
+    /// The waiting value has expired or is of another key. It is what the file will hold.
     case missed
     /// The value as it was before this use, and the expiry with the extension by it.
     case found(Backlog.Value, expiry: Timestamp)
   }
 
-  /// Answers a read with the value that waits under its name, and counts the use. The use reaches
-  /// the disk with the value.
+  /// Answers a read with the value that waits under its name, and counts the use. The use is
+  /// written to the disk with the value.
   mutating func answerPending(
     _ subject: DiskEngine.Subject, _ use: DiskEngine.Use, _ recency: Recency
   ) -> PendingAnswer {
@@ -67,8 +67,8 @@ extension EngineState {
     counters.countHit(of: UInt64(value.write.bytes.count))
     let seal = value.write.seal
     var extended: Timestamp?
-    // As with a file: a use too soon after the store promises nothing new, and what has expired is
-    // not brought back to life.
+    // As with a file: a use too soon after the store extends nothing, and an expired value is not
+    // extended.
     let stored = min(seal.lastAccess, use.now)
     if use.staleness == .zero,
       recency.isDue(stored: stored, now: use.now, lifetime: seal.lifetime)
@@ -82,7 +82,7 @@ extension EngineState {
 }
 
 extension DiskEntry {
-  /// The entry that a value will be when it is written. Nothing is set aside for it yet.
+  /// The entry that a value will be when it is written. It has no blocks on the disk yet.
   init(_ value: Backlog.Value) {
     let seal = value.write.seal
     self.init(

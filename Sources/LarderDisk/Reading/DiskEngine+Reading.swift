@@ -2,13 +2,13 @@ package import LarderBasics
 package import LarderSystem
 
 extension DiskEngine {
-  /// What a read is for.
+  /// The purpose of a read.
   package enum ReadPurpose: Sendable {
     /// The value's bytes.
     case value
     /// The value's bytes and the extended data.
     case valueAndData
-    /// The open file, for a caller that reads it himself.
+    /// The open file, for a caller that reads it itself.
     case file
   }
 
@@ -18,7 +18,7 @@ extension DiskEngine {
     package let name: EntryName
   }
 
-  /// What a read found, with the file still open.
+  /// The result of a read, with the file still open.
   package struct Found: ~Copyable {
     /// Nil for the bytes of a value that waits to be written.
     let descriptor: FileDescriptor?
@@ -30,11 +30,11 @@ extension DiskEngine {
     /// The expiry, with the extension by this read.
     package var expiry: Timestamp
     package let lifetime: Lifetime
-    /// Whether nothing began to change the name since before the file was opened.
+    /// The name's generation from before the file was opened; nil if the name was being changed.
     package var generation: EntryGenerations.Snapshot?
   }
 
-  /// What the state remembers of a file when it is met again.
+  /// The engine's knowledge of a file that is read again.
   private struct Recall: Sendable {
     var isHidden = false
     /// The lifetime, if attribute and content were checked for this very file and key.
@@ -42,12 +42,13 @@ extension DiskEngine {
     var pendingExpiry: Timestamp?
   }
 
-  /// Finds, checks and reads an entry, and counts it as used.
+  /// Finds, checks and reads an entry, and counts the use.
   func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
   ) throws(CacheError) -> Found? {
-    // Before the look at what waits to be written: what is accepted after it must show.
+    // Taken before the backlog is looked at, so that a value that is accepted later changes the
+    // generation.
     let generation = generations.snapshot(of: subject.name)
     if mayBe(.hasBacklog) {
       let use = Use(generation: generation, extending: extending, now: now, staleness: staleness)
@@ -58,8 +59,9 @@ extension DiskEngine {
       }
     }
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
-    // Before the file is opened: between that and the look below, the evictor could remove both the
-    // file and its mark, and what had been evicted would be found once more.
+    // Checked before the file is opened. The evictor could otherwise remove the file and its mark
+    // between the opening and the look at the state below, and an evicted value would be found once
+    // more.
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     switch try reader.open(subject.name.fileName, in: location.handle) {
@@ -88,7 +90,7 @@ extension DiskEngine {
     let generation: EntryGenerations.Snapshot?
     var extending: ExpirationExtending
     let now: Timestamp
-    /// How long past its expiry a value is still found.
+    /// The time past its expiry for which a value is still found.
     let staleness: Duration
   }
 
@@ -98,8 +100,8 @@ extension DiskEngine {
   ) throws(Errno) -> Found? {
     var bytes: [UInt8]?
     if purpose == .value && mayBeQuick(status, use) {
-      // Read first and looked up afterwards: one look at the state then settles a hit on a file
-      // that was checked before. Of one that was not, the bytes are needed as well.
+      // Read before the state is looked at, so that a single look settles a hit on a verified file.
+      // If the file is unverified, `checkInFull` reuses these bytes.
       bytes = try descriptor.read(upTo: Int(status.byteCount))
       if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
         return Found(
@@ -111,8 +113,8 @@ extension DiskEngine {
     return try checkInFull(descriptor, status, subject, purpose, use, bytes)
   }
 
-  /// Whether a file is worth reading before the state is asked about it: nothing that its status
-  /// tells speaks against it, and should it be turned down, little was read in vain.
+  /// Whether a file is worth reading before the state is looked at: its status shows no reason for
+  /// a miss, and it is short enough that little is lost if the read turns out to be a miss.
   private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
     status.byteCount <= 1 << 20 && use.staleness == .zero && !isOnNetwork
       && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
@@ -134,7 +136,7 @@ extension DiskEngine {
       return miss(reason)
     }
     var use = use
-    // What has expired is served for a last time and not brought back to life.
+    // An expired value is served but not extended.
     if use.staleness > .zero { use.extending = .off }
     var testimony = EntryReader.Testimony()
     if recall.trustedLifetime == nil {
@@ -160,7 +162,7 @@ extension DiskEngine {
       generation: use.generation)
   }
 
-  /// Reads the attributes, and checks what has to be proven.
+  /// Reads the attributes and checks the proof of the key and of the content.
   func examine(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ subject: Subject
   ) throws(Errno) -> EntryReader.Examination {
@@ -171,14 +173,15 @@ extension DiskEngine {
     return proven(testimony, subject.name, status).map { .accepted($0) } ?? .rejected(.unproven)
   }
 
-  /// Whether a file that is lent is a copy of what was checked: the file itself could be cut, or
-  /// mixed with another's pages, while it is read.
+  /// Whether the caller gets a copy of the checked content and not the file, because the file could
+  /// be cut, or mixed with another's pages, while the caller reads it.
   private var lendsCopies: Bool { isPathBound && reader.checksContent }
 
-  /// What is known of a file's content; nil where it would have to be proven and is not.
+  /// Returns what is known of a file's content; nil if the content has to be proven and is not.
   ///
-  /// Where files are known by their paths, the content of one and the length of another look like a
-  /// file. Without an attribute only what this process itself published can be told from that.
+  /// Where the file system finds open files by their paths, the content of one file and the length
+  /// of another can look like one file. Without an attribute, only a file that this process itself
+  /// published can be told from that.
   func proven(
     _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
   ) -> EntryReader.Testimony? {
@@ -190,7 +193,8 @@ extension DiskEngine {
     return testimony
   }
 
-  /// What a caller reads from: the file that was found, or a copy of the content that was checked.
+  /// Returns the file that the caller reads: the one that was found, or a copy of the checked
+  /// content.
   private func lend(
     _ descriptor: consuming FileDescriptor, _ content: [UInt8]?, _ purpose: ReadPurpose
   ) throws(Errno) -> FileDescriptor {
@@ -198,14 +202,14 @@ extension DiskEngine {
     return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
   }
 
-  /// The time by which a file's expiry is judged.
+  /// Returns the time with which a file's expiry is compared.
   private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
     guard isOnNetwork else { return now }
     return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
   }
 
-  /// Reads the content as the purpose asks, unless it has been read, and checks it, unless the file
-  /// is trusted already.
+  /// Reads the content if the purpose needs it and it has not been read, and checks it unless the
+  /// file is trusted already.
   private func check(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
     _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
@@ -214,7 +218,8 @@ extension DiskEngine {
     if purpose == .file && !lendsCopies {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
-    // A sparse file of any length is made in no time; asking for its memory would be the end.
+    // A sparse file can have any length, and asking for more memory than there is would end the
+    // process.
     guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
     guard let content, content.count == Int(status.byteCount) else { return false }
@@ -226,7 +231,8 @@ extension DiskEngine {
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
       recall.pendingExpiry = state.uses.expiry(of: name, status)
-      // Where paths have the numbers, those of a checked file are those of its successor.
+      // Where inode numbers belong to paths, the file that replaces a checked one has the same
+      // numbers.
       if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
       {
@@ -236,7 +242,7 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss if the index alone can tell that there is no such entry.
+  /// Counts a miss and returns true if the index alone shows that there is no such entry.
   private func missesKnownAbsent(_ name: EntryName) -> Bool {
     withState { state in
       guard state.isScanned && !state.index.contains(name) else { return false }
@@ -245,8 +251,8 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss for want of a file, and forgets the entry, whose file others have removed,
-  /// unless it was stored again since a snapshot.
+  /// Counts a miss because there is no file, and forgets the entry, whose file another process has
+  /// removed, unless it was stored again since the snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
       state.counters.countMiss(.absent)
@@ -266,15 +272,15 @@ extension DiskEngine {
     return nil
   }
 
-  /// Counts bytes that were found and that the caller's coder could make nothing of.
+  /// Counts a miss for a value that the caller's coder could not decode.
   package func noteUndecodable() {
     withState { $0.counters.countMiss(.undecodable) }
   }
 
-  /// Counts a miss for a file that was looked into, and removes it if it is damaged.
+  /// Counts a miss for a file that was examined, and removes the file if it is damaged.
   ///
-  /// Not on a network file system: what this machine remembers of a file may be at fault, and the
-  /// file whole.
+  /// Removes nothing on a network file system, because this machine's cached view of the file may
+  /// be at fault and the file intact.
   private func miss(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
@@ -286,7 +292,7 @@ extension DiskEngine {
 }
 
 extension CacheKey {
-  /// Tells the key of a verified entry from another with the same MD5: 28 bits of the process's own
-  /// seeded hash, which nobody outside can compute.
+  /// Distinguishes the key of a verified entry from another with the same MD5: 28 bits of the
+  /// process's own seeded hash, which cannot be computed outside of the process.
   var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & (1 << 28 - 1) }
 }

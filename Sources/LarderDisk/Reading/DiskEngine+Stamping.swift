@@ -3,7 +3,7 @@ import LarderDigest
 package import LarderSystem
 
 extension DiskEngine {
-  /// Gives the file of a name its attribute and stamps again.
+  /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ term: Restamping) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     writePending(name)
@@ -43,7 +43,7 @@ extension DiskEngine {
     do throws(Errno) {
       try descriptor.setAttribute(.entry, to: attribute.bytes)
     } catch .notSupported {
-      // A file system without attributes: name and stamps alone make an entry.
+      // A file system without attributes: name and stamps alone make the file an entry.
     }
     try descriptor.setStamps(lastAccess: now, expiry: expiry)
     let fresh = try descriptor.status()
@@ -53,8 +53,8 @@ extension DiskEngine {
     return .stamped(expiry: kept < .never ? kept : nil)
   }
 
-  /// Tells the memory tiers that a file is another value now. One that does not name its key may be
-  /// any key's.
+  /// Tells the memory tiers that a file holds another value now. If it does not name its key, it
+  /// may be any key's, so the tiers forget everything.
   private func tellObservers(of name: EntryName, _ proof: KeyProof) {
     if case .key(let key) = proof {
       tellObservers(Subject(key: CacheKey(key), name: name), except: nil)
@@ -63,7 +63,8 @@ extension DiskEngine {
     }
   }
 
-  /// The hash of a file's content and extended data, as of a moment at which nobody wrote to it.
+  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
+  /// file did not change during the reading.
   private func settledHash(
     of descriptor: borrowing FileDescriptor
   ) throws(Errno) -> (UInt64, FileStatus) {
@@ -79,7 +80,7 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Takes note that a file was made an entry by its name; what was known of it before is void.
+  /// Notes that stamping made the file of a name an entry, and forgets what was known of it before.
   fileprivate mutating func noteStamped(_ name: EntryName, _ status: FileStatus) {
     cancelRemoval(of: name)
     uses.forget(name)
@@ -89,25 +90,25 @@ extension EngineState {
   }
 }
 
-/// Decides what a file that is stamped anew gets, from what it says of itself.
+/// The decision on the lifetime and expiry of a file that is stamped anew.
 struct Restamping: Sendable {
-  /// What the caller asks for.
+  /// The expiration that the caller asks for.
   var given: Expiration?
-  /// What holds where neither the caller nor the file says anything.
+  /// The expiration if neither the caller nor the file gives one.
   var otherwise: Expiration
 
-  /// The lifetime to record and the expiry to set.
+  /// Returns the lifetime to record and the expiry to set.
   func term(
     recorded: Lifetime, expiry: Timestamp, now: Timestamp
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
-    // A date that the program gave stays its word until it is past; then the file has none that
-    // could start anew.
+    // A fixed date is kept until it is past. After that the file records no lifetime that could
+    // start anew.
     if recorded == .fixed, given == nil, expiry > now { return (.fixed, expiry) }
     let expiration = given ?? Self.expiration(of: recorded) ?? otherwise
     return (expiration.lifetime, expiration.expiry(at: now))
   }
 
-  /// The expiration that gave a lifetime; nil where the file says none that could start anew.
+  /// Returns the expiration of a recorded lifetime; nil if none could start anew.
   private static func expiration(of lifetime: Lifetime) -> Expiration? {
     switch lifetime {
     case .seconds(let count): .seconds(Int(count))
@@ -116,7 +117,7 @@ struct Restamping: Sendable {
     }
   }
 
-  /// The proof to record: the one that is there, unless it names a key that has another name.
+  /// Returns the proof to record: the one in the file, unless it names a key of another name.
   static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
     if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
     return recorded ?? .none
@@ -134,8 +135,8 @@ package final class LockedFile: Sendable {
 
   /// Unlocks the file, in the process that locked it.
   ///
-  /// Closing alone would leave the lock to a child that was forked meanwhile, for as long as it
-  /// lives: it has a descriptor of the same open file. See: man 2 flock.
+  /// Closing alone would leave the lock with a child that was forked meanwhile, for as long as the
+  /// child lives, because the child has a descriptor of the same open file. See: man 2 flock.
   deinit {
     guard forkCount == ProcessIdentity.forkCount else { return }
     do throws(Errno) {

@@ -2,10 +2,10 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// Counts a hit, moves the entry to the end of the order, and sees that the use reaches the disk.
+  /// Counts a hit, moves the entry to the end of the order, and stamps the use or plans its stamp.
   ///
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
-  ///   too soon after the one before promises nothing new.
+  ///   too soon after the one before extends nothing.
   func noteHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     lifetime: Lifetime, tag: UInt32, _ use: Use
@@ -32,7 +32,7 @@ extension DiskEngine {
       state.index.upsert(entry, order: .mostRecent)
       return (access, entry.expiry)
     }
-    // The event of what changed it finds nothing new any more.
+    // The event of the change will find the file known, so the tiers are told here.
     if isNews { tellObservers(ofFiles: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
@@ -43,44 +43,43 @@ extension DiskEngine {
     return promised
   }
 
-  /// The relation of a file that was read to what is known of its name by now.
+  /// The relation of a file that was read to the present index entry of its name.
   private enum Standing {
-    /// It is as it is known.
+    /// The file is the one in the index.
     case known
-    /// A person or another process has put it there or changed it.
+    /// A person or another process has made or changed the file.
     case news
     /// Another thread has indexed a newer version after this read opened the file.
     case outdated
   }
 
-  /// Compares a file that was read with the index; nil where it must stay out of it.
+  /// Compares a file that was read with the index; nil if it must stay out of the index.
   private func standing(
     of name: EntryName, _ status: FileStatus, _ use: Use, in state: inout EngineState
   ) -> Standing? {
-    // A file that was chosen to go since it was opened stays out of the index.
+    // A file that was chosen for removal since it was opened stays out of the index.
     if state.hidesFile(named: name) { return nil }
-    // Names share counters: where another's change moved this one's, the index tells whether the
-    // file is still the entry's.
+    // Names share counters. If a change of another name moved this one's counter, the index tells
+    // whether the file is still the entry's.
     let isCurrent = use.generation.map(generations.isCurrent) ?? false
     let known = state.index.entry(named: name)
     guard isCurrent || known?.inode == status.inode else { return nil }
-    // Where events tell of what others do, the index may have learned of a newer file from another
-    // read that was quicker, before the event of it came.
+    // If there are events, another read may have indexed a newer file before the event of it came.
     if !isCurrent || hasEvents, let known, known.changeTime > status.change {
       if isCurrent { outdateReaders(of: name) }
       return .outdated
     }
-    // Two files can have one change time, which the clock's tick rounds.
+    // Two files can have one change time, because it is rounded to the clock's tick.
     let isKnown = known?.changeTime == status.change && known?.inode == status.inode
     guard hasEvents, !isKnown else { return .known }
     if known != nil { outdateReaders(of: name) }
     return .news
   }
 
-  /// Counts a hit on a file that was checked before, in one look at the state.
+  /// Counts a hit on a verified file in one look at the state.
   ///
-  /// - Returns: Nil, with nothing counted, where more has to be done: the file is not known, is on
-  ///   its way out, or wants its stamp at once.
+  /// - Returns: Nil, with nothing counted, if more has to be done: the file is not known, is about
+  ///   to be removed, or needs its stamp at once.
   func noteTrustedHit(
     _ subject: Subject, _ status: FileStatus, _ use: Use
   ) -> (expiry: Timestamp, lifetime: Lifetime)? {
@@ -101,14 +100,14 @@ extension DiskEngine {
   }
 
   func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
-    // Where stamps go by path, a stamp could reach the file that has replaced this one, and make it
-    // outlive its expiry.
+    // If stamps go by path, a stamp could reach the file that has replaced this one and extend its
+    // life past its expiry.
     !isReadOnly && !isPathBound
       && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime)
   }
 
-  /// Takes note that a file has expired that may not have been known to: a person's `touch` or a
-  /// neighbour's word. The next sweep takes it.
+  /// Notes that a file has expired in a way that the index does not know, because a person's
+  /// `touch` or a neighbour has set its expiry. The next sweep removes it.
   func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
     let isNews = withState { state in
       guard let generation = use.generation, generations.isCurrent(generation),
@@ -123,10 +122,10 @@ extension DiskEngine {
     if isNews { tellObservers(ofFiles: [name]) }
   }
 
-  /// Writes a use through the file that was read. An expiry that was set while it was read stands,
-  /// as one does that was set before a pending use is written.
+  /// Writes a use through the file that was read. An expiry that was set while it was read is kept,
+  /// as is one that was set before a pending use is written.
   ///
-  /// - Returns: The expiry that the file has now; nil when that could not be told.
+  /// - Returns: The expiry that the file has now; nil if it could not be read.
   private func stampAtOnce(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
     access: Timestamp, expiry: Timestamp?, _ use: Use
@@ -145,7 +144,7 @@ extension DiskEngine {
 
   /// Writes a use through an open file.
   ///
-  /// - Returns: The expiry that the file has now; nil when that could not be done.
+  /// - Returns: The expiry that the file has now; nil if the stamp could not be written.
   @discardableResult
   func stamp(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
@@ -154,7 +153,8 @@ extension DiskEngine {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
       if isOnNetwork {
-        // Both stamps: sshfs sets the one that is left out to now, which would end the entry.
+        // Both stamps are given, because sshfs sets one that is left out to now, which would end
+        // the entry.
         try descriptor.setStamps(
           lastAccess: written, expiry: expiry ?? status.modification.asExpiry)
       } else {
@@ -166,21 +166,22 @@ extension DiskEngine {
         state.noteRestamped(name, fresh)
       }
       let meant = expiry ?? status.modification.asExpiry
-      // Somebody has ended the entry while it was stamped, and the event of that finds it known. A
-      // file system may hold less of a stamp, up to two seconds.
+      // Another process or a person has shortened the expiry while it was stamped, and the event of
+      // that will find the file known. The two seconds allow for file systems that hold less of a
+      // stamp.
       if fresh.modification.asExpiry.adding(seconds: 2) < meant {
         outdateReaders(of: name)
         tellObservers(ofFiles: [name])
       }
       return fresh.modification.asExpiry
     } catch {
-      // Another user's file, or a disk that no longer takes writes: the value is still good.
+      // Another user's file, or a disk that no longer accepts writes. The value is still good.
       noteUpkeepFailure(error)
       return nil
     }
   }
 
-  /// Names that are taken from the pending uses at once.
+  /// The number of slots whose names a drain takes under one lock.
   private static let drainCount = 1024
 
   /// Writes the pending uses of all names.
@@ -196,7 +197,8 @@ extension DiskEngine {
     changed.signal()
   }
 
-  /// Waits until no use that was counted before is still on its way to the disk.
+  /// Drains the pending uses and waits for drains of other threads, so that every use counted
+  /// before is on the disk.
   func waitForStamps() {
     drainStamps()
     wait { $0.uses.isDraining ? nil : () }
@@ -208,7 +210,7 @@ extension DiskEngine {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
       guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
-      // Another expiry than the one seen is a person's or a neighbour's word, and stands.
+      // An expiry other than the one seen was set by a person or a neighbour and is kept.
       let isUnchanged = status.modification == pending.expirySeen
       stamp(
         descriptor, name, status, access: pending.lastAccess,
@@ -227,7 +229,7 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Counts a hit on a file that is as the index knows it.
+  /// Counts a hit on a file in the state that the index has.
   ///
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
   fileprivate mutating func noteTrustedHit(
@@ -239,7 +241,7 @@ extension EngineState {
     scans.noteChange(of: name)
     let stored = status.modification.asExpiry
     index.use(known.slot, at: access)
-    // Most uses promise nothing new, and what was promised before is in the index already.
+    // Most uses extend nothing, and extensions by earlier uses are in the index already.
     guard isDue || !uses.isEmpty else { return stored }
     if isDue {
       let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
@@ -252,7 +254,7 @@ extension EngineState {
 }
 
 extension IndexedEntry {
-  /// An entry that was checked.
+  /// Makes an entry of a file that was checked.
   init(
     name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
   ) {
@@ -263,7 +265,7 @@ extension IndexedEntry {
     isVerified = true
   }
 
-  /// An entry as a scan sees it.
+  /// Makes an unverified entry from a file's status.
   init(name: EntryName, status: FileStatus) {
     self.init(
       name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),

@@ -2,16 +2,17 @@ package import LarderBasics
 import LarderDigest
 package import LarderSystem
 
-/// Opens and checks one entry's file. It decides nothing that lasts: what a result means for the
-/// index and the statistics is the engine's business.
+/// The opening and checking of an entry's file. It changes no state; the engine decides what a
+/// result means for the index and the statistics.
 package struct EntryReader: Sendable {
   package let trust: EntryTrust
-  /// False for a fixture, whose files are edited by hand and checked in.
+  /// Whether the content is compared with its hash. False for a fixture, because its files are
+  /// edited by hand and checked in.
   let checksContent: Bool
   /// Whether a file that does not say its key is a miss.
   let requireProof: Bool
 
-  /// Settles who is trusted once: user and owner as of the opening.
+  /// Makes a reader that trusts the files of the present user and of the directory's present owner.
   init(_ configuration: DiskCache.Configuration, _ location: DirectoryLocation) {
     let handle = location.handle
     trust = EntryTrust(
@@ -22,8 +23,8 @@ package struct EntryReader: Sendable {
     requireProof = configuration.requireProof
   }
 
-  /// Makes a reader for the entries of a fixture: it compares proofs and contents with the lines of the
-  /// manifest, and refuses a file that is longer than a cache with the default limit holds.
+  /// Makes a reader for the entries of a fixture. It compares proofs and contents with the lines of
+  /// the manifest, and refuses a file that is longer than a cache with the default limit holds.
   package init(forFixtureIn handle: DirectoryHandle) {
     let standard = DiskCache.Configuration()
     trust = EntryTrust(
@@ -33,24 +34,24 @@ package struct EntryReader: Sendable {
     requireProof = false
   }
 
-  /// An open file, or why there is none.
+  /// An open file, or the reason of the miss.
   package enum Opening: ~Copyable {
     case file(FileDescriptor, FileStatus)
     case missed(MissReason, Errno?)
   }
 
-  /// What the attributes of a file say, checked against the key.
+  /// The contents of a file's attributes, checked against the key.
   package struct Testimony: Sendable {
     var attribute: EntryAttribute?
     var extendedData: [UInt8] = []
-    /// What this process knows of the content where there is no attribute.
+    /// The hash of the content that this process published, if the file has no attribute.
     var publishedHash: UInt64?
 
     var contentHash: UInt64? { attribute?.contentHash ?? publishedHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
   }
 
-  /// Whether the attributes allow the file to be served.
+  /// The result of checking the attributes.
   enum Examination: Sendable {
     case accepted(Testimony)
     case rejected(MissReason)
@@ -58,12 +59,11 @@ package struct EntryReader: Sendable {
 
   /// Opens the file of a name.
   ///
-  /// See: man 2 open. What concerns this entry alone is a miss; what the caller must cure is an
-  /// error.
+  /// A failure that concerns this entry alone is a miss; one that the caller must cure is an error.
+  /// See: man 2 open.
   package func open(_ name: FileName, in handle: DirectoryHandle) throws(CacheError) -> Opening {
     do throws(Errno) {
-      // Open first and ask afterwards: what is asked of the descriptor holds for what is read from
-      // it.
+      // The status is taken from the descriptor, so that it belongs to the file that is read.
       let descriptor = try handle.openForReading(name)
       let status = try descriptor.status()
       return .file(descriptor, status)
@@ -74,8 +74,8 @@ package struct EntryReader: Sendable {
     }
   }
 
-  /// Whether a failure to look at an entry is that entry's. EACCES can be of the whole directory;
-  /// that and what the process lacks is the caller's to cure.
+  /// Whether a failure to look at an entry concerns that entry alone. EACCES can concern the whole
+  /// directory. The caller must cure that, and a lack of the process's own resources.
   static func concernsOneEntry(_ errno: Errno, in handle: DirectoryHandle) -> Bool {
     guard missReason(for: errno) != nil else { return false }
     return errno != .permissionDenied || mayEnter(handle)
@@ -90,14 +90,14 @@ package struct EntryReader: Sendable {
     }
   }
 
-  /// Why a read that failed counts as a miss, nil when it is an error.
+  /// Returns the reason for which a failed read counts as a miss; nil if it is an error.
   package static func missReason(for errno: Errno) -> MissReason? {
     switch errno {
     case .noSuchFile: .absent
-    // ELOOP is O_NOFOLLOW's word for a symbolic link, ENXIO a socket's. See: man 2 open.
+    // ELOOP comes from O_NOFOLLOW on a symbolic link, ENXIO from a socket. See: man 2 open.
     case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
     case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected: .unreadable
-    // The process's own want and not the entry's: the caller can close something and ask again.
+    // The process lacks resources: the caller can close something and read again.
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: nil
     default: .unreadable
     }
@@ -118,20 +118,20 @@ package struct EntryReader: Sendable {
       if checksContent, try isRemnant(file, status) { return .rejected(.damaged) }
       return .accepted(Testimony())
     case .attribute(let attribute):
-      // The proof before the content: a file of another key may be intact, and is not to be
-      // removed.
+      // The proof is checked before the content, because a file of another key may be intact and
+      // must not be removed.
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
       guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
       return .accepted(Testimony(attribute: attribute, extendedData: try extendedData(of: file)))
     }
   }
 
-  /// Whether a file without `user.larder` is what a power cut or `e2fsck` has left of a value.
+  /// Whether a file without `user.larder` is the remnant of a value after a power cut or `e2fsck`.
   ///
   /// It is if it has extended data, because every store writes `user.larder` as well. An empty file
-  /// is if the file system has attributes, because an empty value has one there; without attributes
-  /// the content is on the disk before it gets its name. A file without any attribute can be one
-  /// that a person made.
+  /// is if the file system has attributes, because an empty value would have `user.larder` there;
+  /// without attributes the content is on the disk before the file gets its name. A file without
+  /// any attribute can be one that a person made.
   package func isRemnant(
     _ file: borrowing FileDescriptor, _ status: FileStatus
   ) throws(Errno) -> Bool {
@@ -147,19 +147,19 @@ package struct EntryReader: Sendable {
     }
   }
 
-  /// What `user.larder` says; nil where there is none.
+  /// Reads `user.larder`; nil if there is none.
   package func attributeReading(of file: borrowing FileDescriptor) throws(Errno) -> EntryAttribute
     .Reading?
   {
     do throws(Errno) {
       return try file.withAttribute(.entry, EntryAttribute.read)
     } catch .rangeTooSmall {
-      // Longer than any of this version.
+      // The attribute is longer than any of this version.
       return .otherVersion
     }
   }
 
-  /// What `user.larder.data` holds.
+  /// Reads `user.larder.data`; empty if there is none.
   package func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
     do throws(Errno) {
       return try file.withAttribute(.data) { [UInt8](copying: $0) } ?? []
@@ -170,7 +170,7 @@ package struct EntryReader: Sendable {
 
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// True where nothing is known of them, since nothing speaks against the file then.
+  /// Returns true if no hash is recorded.
   ///
   /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
@@ -181,7 +181,8 @@ package struct EntryReader: Sendable {
     return hash.finalize() == contentHash
   }
 
-  /// The same for a file that is not held in memory; it is read in pieces and rewound.
+  /// Whether a file's content and extended data are those that were stored. Reads the file in
+  /// pieces and rewinds it.
   static func matches(
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
@@ -191,25 +192,26 @@ package struct EntryReader: Sendable {
     return hash == contentHash
   }
 
-  /// Whether a file is no value of ours but a hole: one that nobody could hold in memory, with few
-  /// blocks behind it. `truncate` makes one of 2⁶³ bytes in no time, and reading it takes years.
+  /// Whether a file is a hole and not a value: too long for the memory, with few blocks on the
+  /// disk. `truncate` makes a file of 2⁶³ bytes in no time, and reading it takes years.
   ///
-  /// A file system that compresses keeps a value in a thirtieth of its length at the least, unless
-  /// it is all zeros.
+  /// A compressing file system keeps a value in no less than a thirtieth of its length, unless the
+  /// value is all zeros.
   private static func isHollow(_ status: FileStatus) -> Bool {
     status.byteCount / 64 > status.allocatedByteCount
       && !SystemEnvironment.mayHold(status.byteCount)
   }
 
-  /// The hash of a file's content from the present offset on, and of extended data after it.
+  /// Returns the hash of a file's content from the present offset on, followed by extended data.
   ///
-  /// - Throws: `.noMemory` for a file that is hollow, as reading its value does.
+  /// - Throws: `.noMemory` for a file that is a hole, as reading its value does.
   package static func hash(
     of file: borrowing FileDescriptor, _ extendedData: [UInt8]
   ) throws(Errno) -> UInt64 {
     guard !isHollow(try file.status()) else { throw .noMemory }
     var hash = XXH64()
-    // Large enough that the calls do not count, small enough to stay in a second-level cache.
+    // Large enough that the cost of the calls is negligible, small enough to stay in a second-level
+    // cache.
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
       let count = try file.read(into: &piece)

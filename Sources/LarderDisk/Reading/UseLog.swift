@@ -16,16 +16,17 @@ struct PendingStamp: Sendable, Equatable {
 /// The uses that have not reached the disk, and the order of all uses.
 ///
 /// 1. `issueAccess` gives each use a time later than that of the use before.
-/// 2. `note` remembers a use that is due on the disk, and `planDrain` says when it has to be there.
-/// 3. A drain goes through the names, takes each use and writes it. The ones that are noted
-///    meanwhile wait for the next drain.
+/// 2. `note` remembers a use that is due on the disk, and `planDrain` sets the time by which it has
+///    to be there.
+/// 3. A drain goes through the names, takes each use and writes it. Uses that are noted meanwhile
+///    wait for the next drain.
 struct UseLog: Sendable {
   /// The time of the latest use.
   private(set) var lastAccess = Timestamp(seconds: .min)
   private var pending: NameMap<PendingStamp> = [:]
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
-  /// When the next drain is due; nil if none is planned.
+  /// The time at which the next drain is due; nil if none is planned.
   private var nextDrain: MonotonicTime?
 }
 
@@ -43,15 +44,15 @@ extension UseLog {
     return lastAccess
   }
 
-  /// Notes a use by another process, so that later uses here count as later, also by a clock that
+  /// Notes a use by another process, so that later uses here count as later even if the clock
   /// stands still.
   mutating func noteAccess(at time: Timestamp) { lastAccess = max(lastAccess, time) }
 
-  /// Goes on from the latest use of an engine that had the directory before.
+  /// Continues from the latest use of an engine that had the directory before.
   mutating func resume(from time: Timestamp) { lastAccess = time }
 }
 
-// What is pending.
+// Pending uses.
 extension UseLog {
   /// Whether no use is pending.
   var isEmpty: Bool { pending.isEmpty }
