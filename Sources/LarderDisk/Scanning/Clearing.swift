@@ -1,12 +1,12 @@
 import LarderSystem
 
-/// The removal of everything, which hides all files at once and removes them one after the other.
+/// The removal of everything: it hides all files at once and removes them one after the other.
 ///
 /// 1. `begin`: every file is hidden, and the values that waited to be written are dropped.
-/// 2. A walk through the directory removes the files of the names that are still hidden. A name that
-///    is stored meanwhile is kept, and so is one whose file turns out to be newer.
-/// 3. `reveal`: nothing is hidden any more. The walk is over, or another directory is held.
-/// 4. `end`: the threads that wait have been told, and the next removal may begin.
+/// 2. A walk through the directory removes the files of the names that are still hidden. It keeps a
+///    file that was stored meanwhile or turns out to be newer.
+/// 3. `reveal`: nothing is hidden any more, because the walk is over or another directory is held.
+/// 4. `end`: the waiting threads have been woken, and the next removal may begin.
 struct Clearing: Sendable {
   /// The number of removals that have begun.
   private(set) var count = 0
@@ -18,7 +18,7 @@ struct Clearing: Sendable {
   private var kept: NameSet?
   /// The files that this process has stamped since the beginning.
   private var restamped: NameMap<FileStatus> = [:]
-  /// The values that waited to be written, but for those whose names were met since.
+  /// The values that waited to be written, without those of names that the walk has met since.
   private var dropped = Backlog.Dropped()
 }
 
@@ -26,7 +26,7 @@ extension Clearing {
   /// Whether any file is hidden.
   var hidesFiles: Bool { kept != nil }
 
-  /// Whether the file of a name is hidden, and to be removed if the walk meets it.
+  /// Whether the file of a name is hidden, so that the walk removes it.
   func hides(_ name: EntryName) -> Bool {
     guard let kept else { return false }
     return !kept.contains(name)
@@ -38,7 +38,8 @@ extension Clearing {
   /// Hides everything. None must be running.
   ///
   /// - Parameters:
-  ///   - remaining: The files that a store under a limit waits for; none before the first scan.
+  /// - remaining: The totals of the files, for which a store under a limit waits; zero before the
+  ///   first scan.
   ///   - dropped: The values that waited to be written, which are as old as the files.
   mutating func begin(remaining: IndexTotals, dropped: Backlog.Dropped) {
     count += 1
@@ -49,7 +50,7 @@ extension Clearing {
     self.dropped = dropped
   }
 
-  /// The memory of a removal that hides nothing any more, which the caller releases outside of the
+  /// The sets of a removal that hides nothing any more. The caller releases them outside of the
   /// engine's lock.
   struct Remains: Sendable {
     fileprivate let kept: NameSet?
@@ -70,14 +71,15 @@ extension Clearing {
   mutating func end() { isRunning = false }
 }
 
-// What happens to names meanwhile.
+// Names during a removal.
 extension Clearing {
   /// Keeps the file that a name has now.
   mutating func keep(_ name: EntryName) {
     kept?.insert(name)
   }
 
-  /// Notes the status of a file that this process has stamped: the walk may have met it before.
+  /// Notes the status of a file that this process has stamped, because the walk may have met it
+  /// before.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
     if kept != nil { restamped[name] = status }
   }
@@ -89,7 +91,7 @@ extension Clearing {
     return entry.changeTime
   }
 
-  /// Takes a file that is gone off those that remain.
+  /// Subtracts a file that is gone from those that remain.
   mutating func noteGone(_ entry: IndexedEntry) {
     remaining.subtractAtMost(
       byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
@@ -99,7 +101,7 @@ extension Clearing {
   @discardableResult
   mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }
 
-  /// Takes all dropped values out that are left.
+  /// Takes out all dropped values that are left.
   mutating func takeDropped() -> Backlog.Dropped {
     defer { dropped = Backlog.Dropped() }
     return dropped

@@ -1,24 +1,24 @@
 import LarderSystem
 
-/// Reads a directory's names and their status, in pieces.
+/// A walk through a directory that reads the names and their status in pieces.
 package struct DirectoryScan: ~Copyable {
   private var stream: DirectoryStream
-  /// What looks at the names.
+  /// Reads the status of the names.
   let look: Look
 
-  /// What a scan met since it was last asked.
+  /// The names of one step of a scan, sorted by kind.
   struct Piece: Sendable {
     var entries: [IndexedEntry] = []
     var temporaries: [FileName] = []
     var foreignCount = 0
-    /// Names of entries whose status the system would not tell, and why.
+    /// The entries whose status could not be read, with the error.
     var unreadable: [(name: EntryName, errno: Errno)] = []
     var isLast = false
   }
 
-  /// Names per piece.
-  // The engine's lock is taken once per piece: often enough that no operation waits behind a
-  // million names, and seldom enough that the lock costs nothing beside 512 calls of fstatat.
+  /// The number of names per piece.
+  // The engine's lock is taken once per piece: often enough that no operation waits for a million
+  // names, and seldom enough that the lock costs little beside 512 calls of fstatat.
   private static let pieceCount = 512
 
   /// Starts at the first name, in the system's order.
@@ -27,16 +27,16 @@ package struct DirectoryScan: ~Copyable {
     stream = try DirectoryStream(handle.reopen())
   }
 
-  /// Reads on, up to a few hundred names, and asks for their status.
+  /// Reads the next names, 512 at most, and their status.
   ///
-  /// - Throws: What `readdir` or `fstatat` say. The pieces before it stand; the scan is over.
+  /// - Throws: The error of `readdir` or `fstatat`. The pieces before it stand; the scan is over.
   mutating func next() throws(Errno) -> Piece {
     try look.piece(of: nextNames())
   }
 
-  /// Reads on, up to a few hundred names.
+  /// Reads the next names, 512 at most.
   ///
-  /// - Throws: What `readdir` says.
+  /// - Throws: The error of `readdir`.
   mutating func nextNames() throws(Errno) -> Names {
     var names = Names()
     names.found.reserveCapacity(Self.pieceCount)
@@ -54,22 +54,22 @@ package struct DirectoryScan: ~Copyable {
 }
 
 extension DirectoryScan {
-  /// Names that were read and not looked at yet.
+  /// Names whose status has not been read yet.
   package struct Names: Sendable {
     var found: [FileName] = []
-    /// Names too long for any of the cache's.
+    /// The number of names that are too long to be the cache's.
     var foreignCount = 0
     var isLast = false
   }
 
-  /// What looking at names takes; any thread can do it.
+  /// The reading of names' status, which any thread can do.
   struct Look: Sendable {
     let handle: DirectoryHandle
     let trust: EntryTrust
 
-    /// Asks for the status of names.
+    /// Reads the status of names and sorts them by kind.
     ///
-    /// - Throws: What `fstatat` says.
+    /// - Throws: The error of `fstatat`.
     func piece(of names: Names) throws(Errno) -> Piece {
       var piece = Piece()
       piece.entries.reserveCapacity(names.found.count)
@@ -84,7 +84,7 @@ extension DirectoryScan {
       if let name = EntryName(fileName) {
         try piece.add(name, fileName, in: handle, trust: trust)
       } else if fileName.isTemporary {
-        // Not asked for its status: whether it is left over shows when somebody can lock it.
+        // Its status is not read. Only an attempt to lock it shows whether it was left behind.
         piece.temporaries.append(fileName)
       } else if !fileName.isTag {
         piece.foreignCount += 1
@@ -94,8 +94,8 @@ extension DirectoryScan {
 }
 
 extension DirectoryScan.Piece {
-  /// Adds what has an entry's name. One that cannot be looked at is passed over: the others must
-  /// not suffer from it.
+  /// Adds a file with an entry's name. If its status cannot be read for a reason that concerns it
+  /// alone, the scan goes on without it.
   mutating func add(
     _ name: EntryName, _ fileName: FileName, in handle: DirectoryHandle, trust: EntryTrust
   ) throws(Errno) {
@@ -107,7 +107,7 @@ extension DirectoryScan.Piece {
         foreignCount += 1
       }
     } catch .noSuchFile, .staleHandle {
-      // It has gone since it was read.
+      // The file was removed after its name was read.
     } catch {
       guard EntryReader.concernsOneEntry(error, in: handle) else { throw error }
       unreadable.append((name, error))
@@ -120,7 +120,7 @@ extension FileName {
   var isTemporary: Bool {
     guard hasPrefix(".larder-") else { return false }
     var hyphenCount = 0
-    // After the prefix of eight bytes.
+    // The prefix has eight bytes.
     for index in 8..<count {
       if self[index] == UInt8(ascii: "-") {
         hyphenCount += 1

@@ -2,32 +2,32 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// Starts the removal of every entry. From now on this process answers everything older as a
-  /// miss, and totals are 0; what is stored meanwhile stays.
+  /// Starts the removal of every entry. From now on reads of older values in this process miss, and
+  /// totals are 0. Values that are stored meanwhile stay.
   func startClearing() throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
-    // A directory that was moved away is left alone, as the person that moved it would expect.
+    // A directory that was moved away is left alone, because the person that moved it expects that.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
-    // Memory forgets before and after the files are hidden, and nothing is promoted in between: a
-    // reader that misses a value on the disk must not find it in memory afterwards, and a value that
-    // was stored just before must not stay there.
+    // Memory forgets before and after the files are hidden, and nothing is promoted in between,
+    // because a reader that misses a value on the disk must not find it in memory afterwards, and a
+    // value that was stored just before must not stay in memory.
     generations.beginAll()
     tellObserversOfClearing()
-    // One clearing at a time: the second removes what was stored since the first began.
+    // One clearing runs at a time. The second removes what was stored since the first began.
     let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
-      // Given back outside of the lock: of a million entries that takes its time.
+      // Released outside of the lock, because releasing a million entries takes long.
       let old = state.index
       return state.beginClearing().map { ($0, old) }
     }
     tellObserversOfClearing()
     generations.endAll()
-    // What waited to be written is gone, and there is room in the backlog.
+    // The values that waited to be written are gone, so there is room in the backlog.
     changed.signal()
     guard hasBegun else {
       throw CacheError(.closed, operation: "removeAll", path: location.path)
     }
     let progress = RemovalProgress()
-    // After everything was hidden, and not when the walk begins: where another directory has been
+    // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
     IOExecutor.upkeep.submit { self.clear(progress, in: handle) }
@@ -46,23 +46,25 @@ extension DiskEngine {
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
-      // What could not be read is still there, and the index has forgotten it.
+      // Entries that could not be read are still there, and the index has forgotten them.
       withState { if $0.clearing.hidesFiles { $0.scans.reset() } }
       keepPending()
     }
     progress.add(endClearingOfPending())
-    // With no name held: where no thread can be had, this one writes what is to wait again.
+    // Called with no name held, because this thread writes the values itself if the system has no
+    // thread left.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
     _ = withState { $0.clearing.reveal() }
-    // The walk may or may not have met what other processes stored meanwhile.
+    // The walk may have missed files that other processes stored meanwhile.
     if withState({ $0.scans.hasMissedNews }) { startRescan() }
     progress.finish()
-    // Last: the end of the engine waits for this, and finds every waiting thread told.
+    // Last, because the engine's end waits for it, and every waiting thread must have been woken by
+    // then.
     withState { $0.clearing.end() }
     changed.signal()
   }
 
-  /// Counts the values that had waited to be written when a clearing began, and had no file.
+  /// Counts the values that had waited to be written when a clearing began and had no file.
   private func endClearingOfPending() -> BulkRemoval {
     let cleared = withState { $0.clearing.takeDropped() }.writes
     var result = BulkRemoval()
@@ -77,15 +79,15 @@ extension DiskEngine {
     return result
   }
 
-  /// Lets what had waited to be written when a clearing began wait again, because older files of the
-  /// names may be there still.
+  /// Puts the values that a clearing had dropped back into the backlog, because older files of the
+  /// names may still be there.
   private func keepPending() {
     for write in withState({ $0.clearing.takeDropped() }).writes {
       withState { $0.keepPending(write) }
     }
   }
 
-  /// Counts entries that stay because they cannot be judged.
+  /// Counts entries that stay because their status cannot be read.
   private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
     var result = BulkRemoval()
     for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
@@ -117,7 +119,7 @@ extension DiskEngine {
           withState { $0.keepWhileClearing(name, newer) }
         }
       } catch {
-        // It stays and is an entry again.
+        // The file stays and is an entry again.
         noteUpkeepFailure(error)
         withState { state in
           state.keepUncleared(entry)
@@ -131,8 +133,8 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Hides everything there is; nil while another clearing is going on, and false, with nothing
-  /// hidden, when the engine is ending and would not wait for one more.
+  /// Hides everything. Returns nil while another clearing is going on, and false, with nothing
+  /// hidden, if the engine is ending and would not wait for one more.
   fileprivate mutating func beginClearing() -> Bool? {
     guard !phase.isShutDown else { return false }
     guard !clearing.isRunning else { return nil }
@@ -144,8 +146,8 @@ extension EngineState {
     return true
   }
 
-  /// Counts a value that was published around the beginning of a clearing as stored before it, and
-  /// so removed by it; nil where no clearing has begun since `count` was read, or it is over.
+  /// Counts a value that was published around the beginning of a clearing as stored before it and
+  /// removed by it. Returns nil if no clearing has begun since `count` was read, or it is over.
   mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
     guard clearing.hasBegun(since: count) else { return nil }
     noteRemoved(entry.name)
@@ -154,16 +156,16 @@ extension EngineState {
     return ()
   }
 
-  /// Takes note that an entry's file is gone.
+  /// Notes that an entry's file is gone.
   ///
-  /// - Returns: What the removal counts as.
+  /// - Returns: The cause under which the removal is counted.
   fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
-    // Where another directory is held by now, the name is one of it.
+    // If another directory is held by now, the name in the index is one of that directory.
     guard clearing.hidesFiles else {
       counters.countRemoval(.explicit)
       return .explicit
     }
-    // A victim was counted when it was chosen, and its file among the victims' since.
+    // A victim was counted when it was chosen, and its file is among the victims' since.
     let victim = doomed[entry.name]
     noteRemoved(entry.name)
     if victim == nil {
@@ -173,8 +175,8 @@ extension EngineState {
     return victim?.cause ?? .explicit
   }
 
-  /// Lets a value wait again that a clearing had dropped, because the older file of its name could
-  /// not be removed and would be found in its place.
+  /// Puts a value that a clearing had dropped back into the backlog, because the older file of its
+  /// name could not be removed and reads would find that file.
   fileprivate mutating func keepPending(_ write: Backlog.Write) {
     let name = write.subject.name
     if backlog[name] == nil && clearing.hides(name) { backlog.addAgain(write) }
@@ -191,7 +193,7 @@ extension EngineState {
     if let entry { index.upsert(entry, order: .byLastAccess) }
   }
 
-  /// Makes an entry again of one whose file could not be removed.
+  /// Puts an entry whose file could not be removed back into the index.
   fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
     guard clearing.hidesFiles else { return }
     index.upsert(entry, order: .byLastAccess)

@@ -4,7 +4,8 @@ import LarderSystem
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
-    // Before the first name is read, so that nothing happens between the scan and the events.
+    // Started before the first name is read, so that no change falls between the scan and the
+    // events.
     if followsNeighbours { startWatching() }
     let number = withState { $0.scans.needsScan ? $0.beginScan() : nil }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
@@ -25,7 +26,7 @@ extension DiskEngine {
 
   /// Waits until the index knows every entry.
   ///
-  /// Writes the values that wait to be written first, so that totals tell of them.
+  /// Writes the values that wait to be written first, so that totals include them.
   func waitForScan() throws(CacheError) {
     writePending()
     followReplacement()
@@ -38,7 +39,7 @@ extension DiskEngine {
       case .finished: return
       case .failed(let errno):
         throw CacheError(errno: errno, operation: "scan", path: location.path)
-      // The directory was replaced while it was read: once more, unless the engine is ending.
+      // The directory was replaced while it was read. Scans again unless the engine is ending.
       case .notStarted, .running:
         if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
       }
@@ -55,26 +56,27 @@ extension DiskEngine {
       if isComplete { forgetVanished(number, in: handle) }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
-      // The next call that needs the index tries again; trying at once could go on for ever.
+      // The next call that needs the index tries again. Trying again at once might never end.
       isComplete = false
       endScan(number, .failed(error))
     }
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }
-    // While everything is being removed another would miss the same; the end of that starts it.
+    // During a removal of everything another scan would miss the same; the end of the removal
+    // starts it.
     if withState({ $0.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {
     runEvictor()
-    // A trim that waited for the scan removes more or the same, and reports it.
+    // A trim that waited for the scan removes the same or more, and reports it.
     if withState({ !$0.limits.hasWaitingTrim }) { enforceLimits() }
     planSweeps()
   }
 
-  /// Takes in all names.
+  /// Reads all names and merges them into the index.
   ///
-  /// - Returns: Whether it came to the end and the directory is still the one that is held.
+  /// - Returns: Whether the scan came to the end and its directory is still held.
   private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
     let scan = ParallelScan(try DirectoryScan(handle, trust: reader.trust))
     defer { scan.end() }
@@ -87,8 +89,8 @@ extension DiskEngine {
     return try lookAgain(at: unreadable, number, in: handle)
   }
 
-  /// Looks a second time at the names whose status could not be had; what fails again is counted,
-  /// and is no entry of the index until it is read or stored.
+  /// Reads a second time the status of names for which it failed. A second failure is counted, and
+  /// the name is not in the index until it is read or stored.
   private func lookAgain(
     at names: [EntryName], _ number: Int, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
@@ -105,10 +107,10 @@ extension DiskEngine {
     return true
   }
 
-  /// Slots that are looked through under the lock at once.
+  /// The number of slots that are looked through under one lock.
   private static let slotCount = 4096
 
-  /// Forgets the entries known from before whose files are gone.
+  /// Forgets the entries that were known before the scan and have no file any more.
   private func forgetVanished(_ number: Int, in handle: DirectoryHandle) {
     var start = 0
     while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
@@ -118,15 +120,16 @@ extension DiskEngine {
         } catch .noSuchFile {
           if withState({ $0.forgetVanished(name, scan: number) }) { tellObservers(ofFiles: [name]) }
         } catch {
-          // It is there, though it cannot be looked at now.
+          // The file is there, although its status cannot be read now.
         }
       }
       start += Self.slotCount
     }
   }
 
-  /// Ends a scan. After the first, what has expired and what the limits do not leave goes before:
-  /// slice by slice, and the last slice in the step that ends the scan, so that no total shows it.
+  /// Ends a scan. Before the first scan ends, expired entries and those beyond the limits are
+  /// chosen as victims, slice by slice. The last slice and the end are one step, so that no total
+  /// includes them.
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
     let now = self.now
     var ending = ScanEnding(
@@ -147,7 +150,7 @@ extension DiskEngine {
     withState { $0.rescans.noteScan(from: start, to: .now) }
   }
 
-  /// Removes temporaries whose writer is gone: those that can be locked.
+  /// Removes the temporaries of writers that are gone, which are those that can be locked.
   private func removeLeftovers(_ names: [FileName], in handle: DirectoryHandle) {
     for name in names {
       do throws(Errno) {
@@ -156,33 +159,33 @@ extension DiskEngine {
         guard status.isRegular, isLeftBehind(status), try file.tryLock(.exclusive) else {
           continue
         }
-        // The name may have gone to another file between the opening and the lock.
+        // The name may have passed to another file between the opening and the lock.
         guard try handle.status(of: name).identity == status.identity else { continue }
         try handle.unlink(name)
       } catch {
-        // Published or removed meanwhile, or not ours to remove.
+        // Published or removed meanwhile, or not removable by this process.
       }
     }
   }
 
-  /// Whether a temporary can be one that was left behind: on a network file system, where another
-  /// machine's lock may not show, one that was not changed for an hour.
+  /// Whether a temporary may have been left behind. On a network file system, where another
+  /// machine's lock may not show, it must have been unchanged for an hour.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
     guard isOnNetwork else { return true }
     let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
     return now.duration(since: status.change) > .seconds(3600)
   }
 
-  /// After another directory was found in the place of the one that was held: everything known is
-  /// of the other.
+  /// Starts anew after another directory was found in the place of the one that was held, because
+  /// everything known is of the earlier one.
   func directoryChanged() {
     noteFileSystem()
-    // The events first, so that what happens in the new directory from here on is not missed.
+    // The watch moves first, so that no change in the new directory from here on is missed.
     followDirectory()
-    // A read in the other directory must leave nothing, neither in memory nor in the index.
+    // A read in the earlier directory must leave nothing in memory or in the index.
     generations.beginAll()
-    // What was known is given back outside of the lock, which takes its time, and so is the lock of
-    // the term in the directory before.
+    // Released outside of the lock, because that takes long. The lock of the evictor's term in the
+    // earlier directory is released with it.
     _ = withState { state in
       let old = (state.index, state.uses, state.doomed, state.scans, state.evictions.term)
       state.forgetDirectory()
@@ -194,11 +197,11 @@ extension DiskEngine {
   }
 }
 
-/// The progress of the end of a scan.
+/// The progress of ending a scan.
 struct ScanEnding: Sendable {
   let number: Int
   let outcome: DiskStatistics.ScanProgress
-  /// The plan of a sweep at this moment; nil where nothing may be removed.
+  /// The plan of a sweep at this moment; nil if nothing may be removed.
   let sweep: TrimPlan?
   fileprivate(set) var isOver = false
   fileprivate var eviction: Eviction?
@@ -215,11 +218,12 @@ struct ScanEnding: Sendable {
 extension EngineState {
   /// Takes one step towards the end of a scan: chooses a few victims, or ends it.
   ///
-  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves the
-  /// sweeping to the sweeps: it must not change when what goes. A trim that waits for the scan takes
-  /// and reports the expired entries itself.
+  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves
+  /// expired entries to the sweeps, so that it does not change when they are removed. If a trim
+  /// waits for the scan, the trim removes and reports the expired entries itself.
   ///
-  /// - Parameter limits: Makes the plan that the limits ask for, once what has expired is gone.
+  /// - Parameter limits: Makes the plan that the limits ask for, after the expired entries are
+  ///   gone.
   mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
     guard let sweep = ending.sweep, scans.isFirst(ending.number), ending.outcome == .finished,
       !self.limits.hasWaitingTrim,
@@ -229,8 +233,8 @@ extension EngineState {
     guard takeSlice(&ending) else { return }
     if !ending.isSwept {
       ending.isSwept = true
-      // Threads that waited for the scan find what the limits leave. The files go when this process
-      // is elected.
+      // Threads that waited for the scan find the entries that the limits leave. The files are
+      // removed when this process is elected.
       if let plan = limits(self) {
         counters.countPurge()
         begin(plan, in: &ending)
@@ -245,7 +249,7 @@ extension EngineState {
     ending.eviction = evictions.begin()
   }
 
-  /// - Returns: Whether that was all.
+  /// - Returns: Whether all victims were chosen.
   private mutating func takeSlice(_ ending: inout ScanEnding) -> Bool {
     guard var course = ending.course, let eviction = ending.eviction else { return true }
     evictSlice(&course, eviction)
@@ -254,7 +258,8 @@ extension EngineState {
   }
 
   private mutating func end(_ ending: inout ScanEnding) {
-    // One that is given up, since the directory was replaced or the engine ends, has its victims.
+    // An eviction that is given up, because the directory was replaced or the engine ends, keeps
+    // the victims that it has.
     if let eviction = ending.eviction, !eviction.isComplete { evictions.endChoosing(eviction) }
     ending.remains = endScan(ending.number, ending.outcome)
     ending.isOver = true
@@ -265,8 +270,8 @@ extension DiskEngine {
   /// Whether scans take the place of events.
   private var mustRescan: Bool { followsNeighbours && !hasEvents && !isReadOnly }
 
-  /// After a store, where no events come: scans again if this process has stored so much that
-  /// neighbours may have done so as well, and plans a scan for after the last store.
+  /// Scans again after a store if there are no events and this process has stored so much that
+  /// neighbours may have done so as well. Also plans a scan for after the last store.
   func rescanIfDue() {
     guard mustRescan else { return }
     let now = MonotonicTime.now
@@ -285,7 +290,7 @@ extension DiskEngine {
     IOExecutor.upkeep.submit(after: delay) { [weak self] in self?.rescanAfterLastStore() }
   }
 
-  /// Scans when nothing was stored for a while; else waits for the rest of it.
+  /// Scans if nothing was stored for `rescanDelay`; otherwise waits for the rest of that time.
   private func rescanAfterLastStore() {
     let now = MonotonicTime.now
     let rest = withState { state in
@@ -296,8 +301,8 @@ extension DiskEngine {
     rescanOnce()
   }
 
-  /// Scans again if the directory was scanned, or is being scanned, which may have passed what is
-  /// looked for; another scan follows then.
+  /// Starts another scan if the first is over. If a scan is going on, it may have passed over the
+  /// change, so another follows it.
   func rescanOnce() {
     if startRescan() { return }
     withState { state in

@@ -10,10 +10,11 @@ extension EngineState {
     return scans.begin(index.emptyMarks())
   }
 
-  /// Takes in what a scan met, except where this process has changed a name since.
+  /// Takes over the entries that a scan met, except those whose names this process has changed
+  /// since.
   ///
-  /// - Returns: The names that were known and have another file now, or their file in another state;
-  ///   nil when the scan shall not go on.
+  /// - Returns: The known names that have another file now, or their file in another state; nil if
+  ///   the scan must not go on.
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
@@ -24,8 +25,9 @@ extension EngineState {
       // A later change wins, because the scan may have met the file as it was before.
       if scans.hasChanged(entry.name) { continue }
       if hidesFile(named: entry.name) {
-        // The evictor judges a victim once more. A file that a removal of everything hides may have
-        // come after its walk, and stay: another scan finds it when nothing is hidden.
+        // The evictor looks at a victim once more. A file that a removal of everything hides may
+        // have come after that removal's walk and stay; another scan finds it when nothing is
+        // hidden.
         if clearing.hidesFiles { scans.noteMissedNews() }
         continue
       }
@@ -35,15 +37,15 @@ extension EngineState {
     return news
   }
 
-  /// The entries in a range of slots that a scan has not met although they were known before; nil
-  /// when the range is beyond the last slot or the scan is given up.
+  /// The entries in a range of slots that were known before a scan and that it has not met; nil if
+  /// the range is beyond the last slot or the scan was given up.
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
     guard let met = scans.marks(of: number), slots.lowerBound < met.count else { return nil }
     return index.names(in: slots, lacking: met).filter { !scans.hasChanged($0) }
   }
 
-  /// Forgets an entry whose file is gone, unless this process has changed its name since the scan
-  /// began.
+  /// Forgets an entry that has no file any more, unless this process has changed its name since the
+  /// scan began.
   ///
   /// - Returns: Whether it was forgotten.
   mutating func forgetVanished(_ name: EntryName, scan number: Int) -> Bool {
@@ -64,7 +66,7 @@ extension EngineState {
     return ending.remains
   }
 
-  /// Forgets everything that was known of the directory, since another is held now.
+  /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
     _ = evictions.takeTerm()
     mustLock = true
@@ -72,26 +74,26 @@ extension EngineState {
     index.removeAll()
     uses.forgetAll()
     doomed = DoomedFiles()
-    // The directory that was moved away is left alone, and the one in its place was not to be
-    // cleared.
+    // The directory that was moved away is left alone, and the removal was not meant for the one in
+    // its place.
     clearing.reveal()
     scans.reset()
   }
 
-  /// Counts a store whose file is not, or may not be, in the directory that is held now.
+  /// Counts a store that did not, or may not, reach the directory that is held now.
   mutating func noteAstray(_ entry: IndexedEntry) {
     uses.forget(entry.name)
     scans.noteChange(of: entry.name)
     counters.countStore(of: entry.byteCount)
   }
 
-  /// What tells that everything known of every name has been given up since.
+  /// The counts that show whether everything known was given up since they were read.
   var epoch: Epoch { Epoch(clearCount: clearing.count, replacementCount: replacementCount) }
 
   struct Epoch: Sendable, Equatable {
-    /// How often everything had been removed.
+    /// The number of removals of everything.
     let clearCount: Int
-    /// How often the directory had been replaced.
+    /// The number of replacements of the directory.
     let replacementCount: Int
   }
 }

@@ -2,31 +2,31 @@ import LarderBasics
 public import LarderSystem
 import Synchronization
 
-/// A scan of which another thread does a part while the caller merges what was read.
+/// A scan of which a helper thread does a part while the caller merges the pieces that are ready.
 ///
-/// The names are read by one thread at a time, since the system keeps the place. Asking for their
-/// status, which takes four fifths of a scan, and merging are done by both, so that on two
-/// processors a scan takes less time than the system calls alone take on one.
+/// The names are read by one thread at a time, because the kernel keeps the position. Both threads
+/// read status, which takes four fifths of a scan; the caller merges as well. So on two processors
+/// a scan takes less time than the system calls alone take on one.
 ///
-/// The caller never waits for a thread that has not begun: where the other is late, or is not to be
-/// had, the caller does it all. Two pieces can come in another order than their names; no order of
-/// the system's means anything.
+/// The caller never waits for a helper that has not begun. If the helper is late, or the system has
+/// no thread left, the caller does it all. Pieces can come in another order than their names, which
+/// has no meaning anyway.
 package final class ParallelScan: Sendable {
   fileprivate typealias Outcome = Result<DirectoryScan.Piece, Errno>
 
   fileprivate struct State: ~Copyable {
     var scan: DirectoryScan
-    /// What the other thread has looked at.
+    /// The pieces that the helper has looked at.
     var ready: [Outcome] = []
-    /// Whether the other thread was asked for and has not ended.
+    /// Whether a helper was asked for and has not ended.
     var isHelped = false
-    /// Whether the other thread is looking at names.
+    /// Whether the helper is looking at names.
     var isHelperBusy = false
-    /// Whether there are no more names, or nobody wants them.
+    /// Whether there are no more names, or the caller wants none.
     var isOver = false
   }
 
-  /// What the caller does next.
+  /// The next step of the caller.
   fileprivate enum Step: Sendable {
     case merge(Outcome)
     case look(DirectoryScan.Names)
@@ -38,7 +38,7 @@ package final class ParallelScan: Sendable {
   private let state: ForkSafeMutex<State>
   private let changed = EventCount()
 
-  /// Pieces that wait to be merged at most; then the other thread rests.
+  /// The largest number of pieces that wait to be merged. The helper ends when it is reached.
   fileprivate static let readyLimit = 4
 
   init(_ scan: consuming sending DirectoryScan) {
@@ -46,9 +46,9 @@ package final class ParallelScan: Sendable {
     state = ForkSafeMutex(State(scan: scan))
   }
 
-  /// Returns a piece that was not returned before; nil when there is none left.
+  /// Returns the next piece; nil if there is none left.
   ///
-  /// - Throws: What `readdir` or `fstatat` say. The pieces before it stand; the scan is over.
+  /// - Throws: The error of `readdir` or `fstatat`. The pieces before it stand; the scan is over.
   func next() throws(Errno) -> DirectoryScan.Piece? {
     while true {
       let ticket = changed.ticket()
@@ -56,7 +56,7 @@ package final class ParallelScan: Sendable {
         let step = try state.step()
         return (step, state.needsHelp())
       }
-      // Weak: a thread that comes when all is over must not have kept the directory open until then.
+      // Weak, so that a helper that starts late does not keep the directory open until then.
       if needsHelp { IOExecutor.upkeep.submit { [weak self] in self?.help() } }
       switch step {
       case .merge(let outcome): return try outcome.get()
@@ -67,7 +67,7 @@ package final class ParallelScan: Sendable {
     }
   }
 
-  /// Says that no more pieces are wanted, and waits until the other thread looks at none.
+  /// Ends the scan and waits until the helper looks at no piece.
   func end() {
     while true {
       let ticket = changed.ticket()
@@ -80,7 +80,7 @@ package final class ParallelScan: Sendable {
     }
   }
 
-  /// What the other thread does: looks at names until there are none, or enough wait.
+  /// Looks at names as the helper, until there are none or enough pieces wait.
   private func help() {
     while let names = state.withLock({ $0.namesForHelper() }) {
       let outcome: Outcome
@@ -102,14 +102,14 @@ extension ParallelScan.State {
     return isHelperBusy ? .wait : .end
   }
 
-  /// Whether the other thread is to be asked for; it counts as asked then.
+  /// Returns whether the caller has to ask for a helper, which counts as asked for from then on.
   fileprivate mutating func needsHelp() -> Bool {
     guard !isOver, !isHelped else { return false }
     isHelped = true
     return true
   }
 
-  /// The next names, or why they cannot be read; nil when the other thread is to end.
+  /// Returns the next names, or the error of reading them; nil if the helper has to end.
   fileprivate mutating func namesForHelper() -> Result<DirectoryScan.Names, Errno>? {
     guard !isOver, ready.count < ParallelScan.readyLimit else {
       isHelped = false
@@ -136,7 +136,7 @@ extension ParallelScan.State {
   }
 }
 
-/// What a walk through a cache's directory counted. Nothing in it was read or changed.
+/// The counts of a walk through a cache's directory, which reads and changes no file.
 public struct DirectorySurvey: Sendable, Hashable {
   /// Files that are entries, expired ones included.
   public internal(set) var entryCount = 0
@@ -180,7 +180,7 @@ public struct DirectorySurvey: Sendable, Hashable {
     if entry.expiry.hasCome(at: now) {
       expiredCount += 1
     } else if entry.expiry < .never {
-      // Never is no expiry that could be the next one.
+      // An expiry of never is not the next one.
       nextExpiry = min(nextExpiry ?? entry.expiry, entry.expiry)
     }
   }

@@ -2,8 +2,8 @@ import LarderSystem
 
 /// The times at which a directory is scanned again where no events tell what other processes do.
 ///
-/// While this process stores much, others may have done so as well: a scan is due once it has
-/// stored a twentieth of a limit, and some time after its last store.
+/// If this process stores much, other processes may have done so as well. A scan is due once this
+/// process has stored a twentieth of a limit, and some time after its last store.
 struct RescanSchedule: Sendable {
   /// The bytes stored since the last scan began.
   private(set) var byteCount: UInt64 = 0
@@ -40,7 +40,7 @@ extension RescanSchedule {
 
   /// Whether this process has stored more than a twentieth of a limit since the last scan began.
   ///
-  /// However much it stores, scans take no more than half of one thread's time.
+  /// Scans take no more than half of one thread's time, however much the process stores.
   func isDue(sizeLimit: Int?, countLimit: Int?, at time: MonotonicTime) -> Bool {
     if let lastEnd, time.duration(since: lastEnd) < lastDuration { return false }
     if let sizeLimit, byteCount > UInt64(sizeLimit) / 20 { return true }
@@ -49,8 +49,8 @@ extension RescanSchedule {
 
   /// Whether a process that ends during its first scan stays until the scan is over.
   ///
-  /// It stays with the probability of the share that it stored of 5 % of the limit, so that many
-  /// short processes together keep the limit and few of them pay for a scan.
+  /// The probability is the bytes that it stored divided by 5 % of the limit, so that many short
+  /// processes together keep the limit and few of them pay for a scan.
   ///
   /// - Parameter chance: A random number from 0 to 1.
   func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {
@@ -62,16 +62,16 @@ extension RescanSchedule {
 extension RescanSchedule {
   /// Notes the time of a store.
   ///
-  /// - Returns: Whether the caller has to plan the look after the last store; from then on it is
-  ///   planned.
+  /// - Returns: Whether the caller has to plan the look after the last store. It counts as planned
+  ///   from then on.
   mutating func planLook(afterStoreAt time: MonotonicTime) -> Bool {
     lastStore = time
     defer { isPlanned = true }
     return !isPlanned
   }
 
-  /// Returns how long the planned look has yet to wait. Zero or less means that nothing was stored
-  /// for long enough: the look is no longer planned, and the scan is to be started.
+  /// Returns the time that the planned look still has to wait. Zero or less means that nothing was
+  /// stored for the whole delay: the look is no longer planned, and the caller starts the scan.
   mutating func rest(of delay: Duration, at time: MonotonicTime) -> Duration? {
     guard let lastStore else { return nil }
     let rest = delay - time.duration(since: lastStore)

@@ -1,12 +1,12 @@
-/// The scans of a directory: how far they have come, and which names changed during them.
+/// The progress of a directory's scans, and the names that changed during them.
 ///
-/// The first scan fills the index. Later ones look for what other processes have done; the index
-/// stays as good as it was during them, so that totals and limits need not wait. A name that this
-/// process changes during a scan is noted, because the scan may have met the older file.
+/// The first scan fills the index. Later ones look for changes by other processes; the index stays
+/// as good as it was during them, so totals and limits need not wait. A name that this process
+/// changes during a scan is noted, because the scan may have met the older file.
 struct ScanLog: Sendable {
   /// The progress of the scan that fills the index.
   private(set) var progress = DiskStatistics.ScanProgress.notStarted
-  /// Things in the directory that are not the cache's, as of the last finished scan.
+  /// The number of things in the directory that are not the cache's, as of the last finished scan.
   private(set) var foreignCount = 0
   /// The number of the latest scan.
   private(set) var number = 0
@@ -18,11 +18,11 @@ struct ScanLog: Sendable {
 
   /// The first scan or a later one, while it goes on.
   private struct Ongoing {
-    /// Tells the scan from one that was given up, because the latter's thread may still be running.
+    /// Distinguishes the scan from one that was given up, whose thread may still be running.
     let number: Int
     /// Whether the index was complete when the scan began.
     let isRescan: Bool
-    /// The entries that were known at the beginning, of which the marked ones were met.
+    /// The entries that were known at the beginning. The marked ones were met.
     var met: SlotMarks
     var foreignCount = 0
   }
@@ -76,7 +76,7 @@ extension ScanLog {
 
   /// Ends a scan; returns nil and does nothing if it was given up before.
   ///
-  /// A later scan that failed leaves the progress as it is: the index is no worse for it.
+  /// A later scan that failed leaves the progress as it is, because the index is no worse for it.
   mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Ending? {
     guard let scan = ongoing, scan.number == number else { return nil }
     let ending = Ending(isRescan: scan.isRescan, remains: changed)
@@ -87,7 +87,7 @@ extension ScanLog {
     return ending
   }
 
-  /// Gives up the ongoing scan and starts from nothing, because the index no longer says what the
+  /// Gives up the ongoing scan and starts anew, because the index no longer shows what the
   /// directory holds.
   mutating func reset() {
     progress = .notStarted
@@ -96,7 +96,7 @@ extension ScanLog {
   }
 }
 
-// What the ongoing scan meets.
+// Files that the ongoing scan meets.
 extension ScanLog {
   /// Counts things that a scan has met and that are not the cache's.
   ///
@@ -107,24 +107,24 @@ extension ScanLog {
     return true
   }
 
-  /// Marks an entry as met by the ongoing scan; nil for one that was not known.
+  /// Marks an entry as met by the ongoing scan. The slot is nil if the entry was not known.
   mutating func meet(_ slot: EntrySlot?) {
     if let slot { ongoing?.met.mark(slot) }
   }
 
-  /// The marks of the entries that a scan has met; nil when it is no longer going on.
+  /// The marks of the entries that a scan has met; nil if the scan is no longer going on.
   func marks(of number: Int) -> SlotMarks? {
     ongoing.flatMap { $0.number == number ? $0.met : nil }
   }
 
-  /// Forgets which entries were known when the ongoing scan began, because their slots are given
-  /// anew. None of them is missed at its end.
+  /// Forgets which entries were known when the ongoing scan began, because their slots are given to
+  /// other entries. No entry is missed at the scan's end then.
   mutating func forgetKnown() {
     ongoing?.met = SlotMarks(count: 0)
   }
 }
 
-// What happens meanwhile.
+// Changes during a scan.
 extension ScanLog {
   /// Notes that a name has changed, so that the ongoing scan does not report an older file.
   mutating func noteChange(of name: EntryName) {
@@ -134,7 +134,7 @@ extension ScanLog {
   /// Whether a name has changed since the ongoing scan began.
   func hasChanged(_ name: EntryName) -> Bool { changed?.contains(name) ?? false }
 
-  /// Whether a scan that finds no file of a name may say that the entry is gone.
+  /// Whether a scan that finds no file of a name may forget the entry.
   func mayForget(_ name: EntryName, scan number: Int) -> Bool {
     isOngoing(number) && !hasChanged(name)
   }
