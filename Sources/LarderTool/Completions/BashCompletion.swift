@@ -1,7 +1,6 @@
-/// Completions in the language of bash 4 and later; they need nothing of the bash-completion
-/// package.
+/// Completions for bash 4 and later, without the bash-completion package.
 enum BashCompletion {
-  /// The script: a function, and the line that registers it.
+  /// The script: a function and the line that registers it.
   static var script: String {
     """
     # larder's completions for bash. In ~/.bashrc: source <(larder completions bash)
@@ -46,12 +45,12 @@ enum BashCompletion {
     """
   }
 
-  /// The options that take a value, as a pattern.
+  /// The options that take a value, as a shell pattern.
   private static var valued: String {
     Verb.vocabulary.filter { $0.kind != .flag }.flatMap(\.spellings).joined(separator: "|")
   }
 
-  /// What may follow each option.
+  /// The completions of the options' values.
   private static var values: String {
     Verb.vocabulary.filter { $0.kind != .flag }.map { option in
       let pattern = option.spellings.joined(separator: "|")
@@ -79,12 +78,12 @@ extension CompletionShell {
 }
 
 extension Option {
-  /// How it can be typed, the long form first.
+  /// The spellings on the command line, the long form first.
   var spellings: [String] { ["--\(name)"] + (letter.map { ["-\($0)"] } ?? []) }
 }
 
 extension Operand {
-  /// What is offered at the place; with a plus when any number of arguments may stand there.
+  /// The kind of completion for the operand, with a plus if it takes any number of arguments.
   var completionKind: String {
     let kind =
       switch role {

@@ -13,7 +13,7 @@ enum CompletionShell: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Where the script goes so that every new shell has it.
+  /// The place of the script from which every new shell loads it.
   var place: String {
     switch self {
     case .bash: "~/.local/share/bash-completion/completions/larder"

@@ -1,8 +1,8 @@
 import Larder
 
-/// Completions in the language of fish.
+/// Completions for fish.
 enum FishCompletion {
-  /// The script: one line for each thing that can be completed.
+  /// The script, with one line for each completion.
   static var script: String {
     var lines = [
       "# larder's completions for fish. In config.fish: larder completions fish | source",

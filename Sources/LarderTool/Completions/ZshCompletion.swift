@@ -1,8 +1,9 @@
 import Larder
 
-/// Completions in the language of zsh, to be sourced or to lie in a directory of `$fpath`.
+/// Completions for zsh, to be sourced or put into a directory of `$fpath`.
 enum ZshCompletion {
-  /// The script. Autoloaded, it is the function's body; sourced, it registers the function.
+  /// The script. If it is autoloaded, it is the function's body; if sourced, it registers the
+  /// function.
   static var script: String {
     """
     #compdef larder
@@ -47,7 +48,7 @@ enum ZshCompletion {
     }.joined(separator: "\n")
   }
 
-  /// One specification for each spelling, which exclude each other.
+  /// Returns one specification for each spelling of an option. They exclude each other.
   private static func specifications(of option: Option) -> [String] {
     let others = option.spellings.joined(separator: " ")
     return option.spellings.map { spelling in
@@ -81,7 +82,7 @@ enum ZshCompletion {
 }
 
 extension String {
-  /// The text with a backslash before each of some characters.
+  /// Returns the text with a backslash before each of some characters.
   fileprivate func escaping(_ characters: String) -> String {
     reduce(into: "") { text, character in
       if characters.contains(character) { text += "\\" }

@@ -1,13 +1,13 @@
 import Larder
 
-/// The main job of a cache, done with real values and measured.
+/// A run of the main operations of a cache on real values, with measurements.
 struct Demo: ~Copyable {
   private(set) var figures = DemoFigures()
   private(set) var cache: DiskCache
   private let memory = MemoryCache<CacheKey, [UInt8]>()
   private let source: DemoFiles
 
-  /// Room in the limit beside the files, for the value that expires.
+  /// The bytes of the limit beyond the files, for the value that expires.
   private static let slack = 1024
 
   /// Opens the demo's directory and removes what an earlier demo left in it.
@@ -15,7 +15,7 @@ struct Demo: ~Copyable {
     self.source = source
     let limit = source.byteCount + Self.slack
     var configuration = DiskCache.Configuration(sizeLimit: limit)
-    // Every use shows in the directory at once.
+    // With zero, every use is written to the file's access time at once.
     configuration.recencyGranularity = .zero
     cache = try DemoDirectory.open(configuration)
     figures.directory = cache.directory
@@ -23,7 +23,7 @@ struct Demo: ~Copyable {
     figures.eviction.limit = limit
   }
 
-  /// Does all of it, one step after the other.
+  /// Runs all steps in order.
   mutating func run() throws(CacheError) {
     figures.leftovers = try cache.removeAll().removed
     try storeAll()
@@ -33,7 +33,7 @@ struct Demo: ~Copyable {
     try cache.flush()
   }
 
-  /// Stores every file once and counts those that were kept.
+  /// Stores every file once and counts the kept values.
   private mutating func storeAll() throws(CacheError) {
     let start = MonotonicTime.now
     for file in source.files where try cache.store(file.content, forKey: file.key).isKept {
@@ -42,18 +42,18 @@ struct Demo: ~Copyable {
     figures.stores.time = MonotonicTime.now.duration(since: start)
   }
 
-  /// Opens the directory anew, so that nothing is known of its files, and reads everything from
-  /// disk into memory, and then from memory. Only values with the bytes that were stored count.
+  /// Reads all values from disk and then from memory, after it has opened the directory again, so
+  /// that the cache knows none of its files. Counts only values with the bytes that were stored.
   private mutating func readAll() throws(CacheError) {
     try cache.close()
     cache = try DiskCache(directory: figures.directory, configuration: cache.configuration)
     figures.diskReads = try read { (key) throws(CacheError) in try cache.value(forKey: key) }
-    // Not timed: the tier above is filled by hand here, as a promotion would.
+    // Not timed: the demo fills the memory tier by hand, as a promotion would.
     for file in source.files { memory.store(file.content, forKey: file.key) }
     figures.memoryReads = try read { (key) throws(CacheError) in memory.value(forKey: key) }
   }
 
-  /// Reads every key and counts the values that are those of the files.
+  /// Reads every key and counts the values that equal the files.
   private func read(
     _ value: (CacheKey) throws(CacheError) -> [UInt8]?
   ) throws(CacheError) -> DemoFigures.Tally {
@@ -63,7 +63,7 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     for file in source.files { values.append(try value(file.key)) }
     tally.time = MonotonicTime.now.duration(since: start)
-    // Compared after the clock was stopped.
+    // Compared after the time was taken.
     for (value, file) in zip(values, source.files) where value == file.content {
       tally.add(file.content.count)
     }
@@ -78,13 +78,13 @@ struct Demo: ~Copyable {
     let start = MonotonicTime.now
     figures.expiry.wasFoundBefore =
       try cache.value(forKey: key, extending: .off) != nil
-    // The clock of the demo is the real one, so it really waits; 20 ms more than the lifetime.
+    // The demo uses the real clock, so it waits 20 ms longer than the lifetime.
     CommandProcess.wait(.seconds(lifetime) + .milliseconds(20))
     figures.expiry.wasFoundAfter = try cache.value(forKey: key) != nil
     figures.expiry.wait = MonotonicTime.now.duration(since: start)
   }
 
-  /// Uses the values that were stored first, and then stores more than the limit allows.
+  /// Reads the values that were stored first, and then stores more than the limit allows.
   private mutating func overfill() throws(CacheError) {
     let recent = source.files.prefix(3).map(\.key)
     for key in recent { _ = try cache.value(forKey: key) }

@@ -1,12 +1,12 @@
 import Larder
 
-/// Where the demo puts its directory.
+/// The place of the demo's directory.
 enum DemoDirectory {
   /// The paths to try in order: below `$XDG_CACHE_HOME`, `~/.cache`, and the temporary directory.
   static var candidates: [String] {
     var places: [String] = []
     if let cache = absolute("XDG_CACHE_HOME") { places.append(cache) }
-    // A home directory that is not there is not made.
+    // A missing home directory is not created.
     if let home = absolute("HOME"), isDirectory(home) { places.append(home + "/.cache") }
     places.append(absolute("TMPDIR") ?? "/tmp")
     return places.map { $0 + "/larder-demo" }
@@ -26,7 +26,7 @@ enum DemoDirectory {
     }
   }
 
-  /// Opens the first of the directories that can be used.
+  /// Opens the first candidate that can be used.
   static func open(_ configuration: DiskCache.Configuration) throws(Failure) -> DiskCache {
     var failure = Failure.problem(.inputOutput, "there is no place for the demo's directory")
     for path in candidates {

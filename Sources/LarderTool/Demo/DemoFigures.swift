@@ -1,10 +1,10 @@
 import Larder
 
-/// What the demo measured. Everything it prints comes from here.
+/// The results of the demo, from which its whole output is made.
 struct DemoFigures: Sendable {
   var directory = ""
   var origin = ""
-  /// Entries that an earlier demo had left.
+  /// The number of entries that an earlier demo had left.
   var leftovers = 0
   var stores = Tally()
   var diskReads = Tally()
@@ -12,14 +12,14 @@ struct DemoFigures: Sendable {
   var expiry = Expiry()
   var eviction = Eviction()
 
-  /// Operations that did what they should, and how long all of them took.
+  /// The number and bytes of successful operations, and the time that all operations took.
   struct Tally: Sendable {
     var count = 0
     var byteCount = 0
     var time = Duration.zero
   }
 
-  /// What became of a value with a short lifetime.
+  /// The result for a value with a short lifetime.
   struct Expiry: Sendable {
     var lifetime = 1
     var wasFoundBefore = false
@@ -27,7 +27,7 @@ struct DemoFigures: Sendable {
     var wait = Duration.zero
   }
 
-  /// What happened when the limit was passed.
+  /// The result of exceeding the limit.
   struct Eviction: Sendable {
     var limit = 0
     var entriesBefore = 0
@@ -37,7 +37,7 @@ struct DemoFigures: Sendable {
     var bytesAfter = 0
     var evicted = 0
     var expired = 0
-    /// Values that were read just before, and how many of them are still there.
+    /// The number of values that were read just before the eviction.
     var recent = 0
     var recentKept = 0
   }

@@ -1,6 +1,6 @@
 import Larder
 
-/// What the demo caches: real files where there are any.
+/// The values that the demo caches: real files if there are any.
 struct DemoFiles: Sendable {
   /// One value and the key it is stored under.
   struct File: Sendable {
@@ -8,19 +8,19 @@ struct DemoFiles: Sendable {
     let content: [UInt8]
   }
 
-  /// Where the values come from, in words.
+  /// The origin of the values, in words.
   let origin: String
   /// The values in the order in which they are stored.
   let files: [File]
 
-  /// The bytes of all values.
+  /// The bytes of all values together.
   var byteCount: Int { files.reduce(0) { $0 + $1.content.count } }
 
   private static let fileCount = 400
   private static let byteCounts = 1...(256 << 10)
 
-  /// Finds files: the sources of the package that the command was started in, else documents of the
-  /// system; and where there is nothing at all, as in an empty root directory, makes some up.
+  /// Finds files: the sources of the package in the current directory, else documents of the
+  /// system. If there are none, as in an empty root directory, makes up pages.
   static func gather() -> DemoFiles {
     let isPackage = !read(["Package.swift"]).isEmpty
     let places = (isPackage ? ["Sources"] : []) + ["/usr/share", "/usr/include", "/etc"]
@@ -37,7 +37,7 @@ struct DemoFiles: Sendable {
       do throws(Errno) {
         return File(key: CacheKey(path), content: try InputFile(Path(path)).readToEnd())
       } catch {
-        // Gone or forbidden meanwhile: the demo does without it.
+        // The file is gone or may not be read: the demo leaves it out.
         return nil
       }
     }

@@ -1,10 +1,10 @@
 import Larder
 
-/// What the demo says, made from what it measured.
+/// The text of the demo, made from its figures.
 struct DemoReport: Sendable {
   let figures: DemoFigures
   let entries: [DiskEntry]
-  /// How the command was called.
+  /// The command as it was typed.
   let program: String
   let style: TextStyle
 
@@ -65,7 +65,7 @@ struct DemoReport: Sendable {
     ]
   }
 
-  /// The bytes left, in per cent of the limit, rounded down.
+  /// The bytes after the eviction, in per cent of the limit, rounded down.
   private var share: String {
     let eviction = figures.eviction
     return "\(eviction.bytesAfter * 100 / max(1, eviction.limit)) %"
@@ -84,12 +84,12 @@ struct DemoReport: Sendable {
 }
 
 extension String {
-  /// The text escaped, for paths.
+  /// The path, escaped for a terminal.
   fileprivate var escapedForDemo: String { Array(utf8).escapedForDisplay }
 }
 
 extension DemoReport {
-  /// The directory as `ls -lnu` shows it: the time is that of the last use.
+  /// The directory as `ls -lnu` shows it. The time is that of the last use.
   var listing: [String] {
     let shown = entries.prefix(6)
     let width = shown.map { String($0.byteCount).count }.max() ?? 0
@@ -102,7 +102,7 @@ extension DemoReport {
       + (rest > 0 ? ["   ... and \(rest) more"] : [])
   }
 
-  /// Commands that show the reader that all this is true.
+  /// Commands with which the user can check the report.
   var looking: [String] {
     let directory = Self.word(figures.directory)
     let key = example?.key?.text ?? ""
@@ -117,12 +117,13 @@ extension DemoReport {
       + commands.flatMap { [style.dim("   # \($0.0)"), "   \($0.1)"] }
   }
 
-  /// A word of a shell that no terminal obeys, whatever the environment has put into the text.
+  /// Returns the text as a shell word that is safe on a terminal, whatever the environment put into
+  /// it.
   private static func word(_ text: String) -> String {
     text.isSafeForDisplay ? text.shellWord : text.pasteableWord
   }
 
-  /// The entry that the md5sum is shown of: the first in the list whose key can be typed.
+  /// The entry of the `md5sum` example: the first whose key can be typed.
   private var example: DiskEntry? {
     entries.first { entry in
       guard let text = entry.key?.text else { return false }
@@ -136,7 +137,7 @@ extension LocalTime {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The time as `ls` writes a recent one: `Nov 21 09:05`.
+  /// The time as `ls` shows a recent one: `Nov 21 09:05`.
   var listText: String {
     let dayText = String(day).aligned(toWidth: 2)
     return "\(Self.months[month - 1]) \(dayText) \(Self.two(hour)):\(Self.two(minute))"

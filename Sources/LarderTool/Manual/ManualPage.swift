@@ -1,6 +1,6 @@
 /// The manual page, made from the verbs' tables.
 enum ManualPage {
-  /// The page in the language of `man`.
+  /// The page in the format of `man`.
   static var text: String {
     var page = Roff(title: "LARDER", source: "larder \(Version.current)")
     addHead(to: &page)

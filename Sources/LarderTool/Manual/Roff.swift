@@ -1,6 +1,6 @@
-/// A manual page in the making, in the language of `man`. Source: man 7 man.
+/// Builds a manual page in the format of `man`. Source: man 7 man.
 struct Roff: Sendable {
-  /// What was added so far.
+  /// The text so far.
   private(set) var text: String
   private var isAfterHeading = false
 
@@ -23,19 +23,19 @@ struct Roff: Sendable {
 
   /// Adds a paragraph.
   mutating func paragraph(_ sentence: String) {
-    // A heading begins a paragraph by itself, and mandoc warns of a second beginning.
+    // A heading begins a paragraph by itself; mandoc warns of a second `.PP`.
     if !isAfterHeading { text += ".PP\n" }
     text += Self.lines(sentence)
     isAfterHeading = false
   }
 
-  /// Adds a term, set in bold, and what it means.
+  /// Adds a term in bold, and its meaning.
   mutating func item(_ term: String, _ meaning: String) {
     isAfterHeading = false
     text += ".TP\n\\fB\(Self.escaped(term))\\fR\n\(Self.lines(meaning))"
   }
 
-  /// Adds lines as they are.
+  /// Adds lines without wrapping them.
   mutating func example(_ lines: [String]) {
     text += (isAfterHeading ? "" : ".PP\n") + ".nf\n.RS 4\n"
     isAfterHeading = false
@@ -43,18 +43,18 @@ struct Roff: Sendable {
     text += ".RE\n.fi\n"
   }
 
-  /// A sentence in lines that a person can read in the source too.
+  /// Wraps a sentence to 72 columns, so that the source is readable too.
   private static func lines(_ sentence: String) -> String {
     sentence.wrapped(toWidth: 72).map { escaped($0) + "\n" }.joined()
   }
 
-  /// The text with nothing in it that the formatter would take as its own.
+  /// Returns the text with the formatter's special characters escaped.
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for character in text {
       switch character {
       case "\\": escaped += "\\e"
-      // A hyphen would be typeset as one, which cannot be pasted into a shell.
+      // A plain `-` is typeset as a hyphen, which a shell does not take for a minus.
       case "-": escaped += "\\-"
       case "~": escaped += "\\(ti"
       case "^": escaped += "\\(ha"
@@ -63,7 +63,7 @@ struct Roff: Sendable {
       default: escaped.append(character)
       }
     }
-    // A line that begins with a dot would be a request.
+    // A line that begins with a dot is a request to the formatter.
     return escaped.hasPrefix(".") ? "\\&" + escaped : escaped
   }
 }

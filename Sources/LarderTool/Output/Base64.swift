@@ -1,11 +1,11 @@
 import Larder
 
-/// Bytes as text of 64 characters. Source: RFC 4648 §4, with padding.
+/// The Base64 encoding. Source: RFC 4648 §4, with padding.
 enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The text for bytes, on one line.
+  /// Returns the encoded bytes on one line.
   static func text(of bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -26,7 +26,7 @@ enum Base64 {
 }
 
 extension [DiskEntry] {
-  /// The bytes of all values, or the most there is where they claim more.
+  /// The bytes of all values together, or the largest `Int` if the sum exceeds it.
   ///
   /// - Complexity: O(n).
   var byteCount: Int { reduce(into: 0) { $0.addSaturating(UInt64($1.byteCount)) } }

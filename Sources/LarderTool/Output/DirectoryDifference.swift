@@ -1,8 +1,8 @@
 import Larder
 
-/// In what two directories of entries differ.
+/// The differences between two directories of entries.
 struct DirectoryDifference: Sendable {
-  /// One thing in which two entries of a name differ.
+  /// A difference between two entries of one name.
   enum Change: String, Sendable, Hashable {
     case content
     case extendedData = "extended data"
@@ -12,19 +12,19 @@ struct DirectoryDifference: Sendable {
     case unreadable
   }
 
-  /// Entries of the first directory alone.
+  /// The entries that only the first directory has.
   var onlyLeft: [DiskEntry] = []
-  /// Entries of the second directory alone.
+  /// The entries that only the second directory has.
   var onlyRight: [DiskEntry] = []
-  /// Entries of both, as the second has them.
+  /// The entries that differ, as the second directory has them.
   private(set) var changed: [(entry: DiskEntry, changes: [Change])] = []
   /// The number of entries that are the same in both.
   private(set) var sameCount = 0
 
-  /// Whether there is none.
+  /// Whether there is no difference.
   var isEmpty: Bool { onlyLeft.isEmpty && onlyRight.isEmpty && changed.isEmpty }
 
-  /// Counts an entry that both have.
+  /// Adds an entry that both directories have, with its changes, if any.
   mutating func add(_ entry: DiskEntry, _ changes: [Change]) {
     if changes.isEmpty {
       sameCount += 1
@@ -33,7 +33,7 @@ struct DirectoryDifference: Sendable {
     }
   }
 
-  /// The lines for people, and the sum at the end.
+  /// Returns the lines for people, with the totals at the end.
   func lines(width: Int?, style: TextStyle) -> [String] {
     var table = TextTable(columns: [
       TextTable.Column(title: ""), TextTable.Column(title: "SIZE", isRightAligned: true),

@@ -1,30 +1,30 @@
 import Larder
 
-/// What is there for a key and whether a read finds it.
+/// The state of a key's file, and whether a read finds the value.
 struct EntryDiagnosis: Sendable {
-  /// Where the file is or would be.
+  /// The path of the file, whether it exists or not.
   let path: String
-  /// Its name.
+  /// The name of the file.
   let name: String
-  /// Why a read finds nothing, nil when it finds the value.
+  /// The reason that a read finds nothing; nil if it finds the value.
   let reason: MissReason?
-  /// What the file says of itself, nil when there is none that can be an entry.
+  /// The entry as its file describes it; nil if there is no file that can be an entry.
   let entry: DiskEntry?
-  /// When it was looked at.
+  /// The time of the inspection.
   let now: Timestamp
-  /// What the directory is on.
+  /// The file system of the directory.
   let ground: Ground
 
-  /// The one word: `fresh`, `soon` and `never` of a value that is found, else why it is not.
+  /// The state in one word: `fresh`, `soon` or `never` if a read finds the value, else the reason.
   var state: String {
     if let reason { return reason.rawValue }
     return entry?.freshness(at: now).rawValue ?? Freshness.fresh.rawValue
   }
 
-  /// All of it in a few words.
+  /// The diagnosis in a few sentences.
   var sentence: String {
     guard let reason else {
-      // The lifetime is nil where there is no attribute, and with it no hash.
+      // Without an attribute there is neither a lifetime nor a hash.
       return entry?.lifetime == nil
         ? "A read finds it; it carries no hash, so that nothing tells whether it is sound. It has "
           + "\(facts)."
@@ -54,7 +54,7 @@ struct EntryDiagnosis: Sendable {
   private var expiredSince: String { entry?.expiry?.relativeText(at: now) ?? "" }
   private var factsSentence: String { entry == nil ? "" : "It has \(facts)." }
 
-  /// Size, use and expiry, and what a use does to it.
+  /// The size, last use and expiry, and the effect of a use on the expiry.
   private var facts: String {
     guard let entry else { return "nothing more is known" }
     var parts = [ByteCount(Int64(entry.byteCount)).description, "used \(entry.useText(at: now))"]
@@ -74,7 +74,7 @@ struct EntryDiagnosis: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(_ key: CacheKey) -> JSONValue {
     var members: [(String, JSONValue)] = [
       ("schema", 1), ("found", .bool(reason == nil)), ("state", .string(state)),

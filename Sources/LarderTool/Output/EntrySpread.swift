@@ -1,10 +1,10 @@
 import Larder
 
-/// How the entries of a directory are spread over sizes, expiries and last uses.
+/// The distribution of entries over sizes, expiries and last uses.
 struct EntrySpread: Sendable {
   /// The number of entries.
   private(set) var count = 0
-  /// The bytes of all values.
+  /// The bytes of all values together.
   private(set) var byteCount: UInt64 = 0
   private(set) var sizes = Histogram("SIZE", SizeClass.all.map { ($0.label, $0.members, .plain) })
   private(set) var expiries = Histogram(
@@ -12,12 +12,12 @@ struct EntrySpread: Sendable {
   private(set) var uses = Histogram(
     "USED AGO", AgeClass.uses.map { ($0.label, $0.members, .plain) })
 
-  /// Counts entries as of a point in time.
+  /// Counts entries. Ages are relative to `now`.
   init(_ entries: [DiskEntry], at now: Timestamp) {
     for entry in entries { add(entry, at: now) }
   }
 
-  /// The three, in the order in which they are shown.
+  /// The three histograms, in the order in which they are shown.
   var histograms: [Histogram] { [sizes, expiries, uses] }
 
   private mutating func add(_ entry: DiskEntry, at now: Timestamp) {
@@ -29,7 +29,7 @@ struct EntrySpread: Sendable {
     uses.add(size, toClass: AgeClass.index(ofUse: entry.lastAccess, at: now))
   }
 
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(largest: ArraySlice<DiskEntry>) -> JSONValue {
     [
       "schema": 1, "entries": JSONValue(count), "bytes": JSONValue(byteCount),
@@ -39,42 +39,42 @@ struct EntrySpread: Sendable {
   }
 }
 
-/// A class of sizes: a factor of four from one bound to the next.
+/// A class of sizes. Each bound is four times the one before.
 struct SizeClass: Sendable, Hashable {
-  /// The first size that belongs to the next class, nil for the last.
+  /// The first size of the next class; nil for the last class.
   let bound: UInt64?
 
-  /// Up to 1 KiB, 4 KiB and so on to 1 GiB, and all above.
+  /// The classes under 1 KiB, 4 KiB and so on to 1 GiB, and one for all larger sizes.
   static let all: [SizeClass] =
     (0...10).map { SizeClass(bound: 1 << (10 + 2 * $0)) } + [
       SizeClass(bound: nil)
     ]
 
-  /// The class of a size.
+  /// Returns the index of a size's class.
   static func index(of size: UInt64) -> Int {
     all.firstIndex { $0.bound.map { size < $0 } ?? true } ?? all.count - 1
   }
 
-  /// What the row says.
+  /// The label of the row.
   var label: String {
     guard let bound else { return "1 GiB and more" }
-    // Without the decimal, which is zero for every bound.
+    // The decimal is left out, because it is zero for every bound.
     return "under " + ByteCount(Int64(bound)).description.split(separator: ".0").joined()
   }
 
-  /// What a script reads.
+  /// The JSON members that identify the class.
   var members: [(String, JSONValue)] { [("below", bound.map { JSONValue($0) } ?? .null)] }
 }
 
-/// A class of distances in time, to an expiry or from a last use.
+/// A class of durations, to an expiry or since a last use.
 enum AgeClass: Sendable, Hashable {
   /// The expiry is past.
   case expired
-  /// At most so many seconds away, and more than the class before.
+  /// At most so many seconds, and more than in the class before.
   case within(seconds: Int64)
-  /// Further than the last bound.
+  /// More than the last bound.
   case beyond
-  /// It does not expire.
+  /// The entry does not expire.
   case never
 
   private static let bounds: [AgeClass] = [
@@ -86,13 +86,13 @@ enum AgeClass: Sendable, Hashable {
   /// The classes of last uses.
   static let uses = bounds + [.beyond]
 
-  /// The class of an expiry, nil for never.
+  /// Returns the index of an expiry's class. A nil expiry means never.
   static func index(ofExpiry expiry: Timestamp?, at now: Timestamp) -> Int {
     guard let expiry else { return expiries.count - 1 }
     return expiry <= now ? 0 : 1 + index(expiry.duration(since: now))
   }
 
-  /// The class of a last use; one in the future counts as now.
+  /// Returns the index of a last use's class. A use in the future counts as now.
   static func index(ofUse use: Timestamp, at now: Timestamp) -> Int {
     index(now.duration(since: use))
   }
@@ -104,7 +104,7 @@ enum AgeClass: Sendable, Hashable {
     return place ?? bounds.count
   }
 
-  /// What the row says.
+  /// The label of the row.
   var label: String {
     switch self {
     case .expired: "expired"
@@ -123,7 +123,7 @@ enum AgeClass: Sendable, Hashable {
     }
   }
 
-  /// What a script reads.
+  /// The JSON members that identify the class.
   var members: [(String, JSONValue)] {
     switch self {
     case .expired: [("class", "expired"), ("seconds", nil)]
@@ -133,7 +133,7 @@ enum AgeClass: Sendable, Hashable {
     }
   }
 
-  /// The colour, that of the freshness it comes nearest to.
+  /// The colour of the nearest ``Freshness``.
   var tone: TextTone {
     switch self {
     case .expired: .red

@@ -1,17 +1,18 @@
 import Larder
 
-/// How far an entry is from its expiry, as colours show it; the words beside them say it too.
+/// The distance of an entry from its expiry, shown in colour and in words.
 enum Freshness: String, Sendable, Hashable, CaseIterable {
   /// The expiry is past.
   case expired
-  /// Less than a tenth of its lifetime is left, or less than an hour where no lifetime is recorded.
+  /// Less than a tenth of the lifetime is left, or less than an hour if no lifetime is recorded or
+  /// uses do not extend it.
   case soon
-  /// There is time.
+  /// Neither `expired` nor `soon`.
   case fresh
-  /// It does not expire.
+  /// The entry does not expire.
   case never
 
-  /// Judges by what an entry says.
+  /// Creates the freshness for an entry's expiry and lifetime.
   init(expiry: Timestamp?, lifetime: RecordedLifetime?, at now: Timestamp) {
     guard let expiry else {
       self = .never
@@ -27,7 +28,7 @@ enum Freshness: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Its colour.
+  /// The colour.
   var tone: TextTone {
     switch self {
     case .expired: .red
@@ -39,24 +40,24 @@ enum Freshness: String, Sendable, Hashable, CaseIterable {
 }
 
 extension DiskEntry {
-  /// How far the entry is from its expiry.
+  /// Returns the distance of the entry from its expiry.
   func freshness(at now: Timestamp) -> Freshness {
     Freshness(expiry: expiry, lifetime: lifetime, at: now)
   }
 
-  /// The expiry as a cell: the words, in the colour of the freshness.
+  /// Returns the expiry as a table cell in the colour of its freshness.
   func expiryCell(at now: Timestamp) -> TextTable.Cell {
     let freshness = freshness(at: now)
     let words = freshness == .expired ? "expired" : expiry?.relativeText(at: now) ?? "never"
     return TextTable.Cell(words, freshness.tone)
   }
 
-  /// The last access as seen from now; one in the future counts as now.
+  /// Returns the last access relative to now. One in the future counts as now.
   func useText(at now: Timestamp) -> String {
     min(lastAccess, now).relativeText(at: now)
   }
 
-  /// The key as people see it, escaped.
+  /// The key for people, escaped.
   var keyText: String {
     if !isReadable { return "(unreadable)" }
     return key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)"

@@ -1,23 +1,23 @@
 import Larder
 
-/// Entries and bytes in classes, as rows with bars.
+/// Numbers of entries and bytes by class, shown as rows with bars.
 struct Histogram: Sendable {
-  /// One class and what fell into it.
+  /// One class, and the entries and bytes in it.
   struct Class: Sendable {
-    /// What the row says.
+    /// The label of the row.
     let label: String
-    /// What tells a script which class it is.
+    /// The JSON members that identify the class.
     let members: [(String, JSONValue)]
     let tone: TextTone
     var count = 0
     var byteCount: UInt64 = 0
   }
 
-  /// What stands above the labels.
+  /// The title above the labels.
   let title: String
   private(set) var classes: [Class]
 
-  /// Starts with empty classes, in the order of the rows.
+  /// Creates empty classes, in the order of the rows.
   init(
     _ title: String, _ classes: [(label: String, members: [(String, JSONValue)], tone: TextTone)]
   ) {
@@ -31,7 +31,8 @@ struct Histogram: Sendable {
     classes[index].byteCount.addSaturating(byteCount)
   }
 
-  /// The rows between the first and the last class that hold anything, with bars by number.
+  /// Returns the rows from the first to the last class with entries. The bars show the numbers of
+  /// entries.
   func lines(barWidth: Int, _ style: TextStyle) -> [String] {
     var table = TextTable(columns: [
       TextTable.Column(title: title), TextTable.Column(title: "ENTRIES", isRightAligned: true),
@@ -56,7 +57,7 @@ struct Histogram: Sendable {
     return classes[first...last]
   }
 
-  /// All classes, the empty ones too, so that two answers have one shape.
+  /// All classes, the empty ones too, so that every answer has the same members.
   var json: JSONValue {
     .array(
       classes.map { entry in

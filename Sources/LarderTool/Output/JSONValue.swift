@@ -1,21 +1,21 @@
 import Larder
 
-/// A value as JSON has it, with the members of objects in the order given.
+/// A JSON value. The members of objects stay in their order.
 ///
 /// Numbers are whole and exact: sizes of 64 bits, and nanoseconds since 1970, which exceed `Int64`
 /// after 2262.
 enum JSONValue: Sendable, Hashable {
-  /// No value: unknown, never, or not asked.
+  /// No value: unknown, never, or not determined.
   case null
-  /// A truth.
+  /// True or false.
   case bool(Bool)
-  /// A whole number, written with all its digits.
+  /// A whole number, written in full.
   case integer(Int128)
   /// A text, escaped when it is written.
   case string(String)
   /// Values in order.
   case array([JSONValue])
-  /// Members in order; names are not checked for being unique.
+  /// Members in order. Names may repeat, because they are not checked.
   case object([Member])
 
   /// A name and its value in an object.
@@ -55,14 +55,14 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
 }
 
 extension JSONValue {
-  /// The value as an indented text that ends in a newline.
+  /// The value as indented text that ends in a newline.
   var text: String {
     var writer = JSONWriter()
     writer.write(self)
     return writer.takeText() + "\n"
   }
 
-  /// The value on one line that ends in a newline, for streams of one object a line.
+  /// The value on one line that ends in a newline, for streams with one object a line.
   var line: String { compact + "\n" }
 
   private var compact: String {
@@ -78,21 +78,21 @@ extension JSONValue {
     }
   }
 
-  /// A whole number of any width.
+  /// Creates a number from an integer of any width, clamped to 128 bits.
   init(_ number: some BinaryInteger) {
     self = .integer(Int128(clamping: number))
   }
 
-  /// A text, or null where there is none.
+  /// Creates a string, or null for nil.
   init(_ text: String?) {
     self = text.map(JSONValue.string) ?? .null
   }
 }
 
 extension JSONValue {
-  /// The members that show a key: `key` as text, and `key_base64` when it is not UTF-8.
+  /// Returns the members for a key: `key` as text, and `key_base64` if it is not UTF-8.
   ///
-  /// `key` is null for a key that is unknown (nil) or that no text can hold.
+  /// `key` is null for an unknown key (nil) and for one that is not UTF-8.
   static func keyMembers(_ key: [UInt8]?) -> [Member] {
     guard let key else { return [Member(name: "key", value: .null)] }
     if let text = String(validating: key, as: UTF8.self) {
@@ -106,13 +106,13 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// A point in time by RFC 3339, null when it is never or there is none.
+  /// Returns a point in time in the format of RFC 3339; null for never and for nil.
   static func time(_ time: Timestamp?) -> JSONValue {
     guard let time, time < .never else { return .null }
     return .string(time.rfc3339)
   }
 
-  /// A point in time as nanoseconds since 1970, null when it is never or there is none.
+  /// Returns a point in time in nanoseconds since 1970; null for never and for nil.
   static func nanoseconds(_ time: Timestamp?) -> JSONValue {
     guard let time, time < .never else { return .null }
     return .integer(Int128(time.seconds) * 1_000_000_000 + Int128(time.nanoseconds))
@@ -120,10 +120,10 @@ extension JSONValue {
 }
 
 extension String {
-  /// The text as a JSON string with its quotes.
+  /// The text as a JSON string, with quotes.
   ///
-  /// Besides what JSON demands, everything that a terminal might obey or that hides is escaped:
-  /// controls, bidirectional marks, line separators. Reading it back gives the same scalars.
+  /// Escapes what JSON demands, and also characters that a terminal obeys or that are invisible:
+  /// controls, bidirectional marks, line separators. A parser gets the same scalars back.
   var quotedForJSON: String {
     var text = "\""
     text.reserveCapacity(utf8.count + 2)
@@ -147,7 +147,7 @@ extension Unicode.Scalar {
   /// Appends the character, or its escape by UTF-16 units if it is unsafe.
   fileprivate func appendForJSON(to text: inout String) {
     guard isUnsafeForDisplay else { return text.unicodeScalars.append(self) }
-    // JSON escapes by UTF-16: a character beyond U+FFFF is two escapes.
+    // JSON escapes UTF-16 units: a character beyond U+FFFF takes two escapes.
     for unit in String(self).utf16 {
       let digits = String(unit, radix: 16)
       text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,23 +1,23 @@
 /// Writes JSON piece by piece, so that a list of a million entries is never one value or one text.
 ///
-/// What is written collects until `takeText()` hands it over. Indents by two spaces; an empty array
+/// The text collects until `takeText()` returns it. The indentation is two spaces; an empty array
 /// or object stays on its line.
 struct JSONWriter: Sendable {
   private var text = ""
-  /// For every array or object that is open: its closing bracket and whether it has content.
+  /// The closing bracket of each open array or object, and whether it has content.
   private var open: [(bracket: String, hasContent: Bool)] = []
   private var isAfterName = false
 
-  /// Hands over what was written since the last time.
+  /// Returns and forgets the text that was written since the last call.
   mutating func takeText() -> String {
     defer { text = "" }
     return text
   }
 
-  /// The bytes that wait to be taken.
+  /// The bytes that `takeText()` would return.
   var pendingByteCount: Int { text.utf8.count }
 
-  /// Writes a value: the whole document, an element of the open array, or what a name stands for.
+  /// Writes a value: the document, an element of the open array, or the value of a name.
   mutating func write(_ value: JSONValue) {
     switch value {
     case .null: append("null")
@@ -41,7 +41,7 @@ struct JSONWriter: Sendable {
     write(value)
   }
 
-  /// Writes a member's name; its value has to follow.
+  /// Writes a member's name. Its value has to follow.
   mutating func write(name: String) {
     append(name.quotedForJSON + ": ")
     isAfterName = true
@@ -55,7 +55,7 @@ struct JSONWriter: Sendable {
 
   /// Closes the innermost array or object.
   mutating func end() {
-    // One end too many is a mistake of the caller's that a malformed text shows at once.
+    // A surplus end is a mistake of the caller, which a malformed text shows at once.
     guard let closed = open.popLast() else { return }
     if closed.hasContent { breakLine() }
     text += closed.bracket
@@ -66,7 +66,7 @@ struct JSONWriter: Sendable {
     open.append((closing, false))
   }
 
-  /// Writes what begins a value or a name, after the comma and the line break that it needs.
+  /// Writes the first piece of a value or a name, after the comma and the line break that it needs.
   private mutating func append(_ piece: String) {
     if !isAfterName, let last = open.indices.last {
       if open[last].hasContent { text += "," }

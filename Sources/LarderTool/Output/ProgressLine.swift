@@ -1,8 +1,8 @@
 import Larder
 
-/// A line on stderr that tells how far something is, and goes when it is done.
+/// A line on stderr that shows the progress of an operation, and is erased at the end.
 ///
-/// Only where a person watches, and only once it has taken half a second: what is quicker would
+/// It is shown only on a terminal, and only after half a second, because a shorter one would
 /// flicker.
 struct ProgressLine {
   private let console: Console
@@ -11,14 +11,14 @@ struct ProgressLine {
   private var nextShow: MonotonicTime
   private var isShown = false
 
-  /// Starts to count the time of what is called `what`: "checked".
+  /// Creates a hidden line and starts its clock. `what` is the word for a finished item: "checked".
   init(_ what: String, _ console: Console) {
     self.what = what
     self.console = console
     nextShow = start.advanced(by: .milliseconds(500))
   }
 
-  /// Takes note of how many of how many are done; shows it ten times a second.
+  /// Sets the number of finished items, and draws the line up to ten times a second.
   mutating func update(_ done: Int, _ total: Int) {
     guard console.showsProgress else { return }
     let now = MonotonicTime.now
@@ -31,13 +31,13 @@ struct ProgressLine {
     console.talk("\r\u{1b}[K" + text)
   }
 
-  /// Takes the line back.
+  /// Erases the line.
   mutating func finish() {
     if isShown { console.talk("\r\u{1b}[K") }
     isShown = false
   }
 
-  /// The line: the numbers, a bar, the share and the time that is left at the speed so far.
+  /// Returns the line: the numbers, a bar, the share, and the time left at the speed so far.
   static func text(
     _ what: String, _ done: Int, _ total: Int, elapsed: Duration, width: Int
   ) -> String {

@@ -1,14 +1,14 @@
 import Larder
 
-/// What a removal of several entries came to, as all verbs that remove report it.
+/// The result of removing several entries, which all verbs that remove report alike.
 struct RemovalTally: Sendable, Hashable {
   var removed = 0
   var failed = 0
   var byteCount = 0
-  /// Whether nothing was removed and this is what would have been.
+  /// Whether nothing was removed, and the figures are those of a real run.
   var isDryRun = false
 
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(extra: [(String, JSONValue)] = []) -> JSONValue {
     var members: [(String, JSONValue)] = [
       ("schema", 1), ("removed", JSONValue(removed)), ("failed", JSONValue(failed)),
@@ -28,7 +28,7 @@ struct RemovalTally: Sendable, Hashable {
 }
 
 extension RemovalTally {
-  /// Takes over what the library counted.
+  /// Creates a tally from the library's result.
   init(_ removal: BulkRemoval, isDryRun: Bool = false) {
     self.init(
       removed: removal.removed, failed: removal.failed, byteCount: removal.byteCount,

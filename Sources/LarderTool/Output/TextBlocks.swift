@@ -1,10 +1,11 @@
-/// Blocks of lines beside each other where they fit, and below each other where they do not.
+/// The layout of blocks of lines: beside each other if they fit, else below each other.
 enum TextBlocks {
   private static let gap = 4
 
-  /// The lines of the blocks within a terminal's columns; below each other when there is none.
+  /// Returns the lines of the blocks within a terminal's columns. A nil width puts the blocks below
+  /// each other.
   ///
-  /// The lines may hold escape sequences, which take no columns.
+  /// The lines may contain escape sequences, which take no columns.
   static func arranged(_ blocks: [[String]], width: Int?) -> [String] {
     let widths = blocks.map { $0.map(\.visibleWidth).max() ?? 0 }
     let total = widths.reduce(gap * max(0, blocks.count - 1), +)
@@ -27,7 +28,7 @@ enum TextBlocks {
 }
 
 extension String {
-  /// The columns that the text takes without its escape sequences.
+  /// The columns of the text without its escape sequences.
   var visibleWidth: Int {
     guard utf8.contains(0x1b) else { return displayWidth }
     var text = ""
@@ -35,7 +36,7 @@ extension String {
     for character in self {
       if character == "\u{1b}" { isEscape = true }
       if !isEscape { text.append(character) }
-      // Only sequences that set a tone are in our lines, and they end in m.
+      // The tool's lines contain only sequences that set a tone, and these end in m.
       if isEscape, character == "m" { isEscape = false }
     }
     return text.displayWidth

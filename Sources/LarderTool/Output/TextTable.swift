@@ -1,18 +1,18 @@
-/// Rows of text under titles, in columns as wide as their content needs.
+/// A table with titles. Columns are as wide as their content.
 ///
-/// Widths are those of a terminal; the cells are taken to be escaped.
+/// Widths are those of a terminal. The cells must be escaped already.
 struct TextTable: Sendable {
-  /// One column and how its cells stand.
+  /// The title and the layout of a column.
   struct Column: Sendable {
-    /// What the first line says.
+    /// The title on the first line.
     let title: String
-    /// Whether its cells end together, as numbers should.
+    /// Whether its cells are aligned to the right, as numbers should be.
     var isRightAligned = false
-    /// Whether its cells may be cut where the terminal is too narrow.
+    /// Whether its cells may be cut if the terminal is too narrow.
     var canShrink = false
-    /// What it shrinks to before any column goes further.
+    /// The width it shrinks to first. Only then do columns shrink further.
     var comfortableWidth = 8
-    /// Whether it may be left out where cutting is not enough.
+    /// Whether it may be left out if cutting is not enough.
     var canDrop = false
   }
 
@@ -33,12 +33,12 @@ struct TextTable: Sendable {
   let columns: [Column]
   private var rows: [[Cell]] = []
 
-  /// Starts a table without rows.
+  /// Creates a table without rows.
   init(columns: [Column]) {
     self.columns = columns
   }
 
-  /// Adds a row; missing cells are empty and surplus ones dropped.
+  /// Adds a row. Missing cells are empty, surplus ones dropped.
   mutating func append(_ cells: [Cell]) {
     let missing = max(0, columns.count - cells.count)
     rows.append(Array(cells.prefix(columns.count)) + Array(repeating: "", count: missing))
@@ -49,8 +49,8 @@ struct TextTable: Sendable {
     append(texts.map { Cell($0) })
   }
 
-  /// The lines with the titles first, none wider than the terminal if shrinking and leaving out can
-  /// prevent it.
+  /// Returns the lines, the titles first. They are no wider than the terminal if columns can be cut
+  /// or left out.
   ///
   /// - Parameter width: The terminal's columns; nil cuts nothing, as for a pipe.
   func lines(width: Int?, style: TextStyle = .plain) -> [String] {
@@ -73,10 +73,10 @@ extension TextTable {
     }
   }
 
-  /// The columns' widths within a terminal's; nil for one that is left out.
+  /// Returns the widths of the columns within a terminal; nil for a column that is left out.
   private func fitted(to width: Int?) -> [Int?] {
     var widths: [Int?] = naturalWidths
-    // First to what is comfortable, then as far as it goes, and only then without a column.
+    // Columns shrink to their comfortable width, then to the least width, and then are left out.
     for least in [columns.map(\.comfortableWidth), columns.map { _ in Self.leastWidth }] {
       shrink(&widths, to: width, least)
     }
@@ -86,8 +86,8 @@ extension TextTable {
     return widths
   }
 
-  /// Takes the excess from the columns that can shrink, the first first, none below its least
-  /// width.
+  /// Takes the excess width from the columns that can shrink, from left to right, none below its
+  /// least width.
   private func shrink(_ widths: inout [Int?], to width: Int?, _ least: [Int]) {
     for index in columns.indices where columns[index].canShrink {
       guard let current = widths[index] else { continue }
@@ -107,7 +107,7 @@ extension TextTable {
       guard let width = widths[index] else { return nil }
       let text = cells[index].text.truncated(toWidth: width)
       let space = String(repeating: " ", count: max(0, width - text.displayWidth))
-      // The spaces stay outside of the colour, and none end a line, which a copy would carry along.
+      // The spaces stay outside of the colour. No line ends in spaces, which would be copied along.
       let toned = style.set(text, cells[index].tone)
       if columns[index].isRightAligned { return space + toned }
       return index == last ? toned : toned + space
@@ -116,7 +116,7 @@ extension TextTable {
 }
 
 extension String {
-  /// The text without spaces at its end, which an empty last cell leaves.
+  /// The text without the spaces at its end, which an empty last cell leaves.
   fileprivate var trimmedAtEnd: String {
     var text = self
     while text.last == " " { text.removeLast() }
