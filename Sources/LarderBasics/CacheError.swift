@@ -1,25 +1,25 @@
 public import LarderSystem
 
-/// What a caller can act on: a code, the operation and path it concerns, and the cure in a
+/// An error that a caller can act on: a code, the operation and path it concerns, and the cure in a
 /// sentence.
 ///
-/// What a cache shrugs off (an entry that another process removed, a damaged file) is not an error
-/// but a miss with a counted reason. Errors name entries by their digests and never by their keys,
-/// which can hold secrets.
+/// Some failures are no errors but misses with a counted reason: an entry that another process
+/// removed, a damaged file. Errors name entries by their digests and never by their keys, because
+/// keys can hold secrets.
 public struct CacheError: Error, Sendable, Hashable {
-  /// What kind of thing went wrong.
+  /// The kind of failure.
   public let code: Code
-  /// The operation that failed, in the words of the public function: `"store"`.
+  /// The operation that failed, named as the public function: `"store"`.
   public let operation: String
   /// The file or directory concerned, if there is one.
   public let path: String?
   /// The system's error number, if a system call failed.
   public let errno: Errno?
-  /// After a store that failed: whether the older value, if there was one, is still there and will
-  /// be served.
+  /// Whether, after a failed store, the older value, if there was one, is still there and will be
+  /// served.
   ///
-  /// True where the store was refused before it began, as in a cache that only reads or in a
-  /// cancelled task, where removing the older value failed too, and for `storeIfAbsent`.
+  /// True if the store was refused before it began, as in a read-only cache or in a cancelled task,
+  /// if removing the older value failed too, and for `storeIfAbsent`.
   public let oldValueRemains: Bool
   /// The error thrown by the caller's own closure or coder, as text, if that is the cause.
   public let underlying: String?
@@ -43,7 +43,7 @@ public struct CacheError: Error, Sendable, Hashable {
     case directoryMissing
     /// The path is there and is not a directory.
     case notADirectory
-    /// The directory belongs to somebody else or others can write to it.
+    /// The directory belongs to another user, or other users can write to it.
     case unsafeDirectory
     /// The directory cannot be opened, read or written with the present permissions.
     case permissionDenied
@@ -57,7 +57,7 @@ public struct CacheError: Error, Sendable, Hashable {
     case configurationConflict
     /// Another process holds the directory exclusively.
     case locked
-    /// The file system is shared with other machines, which no lock keeps out.
+    /// The file system is shared with other machines, and no lock keeps those out.
     case exclusiveUnsupported
     /// The file system cannot hold the extended data asked for.
     case extendedDataUnsupported
@@ -83,10 +83,10 @@ public struct CacheError: Error, Sendable, Hashable {
 }
 
 extension CacheError: CustomStringConvertible {
-  /// One line: what failed, where, why, and the cure.
+  /// One line with the operation, the cure, the path and the cause.
   public var description: String {
     var text = "\(operation): \(code.cure)"
-    // Escaped, since names and messages come from outside and errors end up on terminals.
+    // Escaped, because names and messages come from outside and errors end up on terminals.
     if let path { text += " [\(path.escapedForDisplay)]" }
     if let errno { text += ": \(errno)" }
     if let underlying { text += ": \(underlying.escapedForDisplay)" }
@@ -130,9 +130,9 @@ extension CacheError.Code {
 }
 
 extension CacheError {
-  /// An error of the system in an operation.
+  /// Creates an error from a system call's error number.
   ///
-  /// The label keeps `.invalidArgument` and others that are both codes and error numbers apart.
+  /// The label tells `.invalidArgument` and the like apart, which are both codes and error numbers.
   package init(
     errno: Errno, operation: String, path: String? = nil, oldValueRemains: Bool = false
   ) {
@@ -141,12 +141,12 @@ extension CacheError {
       oldValueRemains: oldValueRemains)
   }
 
-  /// An error of the system while an entry was read.
+  /// Creates an error from a system call that failed while an entry was read.
   package init(readFailure errno: Errno, name: String) {
     self.init(errno: errno, operation: "read", path: name)
   }
 
-  /// The same failure, with what became of the older value.
+  /// Returns the same error with another `oldValueRemains`.
   package func settingOldValueRemains(_ remains: Bool) -> CacheError {
     CacheError(
       code, operation: operation, path: path, errno: errno, oldValueRemains: remains,
@@ -155,7 +155,7 @@ extension CacheError {
 }
 
 extension CacheError.Code {
-  /// The code under which a caller finds the cure for an error number.
+  /// The code whose cure fits an error number.
   package init(_ errno: Errno) {
     self =
       switch errno {
@@ -167,7 +167,7 @@ extension CacheError.Code {
       case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
       // rename onto a directory: the only operation on entries that meets one.
       case .isDirectory: .nameOccupied
-      // The number itself is in the error for who wants to know more.
+      // The error also holds the number, for callers that need more detail.
       default: .io
       }
   }

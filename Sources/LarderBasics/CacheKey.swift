@@ -2,17 +2,17 @@ import LarderSystem
 
 /// The name of a value: a string of bytes, usually text.
 ///
-/// Keys are equal when their bytes are. Swift's `String` unites what Unicode calls canonically
-/// equivalent; keys do not: composed and decomposed "é" name two values, in memory and on disk.
-/// What text a key was made from makes no difference, nor whether it came as text or as bytes.
+/// Keys are equal when their bytes are. Swift's `String` treats text as equal that Unicode calls
+/// canonically equivalent; keys do not: composed and decomposed "é" name two values, in memory and
+/// on disk. A key from text and a key from the same text's bytes are equal.
 ///
-/// Any bytes will do: none at all, zeros, slashes, what is not UTF-8. On disk
+/// Any bytes are allowed: none at all, zeros, slashes, bytes that are not UTF-8. On disk
 /// `printf %s "$key" | md5sum` names the file.
 ///
-/// Hashing goes by the bytes too, with a seed that differs by process, so that nobody can choose
-/// keys that collide. A key made from a `String` holds that string and allocates nothing.
+/// The hash depends on the bytes too, with a seed that differs by process, so that no attacker can
+/// choose keys that collide. A key made from a `String` holds that string and allocates nothing.
 public struct CacheKey: Sendable {
-  /// Text wherever the bytes are UTF-8, so that equal keys are of one case.
+  /// Text whenever the bytes are UTF-8, so that equal keys have the same case.
   @usableFromInline
   package enum Content: Sendable {
     case text(String)
@@ -33,14 +33,14 @@ public struct CacheKey: Sendable {
     self.init(content: .text(text))
   }
 
-  /// Creates a key from a part of a text, which is copied.
+  /// Creates a key from a substring, which is copied.
   public init(_ text: Substring) {
     self.init(content: .text(String(text)))
   }
 
-  /// Creates a key from bytes; those that are UTF-8 make the same key as their text.
+  /// Creates a key from bytes. Bytes that are UTF-8 make the same key as their text.
   public init(_ bytes: [UInt8]) {
-    // Decided once, here, so that comparing and hashing need not ask whether bytes are a text.
+    // Decided once, here, so that comparing and hashing need not check whether bytes are text.
     if let text = String(validating: bytes, as: UTF8.self) {
       self.init(content: .text(text))
     } else {
@@ -81,9 +81,9 @@ extension CacheKey {
     }
   }
 
-  /// Calls a function with the bytes, which are not copied.
+  /// Calls a function with the bytes, without a copy.
   ///
-  /// - Throws: What the function throws.
+  /// - Throws: The error of the function.
   @inlinable
   public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -98,8 +98,8 @@ extension CacheKey {
 extension CacheKey: Hashable {
   /// Whether two keys have the same bytes.
   //
-  // The attribute is true and worth 20 ns a hit: the memory tier need not retain a stored key while
-  // it is compared, which would write to a cache line that nothing else writes to.
+  // The attribute is correct, and saves 20 ns a hit: the memory tier need not retain a stored key
+  // while it is compared, which would write to a cache line that nothing else writes to.
   @_effects(readonly)
   public static func == (a: CacheKey, b: CacheKey) -> Bool {
     switch (a.content, b.content) {
@@ -116,15 +116,16 @@ extension CacheKey: Hashable {
     switch content {
     case .text(let text):
       text.hashBytes(into: &hasher)
-      // No text contains it, so that a key and what follows it cannot be taken apart elsewhere.
+      // The end mark is in no text, so a key and the data hashed after it cannot be split in
+      // another place.
       hasher.combine(0xff as UInt8)
     case .bytes(let bytes): bytes.hash(into: &hasher)
     }
   }
 
-  /// A hash of the bytes by itself, six times as quick to have as by way of a hasher.
+  /// A hash of the bytes alone, six times as fast as one through a hasher.
   ///
-  /// The memory tier goes by this one; sets and dictionaries go by `hash(into:)`.
+  /// The memory tier uses this hash; sets and dictionaries use `hash(into:)`.
   public var hashValue: Int {
     switch content {
     case .text(let text): text.withByteSpan { ByteHash.hash($0) }
@@ -134,17 +135,17 @@ extension CacheKey: Hashable {
 }
 
 extension CacheKey {
-  /// What stands between the parts of a joined key: a byte that UTF-8 never uses.
+  /// The byte between the parts of a joined key, which UTF-8 never uses.
   package static let separator: UInt8 = 0xff
 
-  /// Creates one key from several parts of text, unlike the key of any other parts.
+  /// Creates one key from several parts of text, different from the key of any other parts.
   ///
-  /// The parts' UTF-8 bytes follow each other with one byte `ff` between them. Since no text
-  /// contains that byte, `["a", "bc"]`, `["ab", "c"]`, `["a", "b", "c"]` and `["abc"]` are four
-  /// keys, and none of the joined ones equals the key of any text. One part alone gives exactly its
-  /// own bytes. In a shell: `printf 'a\377bc' | md5sum`.
+  /// The parts' UTF-8 bytes follow each other with one byte `ff` between them. No text contains
+  /// that byte, so `["a", "bc"]`, `["ab", "c"]`, `["a", "b", "c"]` and `["abc"]` are four keys, and
+  /// none of the joined ones equals the key of any text. One part alone gives exactly its own
+  /// bytes. In a shell: `printf 'a\377bc' | md5sum`.
   ///
-  /// No part at all is a mistake, and traps.
+  /// Traps if there is no part.
   public init(joining parts: some Sequence<String>) {
     var bytes: [UInt8] = []
     var partCount = 0
@@ -157,12 +158,12 @@ extension CacheKey {
     self.init(bytes)
   }
 
-  /// Creates the key of a variant of something that has a key: of a size, a format, a language.
+  /// Creates the key of a variant of a value, such as another size, format or language.
   ///
   /// It is the key joined from both: `CacheKey(url, variant: "thumb@2x")` is
   /// `CacheKey(joining: [url, "thumb@2x"])`. The variant of a variant has three parts.
   ///
-  /// - Complexity: O(bytes); the bytes are copied once, and not those of a variant again.
+  /// - Complexity: O(bytes); copies the bytes once, also for the variant of a variant.
   public init(_ base: some CacheKeyConvertible, variant: String) {
     var bytes = base.cacheKey.bytes
     bytes.append(Self.separator)
@@ -171,9 +172,9 @@ extension CacheKey {
   }
 }
 
-/// What can name a value in a cache: text, bytes, a key, or a type of your own.
+/// A type that can name a value in a cache: text, bytes, a key, or a type of your own.
 public protocol CacheKeyConvertible {
-  /// The key it stands for.
+  /// The key.
   var cacheKey: CacheKey { get }
 }
 

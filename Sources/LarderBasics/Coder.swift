@@ -1,4 +1,4 @@
-/// How values become bytes and bytes become values again.
+/// The conversion of values to bytes and back.
 ///
 /// ```swift
 /// let points = Coder<Point>(
@@ -6,18 +6,18 @@
 ///   decode: { Point(x: $0[0], y: $0[1]) })
 /// ```
 public struct Coder<Value: Sendable>: Sendable {
-  /// Makes the bytes of a value.
+  /// Converts a value to bytes.
   ///
-  /// Called without any lock, in the thread of the store. A throw fails the store with
+  /// Called without any lock, on the thread of the store. If it throws, the store fails with
   /// `.callerFailed`.
   public let encode: @Sendable (Value) throws -> [UInt8]
-  /// Makes a value of bytes that `encode` made. A throw means that they are of no use any more, for
-  /// example because a newer version of the program has another layout: the read is a miss.
+  /// Converts bytes from `encode` back to a value. If it throws, the bytes cannot be used any more,
+  /// for example because a newer version of the program has another layout, and the read is a miss.
   public let decode: @Sendable ([UInt8]) throws -> Value
 
-  /// Creates a coder from a pair of functions; any thread may call them.
+  /// Creates a coder from a pair of functions, which any thread may call.
   ///
-  /// The functions may throw: then a store fails with `.callerFailed`, and a read is a miss.
+  /// If they throw, a store fails with `.callerFailed`, and a read is a miss.
   public init(
     encode: @escaping @Sendable (Value) throws -> [UInt8],
     decode: @escaping @Sendable ([UInt8]) throws -> Value

@@ -1,6 +1,6 @@
 public import LarderSystem
 
-/// How long a value stays valid.
+/// The time for which a value stays valid.
 public enum Expiration: Sendable, Hashable {
   /// Valid until it is removed or evicted.
   case never
@@ -10,15 +10,15 @@ public enum Expiration: Sendable, Hashable {
   case days(Int)
   /// Valid until a point in time, which accesses do not move.
   case date(Timestamp)
-  /// Not valid at all: storing with it stores nothing and removes what was there.
+  /// Never valid: storing with it stores nothing and removes an older value.
   case expired
 }
 
-/// What an access does to the expiry of the value it found.
+/// The change that an access makes to the expiry of the value it found.
 public enum ExpirationExtending: Sendable, Hashable {
   /// The expiry stays; only the last access moves.
   case off
-  /// The lifetime given at the store starts anew. The default.
+  /// The lifetime given at the store starts again. The default.
   case lifetime
   /// The expiry moves to one relative to the access.
   ///
@@ -27,12 +27,12 @@ public enum ExpirationExtending: Sendable, Hashable {
 }
 
 extension ExpirationExtending {
-  // Where an optional is asked for, `.none` means nil, and so what is configured.
+  // For an optional parameter `.none` would mean nil, and so the configured extension.
   @available(*, unavailable, renamed: "off")
   public static var none: ExpirationExtending { .off }
 }
 
-/// How a value's expiry behaves after the store, as the attribute keeps it.
+/// The later behaviour of a value's expiry, as the file's attribute records it.
 package enum Lifetime: Sendable, Hashable {
   /// An extending access sets the expiry to this many seconds from then.
   case seconds(UInt32)
@@ -40,14 +40,14 @@ package enum Lifetime: Sendable, Hashable {
   case never
   /// The expiry was given as a date and never slides.
   case fixed
-  /// Nothing is known: a file made by hand, or one whose attribute was lost.
+  /// Unknown, for a file made by hand or one whose attribute was lost.
   case unknown
 }
 
 extension Expiration {
-  /// The most seconds that a lifetime may have: about 136 years. Longer ones count as this.
-  // One below the largest 32-bit number: the attribute and the index keep it in 32 bits, and
-  // arithmetic with it stays far from Int64's ends.
+  /// The longest lifetime in seconds: about 136 years. Longer ones count as this.
+  // One below the largest 32-bit number, because the attribute and the index keep it in 32 bits,
+  // and so that arithmetic with it stays far from Int64's ends.
   package static let maximumLifetime = Int(UInt32.max - 1)
 
   /// The point at which a value stored or extended at `now` expires.
@@ -57,19 +57,19 @@ extension Expiration {
     case .seconds(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(count))))
     case .days(let count): Self.bounded(now.adding(seconds: Int64(Self.capped(days: count))))
     case .date(let date): Self.bounded(date)
-    // Not never, even if the clock says a time beyond it.
+    // Capped, so that it is never `.never`, even if the clock shows a later time.
     case .expired: min(now, Timestamp(seconds: Timestamp.never.seconds - 1))
     }
   }
 
-  /// A finite expiry as it can be kept: at most never, and a nanosecond past the two times that
-  /// mean never on the disk.
+  /// A finite expiry as the disk can keep it: at most never, and one nanosecond later if it is one
+  /// of the two times that mean never on the disk.
   private static func bounded(_ expiry: Timestamp) -> Timestamp {
     expiry < .never && expiry.asExpiry == .never
       ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)
   }
 
-  /// What the attribute records.
+  /// The lifetime that the attribute records.
   package var lifetime: Lifetime {
     switch self {
     case .never: .never
@@ -91,12 +91,11 @@ extension Expiration {
 }
 
 extension ExpirationExtending {
-  /// The expiry that an access at `now` gives a value, or nil when it stays as it is.
+  /// The expiry that an access at `now` gives a value, or nil if it stays as it is.
   package func extendedExpiry(
     of expiry: Timestamp, lifetime: Lifetime, at now: Timestamp
   ) -> Timestamp? {
-    // What never expires is not given an expiry by being used, nor a date moved, whatever was asked
-    // for.
+    // An access never gives an expiry to a value without one, and never moves a date.
     guard expiry < .never, lifetime != .never, lifetime != .fixed else { return nil }
     let candidate: Timestamp
     switch (self, lifetime) {
@@ -104,22 +103,21 @@ extension ExpirationExtending {
     case (.lifetime, .seconds(let count)): candidate = now.adding(seconds: Int64(count))
     case (.to(let expiration), _): candidate = expiration.expiry(at: now)
     }
-    // Only ever later: a shorter lifetime asked for by one reader must not cut what another
-    // extended.
+    // Only ever later: a reader that asks for a shorter lifetime must not undo another's extension.
     return candidate > expiry ? min(candidate, .never) : nil
   }
 }
 
 extension Timestamp {
-  /// The expiry that a modification time means: some are what a file system with a smaller range
-  /// makes of never.
+  /// The expiry that a modification time means. Some times mean never, because file systems with a
+  /// smaller range turn never into them.
   package var asExpiry: Timestamp {
     if self >= .never { return .never }
     let clamped: [Int64] = [Int64(Int32.max), Int64(UInt32.max)]
     return nanoseconds == 0 && clamped.contains(seconds) ? .never : self
   }
 
-  /// Whether an expiry has come; never has not, whatever the clock says.
+  /// Whether an expiry has passed. Never does not pass, whatever the clock shows.
   package func hasCome(at now: Timestamp) -> Bool { self < .never && self <= now }
 }
 
@@ -133,14 +131,14 @@ extension Expiration {
   /// Valid for a number of weeks of 604,800 seconds.
   public static func weeks(_ count: Int) -> Expiration { seconds(count, times: 604_800) }
 
-  /// Valid for a duration, rounded up to whole seconds, in which lifetimes are kept on record:
+  /// Valid for a duration, rounded up to whole seconds, because lifetimes are recorded in seconds:
   /// `.after(.milliseconds(1500))` is two seconds, and `.after(.seconds(3600) / 2)` half an hour.
   public static func after(_ duration: Duration) -> Expiration {
     let (seconds, fraction) = duration.boundedComponents
     return .seconds(Int(fraction > 0 && seconds < .max ? seconds + 1 : seconds))
   }
 
-  /// The number of seconds of a number of spans, stopping at the ends of `Int`.
+  /// The number of seconds in a number of spans, limited to the range of `Int`.
   private static func seconds(_ count: Int, times length: Int) -> Expiration {
     let (product, overflow) = count.multipliedReportingOverflow(by: length)
     return .seconds(overflow ? (count < 0 ? .min : .max) : product)

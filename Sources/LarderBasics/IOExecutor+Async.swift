@@ -3,17 +3,17 @@ import LarderSystem
 extension IOExecutor {
   /// Runs blocking work on one of the threads while the task waits.
   ///
-  /// - Parameter replaces: Whether the work would have replaced a value, so that an older one is
-  ///   still there where it did not begin.
-  /// - Throws: What the work throws; `.cancelled` when the task was cancelled before the work
+  /// - Parameter replaces: Whether the work would replace a value. If such work does not begin, the
+  ///   error says that an older value remains.
+  /// - Throws: The error of the work; `.cancelled` when the task was cancelled before the work
   ///   began. Work that has begun is not disturbed.
   package func run<Result: Sendable>(
     _ operation: String, replaces: Bool = false,
     _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    // The continuation is resumed by the job alone, on its turn. Resuming it at once on
-    // cancellation would need a lock around who is first, to save a wait that is no longer than the
-    // queue.
+    // Only the job resumes the continuation, when its turn comes. Resuming it at once on
+    // cancellation would need a lock to decide which comes first, and would only save the wait in
+    // the queue.
     let isCancelled = CancellationFlag()
     let outcome: Swift.Result<Result, CacheError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -40,15 +40,15 @@ extension IOExecutor {
 extension IOExecutor {
   /// Runs blocking work for each element, spread over the threads.
   ///
-  /// - Parameter replaces: Whether the work would have replaced values.
-  /// - Returns: The outcomes in the order of the elements; `.cancelled` for those that the
-  ///   cancellation of the task was quicker than.
+  /// - Parameter replaces: Whether the work would replace values.
+  /// - Returns: The outcomes in the order of the elements; `.cancelled` for elements whose work had
+  ///   not begun when the task was cancelled.
   package func map<Element: Sendable, Output: Sendable>(
     _ elements: [Element], replaces: Bool = false,
     _ work: @escaping @Sendable (Element) throws(CacheError) -> Output
   ) async -> [Result<Output, CacheError>] {
-    // One job per thread and not one per element, so that a batch of small reads is not mostly
-    // hops.
+    // One job per thread and not one per element, because a batch of small reads would mostly
+    // switch threads.
     let pieceCount = max(1, min(threadLimit, elements.count))
     let pieces = (0..<pieceCount).map { piece in
       elements.count * piece / pieceCount..<elements.count * (piece + 1) / pieceCount
@@ -78,7 +78,7 @@ extension IOExecutor {
         }
       }
     } catch {
-      // Only cancellation gets here: a piece that did not start has no outcome of its own.
+      // Only cancellation gets here; a piece that did not begin has this error for each element.
       return elements.map { _ in .failure(error) }
     }
   }

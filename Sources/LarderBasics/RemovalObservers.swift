@@ -6,7 +6,7 @@ public import Synchronization
   import LarderSystem
 #endif
 
-/// The sequences that hear of what leaves one cache.
+/// The sequences that get an event for each value that leaves one cache.
 @usableFromInline
 package final class RemovalObservers<Event: Sendable>: Sendable {
   private struct Observer: Sendable {
@@ -17,17 +17,17 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
   private struct State: Sendable {
     var observers: [Int: Observer] = [:]
     var lastNumber = 0
-    /// Whether the cache has ended, so that a new sequence would hear of nothing.
+    /// Whether the cache has ended, so that a new sequence would get no event.
     var hasEnded = false
   }
 
-  /// Whether there is any, for a look without the lock.
+  /// Whether there is any sequence, readable without the lock.
   @usableFromInline
   package let isObserved = Atomic<Bool>(false)
   private let state = ForkSafeMutex(State())
   private let setMissed: @Sendable (inout Event, Int) -> Void
 
-  /// - Parameter setMissed: Writes into an event how many were left out before it.
+  /// - Parameter setMissed: Writes the number of events dropped before an event into it.
   package init(_ setMissed: @escaping @Sendable (inout Event, Int) -> Void) {
     self.setMissed = setMissed
   }
@@ -36,7 +36,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
     finish()
   }
 
-  /// Adds a sequence that hears of what leaves from now on.
+  /// Adds a sequence that gets an event for each value that leaves from now on.
   package func add(bufferingNewest limit: Int) -> RemovalEvents<Event> {
     precondition(limit > 0, "a buffer must have room for at least one removal")
     let missed = RemovalEvents<Event>.MissedCount()
@@ -57,22 +57,22 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
     return RemovalEvents(stream: stream, missed: missed, setMissed: setMissed)
   }
 
-  /// Tells every sequence that a value left. Called without a lock; nobody is waited for.
+  /// Sends an event to every sequence. Called without a lock; waits for no task.
   @usableFromInline
   package func tell(_ event: Event) {
     for observer in state.withLock({ $0.observers }).values {
-      // What a full buffer lets go of is released here, outside of every lock.
+      // An event dropped from a full buffer is released here, outside of every lock.
       if case .dropped = observer.continuation.yield(event) { observer.missed.add() }
     }
   }
 
-  /// Ends all sequences, after what is in their buffers.
+  /// Ends all sequences, after the events in their buffers.
   package func finish() {
     let observers = state.withLock { state in
       state.hasEnded = true
       return state.observers
     }
-    // Outside of the lock, which the end of a sequence takes.
+    // Outside of the lock, because the end of a sequence takes it.
     for observer in observers.values { observer.continuation.finish() }
   }
 

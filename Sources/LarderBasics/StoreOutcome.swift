@@ -1,28 +1,29 @@
-/// What a store did.
+/// The outcome of a store.
 public enum StoreOutcome: Sendable, Hashable {
   /// The value is in the cache.
   case stored
-  /// The value is accepted and is being written behind the caller's back.
+  /// The value is accepted and is being written in the background.
   case pending
-  /// The value is not in the cache, and neither is the one that was there before.
+  /// The value is not in the cache, and an older one is not either.
   case rejected(Reason)
 
-  /// Why a value was not stored. More may be added: give a `switch` over them a `default`.
+  /// The reason why a value was not stored. More may be added: give a `switch` over them a
+  /// `default`.
   @nonexhaustive
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// It had expired before it was stored.
     case expired
     /// It costs more than the whole cache may hold.
     case tooLarge
-    /// A value was there, and the store asked to leave it.
+    /// A value was there, and the store was not to replace it.
     case alreadyPresent
-    /// The admission hook said no, or a newer store of the key came first.
+    /// The admission hook declined it, or a newer store of the key came first.
     case declined
   }
 }
 
 extension StoreOutcome: CustomStringConvertible {
-  /// `stored`, `pending`, or `rejected: ` and why.
+  /// `stored`, `pending`, or `rejected: ` and the reason.
   public var description: String {
     switch self {
     case .stored: "stored"

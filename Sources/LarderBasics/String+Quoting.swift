@@ -1,13 +1,13 @@
 extension String {
-  /// The text between single quotes, which bash, zsh and fish all read back as it was.
+  /// The text between single quotes, which bash, zsh and fish all read back unchanged.
   ///
-  /// By scalars: a quote that a combining mark follows is another character to Swift, and a quote to
-  /// a shell.
+  /// Quotes by scalars, because a quote and a combining mark after it are one character to Swift,
+  /// but a quote to a shell.
   package var singleQuoted: String {
     replacingScalar("'", by: "'\\''", between: "'")
   }
 
-  /// The text with each occurrence of one scalar replaced, whatever stands around it.
+  /// The text with each occurrence of one scalar replaced, also within a character.
   package func replacingScalar(
     _ scalar: Unicode.Scalar, by replacement: String, between ends: String = ""
   ) -> String {
@@ -23,7 +23,7 @@ extension String {
   /// Whether printing the text cannot move the cursor, hide or reorder anything.
   package var isSafeForDisplay: Bool { !unicodeScalars.contains(where: \.isUnsafeForDisplay) }
 
-  /// The text as a word of a shell that is safe to print and stands for every byte of it, but for
+  /// The text as a shell word that is safe to print and stands for every byte of it, except
   /// newlines at its end.
   package var pasteableWord: String {
     isSafeForDisplay ? singleQuoted : "\"$(printf \(Array(utf8).printfFormat))\""
@@ -31,13 +31,13 @@ extension String {
 }
 
 extension Collection<UInt8> {
-  /// The format, in single quotes, from which `printf` makes the bytes: printable ASCII as it is, all
-  /// else in octal.
+  /// The format, in single quotes, from which `printf` makes the bytes: printable ASCII as it is,
+  /// all other bytes in octal.
   package var printfFormat: String {
     let format = enumerated().map { index, byte in
       switch byte {
       case UInt8(ascii: "%"): "%%"
-      // In front it would be taken for an option.
+      // As the first byte it would be taken for an option.
       case UInt8(ascii: "-") where index == 0: Self.octal(byte)
       case UInt8(ascii: "'"), UInt8(ascii: "\\"): Self.octal(byte)
       case 0x20...0x7E: String(UnicodeScalar(byte))
@@ -47,7 +47,7 @@ extension Collection<UInt8> {
     return "'" + format.joined() + "'"
   }
 
-  // Three digits, so that one that follows is not taken for a part of it.
+  // Three digits, so that a digit after them is not taken for a part of the number.
   private static func octal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 8)
     return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
@@ -55,10 +55,10 @@ extension Collection<UInt8> {
 }
 
 extension Collection<UInt8> {
-  /// The bytes as text in which nothing can command a terminal and nothing is lost.
+  /// The bytes as text that keeps every byte and holds no command to a terminal.
   ///
-  /// Stretches of UTF-8 are escaped as `String.escapedForDisplay` does; each byte that belongs to
-  /// no character becomes `\x` and two hexadecimal digits. Different bytes give different texts.
+  /// UTF-8 is escaped as by `String.escapedForDisplay`; each byte that belongs to no character
+  /// becomes `\x` and two hexadecimal digits. Different bytes give different texts.
   package var escapedForDisplay: String {
     var text = ""
     var valid: [UInt8] = []
@@ -70,7 +70,7 @@ extension Collection<UInt8> {
       case .valid(let scalar):
         valid.append(contentsOf: scalar)
         start = index(start, offsetBy: scalar.count)
-      // Written out as bytes and not as U+FFFD, which would make different names look alike.
+      // As bytes and not as U+FFFD, which would make different names look alike.
       case .error(let length):
         let end = index(start, offsetBy: length)
         text += String(decoding: valid, as: UTF8.self).escapedForDisplay
@@ -90,10 +90,11 @@ extension Collection<UInt8> {
 }
 
 extension String {
-  /// The text with everything that a terminal might obey spelled out.
+  /// The text with everything escaped that a terminal might obey.
   ///
   /// Control characters, escapes, bidirectional marks, line separators and other invisible format
-  /// characters become `\u{…}`, a backslash doubles. Applies to every key, name and path printed.
+  /// characters become `\u{…}`, and a backslash is doubled. Used for every key, name and path
+  /// printed.
   package var escapedForDisplay: String {
     var text = ""
     text.reserveCapacity(utf8.count)

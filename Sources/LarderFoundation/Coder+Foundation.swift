@@ -1,17 +1,16 @@
 public import FoundationEssentials
 
 extension Coder<Data> {
-  /// Foundation's bytes as they are. `DiskCache.data(forKey:)` reads without the copy that this
-  /// makes.
+  /// Foundation's bytes as they are. `DiskCache.data(forKey:)` avoids the copy that this makes.
   public static let data = Coder(encode: { [UInt8]($0) }, decode: { Data($0) })
 }
 
 extension Coder where Value: Codable {
-  /// JSON, as Foundation's coders with their default settings write and read it, with the keys of
-  /// each object in order.
+  /// JSON by Foundation's coders with their default settings, except that the keys of each object
+  /// are sorted.
   ///
-  /// In order, so that equal values are equal bytes: without that their order changes from one
-  /// process to the next, and a fixture that is recorded anew would show changes that are none.
+  /// Sorted, so that equal values have equal bytes: otherwise the order changes from one process to
+  /// the next, and a fixture that is recorded anew would show false changes.
   public static func json(_ type: Value.Type = Value.self) -> Coder {
     json(
       type,
@@ -22,7 +21,8 @@ extension Coder where Value: Codable {
       }, decoder: { JSONDecoder() })
   }
 
-  /// JSON, by coders that the functions make for each value, since theirs are not safe to share.
+  /// JSON by coders that the functions make for each value, because Foundation's are not safe to
+  /// share.
   public static func json(
     _ type: Value.Type = Value.self,
     encoder: @escaping @Sendable () -> JSONEncoder,
@@ -33,9 +33,9 @@ extension Coder where Value: Codable {
       decode: { try decoder().decode(Value.self, from: Data($0)) })
   }
 
-  /// Any format with a pair of functions between values and Foundation's bytes.
+  /// Any format, by a pair of functions between values and Foundation's bytes.
   ///
-  /// The functions may throw: then a store fails with `.callerFailed`, and a read is a miss.
+  /// If they throw, a store fails with `.callerFailed`, and a read is a miss.
   public static func coded(
     encode: @escaping @Sendable (Value) throws -> Data,
     decode: @escaping @Sendable (Data) throws -> Value

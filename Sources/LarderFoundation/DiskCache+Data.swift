@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
 extension DiskCache {
-  /// The value stored under a key, read from its file into the memory of the result, without
-  /// another copy; nil when there is none that is valid. Counts as a use.
+  /// The value stored under a key, read from its file straight into the result's memory; nil when
+  /// there is no valid one. Counts as a use.
   ///
-  /// - Throws: `CacheError`, as `value(forKey:extending:)` does, `.resourcesExhausted` too for a value
-  ///   that is more than half of what the process may use; `.io` when the file is cut short
-  ///   while it is read.
+  /// - Throws: `CacheError`, as `value(forKey:extending:)` does; also `.resourcesExhausted` for a
+  ///   value larger than half of the memory that the process may use, and `.io` when the file is
+  ///   cut short while it is read.
   /// - Complexity: O(bytes).
   public func data(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
@@ -20,7 +20,7 @@ extension DiskCache {
     }
   }
 
-  /// Stores Foundation's bytes in place of what was there, without a copy.
+  /// Stores Foundation's bytes in place of an older value, without a copy.
   ///
   /// - Throws: `CacheError`, as the store of a span does.
   /// - Complexity: O(bytes).

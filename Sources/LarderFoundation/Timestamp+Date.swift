@@ -1,13 +1,13 @@
 public import FoundationEssentials
 
 extension Timestamp {
-  /// The point in time of a date, to the nanosecond where the date tells it; dates beyond what a
-  /// stamp can hold count as its first or last, and one that is no number as its first.
+  /// Creates a timestamp from a date, to the nanosecond if the date is as exact. Dates beyond the
+  /// range of a stamp count as its first or last time, and NaN as its first.
   public init(_ date: Date) {
     let interval = date.timeIntervalSince1970
     let whole = interval.rounded(.down)
     guard let seconds = Int64(exactly: whole) else {
-      // What is no number is not above zero: as an expiry it is past.
+      // NaN is not above zero, so as an expiry it is past.
       self.init(seconds: interval > 0 ? .max : .min)
       return
     }
@@ -16,7 +16,7 @@ extension Timestamp {
 }
 
 extension Date {
-  /// The date of a point in time, as exactly as a `Double` of seconds allows.
+  /// Creates a date from a point in time, as exactly as a `Double` of seconds allows.
   public init(_ time: Timestamp) {
     self.init(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1e9)
   }

@@ -6,7 +6,7 @@ extension URL: CacheKeyConvertible {
 }
 
 extension URL {
-  /// The path of a file URL; the path of any other names nothing on this machine.
+  /// The path of a file URL. Other URLs throw, because their path names nothing on this machine.
   fileprivate func cacheDirectory() throws(CacheError) -> String {
     guard isFileURL else {
       throw CacheError(
