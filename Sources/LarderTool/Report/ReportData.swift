@@ -1,11 +1,11 @@
 import Larder
 
-/// The data of a report as JSON that can stand inside of a page.
+/// The data of a report, as JSON inside an HTML page.
 ///
-/// What comes from keys and names is escaped for display first: a terminal's rules are a reader's
-/// too, and a bidirectional mark would turn a row of the table around.
+/// Keys and names are escaped for display first, because a bidirectional mark would reverse a row
+/// of the table.
 struct ReportData {
-  /// What the last number of a row says, bit by bit; the page's script has the same numbers.
+  /// The bits of a row's last number. The page's script has the same numbers.
   private enum Flag {
     static let damaged = 1
     static let expiredVictim = 2
@@ -17,7 +17,7 @@ struct ReportData {
   private let content: ReportContent
   private let flags: [String: Int]
 
-  /// Looks up once what is to be said of each entry.
+  /// Collects the flags of all entries.
   init(_ content: ReportContent) {
     self.content = content
     var flags: [String: Int] = [:]
@@ -48,7 +48,7 @@ struct ReportData {
   /// The end of the object.
   static let tail = "]}\n"
 
-  /// One entry: name, key, bytes, bytes on disk, last use, expiry or null, flags.
+  /// Returns one entry: name, key, bytes, bytes on disk, last use, expiry or null, flags.
   func row(_ entry: DiskEntry) -> String {
     var flag = flags[entry.name] ?? 0
     if entry.key == nil { flag |= Flag.keyUnknown }
@@ -65,12 +65,12 @@ struct ReportData {
     }.joined(separator: ",")
   }
 
-  /// A string of JSON in which nothing can end the element that it stands in.
+  /// Returns a JSON string that cannot end the script element around it.
   ///
   /// Source: HTML, 4.12.1.3, "Restrictions for contents of script elements": only `<!--`, `<script`
   /// and `</script` matter, all of which begin with `<`.
   static func quoted(_ text: String) -> String {
-    // By scalars: to HTML a `<` is one, whatever marks stand around it.
+    // By scalars, because HTML recognises a `<` even if a combining mark follows.
     text.quotedForJSON.replacingScalar("<", by: "\\u003c")
   }
 }

@@ -1,8 +1,8 @@
 import Larder
 
-/// What stands in the page before the script fills it. No data is in it.
+/// The fixed markup of the page, without data.
 enum ReportMarkup {
-  /// The body up to the data.
+  /// The body, up to the data.
   static let body = """
     <body>
     <header>
@@ -43,30 +43,30 @@ enum ReportMarkup {
     """
 }
 
-/// Everything that a report shows, as of one moment.
+/// The content of a report, as of one moment.
 struct ReportContent: Sendable {
-  /// The most foreign things that are named one by one.
+  /// The largest number of foreign things that are listed.
   static let mostForeign = 1000
 
   let directory: String
   let now: Timestamp
-  /// In the order of their names.
+  /// The entries in the order of their names.
   let entries: [DiskEntry]
   let survey: DirectorySurvey
-  /// What reading the values found, nil when they were not read.
+  /// The result of reading all values; nil if they were not read.
   let findings: Verification?
-  /// The limit that was given.
+  /// The limit from the command line.
   let limit: Int?
-  /// What an eviction brings the total down to.
+  /// The total size after an eviction.
   let target: Int
-  /// What an eviction would take.
+  /// The entries that an eviction would remove.
   let victims: (expired: [EntryName], evicted: [EntryName])
   let foreign: [ForeignThing]
 
-  /// The bytes of all values.
+  /// The bytes of all values together.
   var byteCount: Int { entries.byteCount }
 
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(path: [UInt8]) -> JSONValue {
     let names = Set((victims.expired + victims.evicted).map(\.description))
     let taken = entries.filter { names.contains($0.name) }

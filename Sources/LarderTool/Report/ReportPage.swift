@@ -1,14 +1,14 @@
 import Larder
 import LarderDigest
 
-/// Writes a report as one page that loads nothing from anywhere.
+/// Writes a report as one HTML page that loads no other file.
 ///
-/// The policy in its head lets one style and one script run, by their digests; the data is inert,
-/// and the script puts it into the page as text only.
+/// The policy in its head allows one style and one script, by their digests. The script inserts the
+/// data as text only.
 struct ReportPage {
   private var pending = ""
 
-  /// Writes the page in pieces, however many entries there are.
+  /// Writes the page in pieces of about 64 KiB, so that memory does not grow with the entries.
   mutating func write(
     _ content: ReportContent, to output: borrowing OutputFile
   ) throws(Errno) {
@@ -29,7 +29,7 @@ struct ReportPage {
     pending = ""
   }
 
-  /// The head, with the policy before anything that it governs.
+  /// The head. The policy is first, because it governs only what follows it.
   private static var head: String {
     """
     <!doctype html>
@@ -47,13 +47,14 @@ struct ReportPage {
     """
   }
 
-  /// Nothing but our own style and script. Source: Content Security Policy Level 3.
+  /// The policy that allows the page's own style and script only. Source: Content Security Policy
+  /// Level 3.
   static var policy: String {
     "default-src 'none'; style-src \(source(ReportStyle.text)); "
       + "script-src \(source(ReportScript.text)); base-uri 'none'; form-action 'none'"
   }
 
-  /// An inline element by the digest of its text.
+  /// Returns the source expression for an inline element, by the digest of its text.
   private static func source(_ text: String) -> String {
     "'sha256-\(Base64.text(of: SHA256.digest(of: Array(text.utf8).span).bytes))'"
   }

@@ -1,5 +1,5 @@
 extension ReportScript {
-  /// The data, and how numbers and times are written.
+  /// The script's data, and its functions that format numbers and times.
   static let basics = #"""
     const data = JSON.parse(document.getElementById("data").textContent);
     const entries = data.entries;

@@ -1,5 +1,5 @@
 extension ReportScript {
-  /// What an eviction would take, and what is damaged or foreign.
+  /// The sections on the next eviction and on damaged and foreign files.
   static let findings = #"""
     function showEviction() {
       const overdue = withFlag(OVERDUE), evicted = withFlag(EVICTED), sum = total(entries);

@@ -1,5 +1,5 @@
 extension ReportScript {
-  /// The table: only the rows in sight are in the page, so that 100,000 cost what 30 do.
+  /// The table. Only the visible rows are in the page, so that 100,000 entries are as fast as 30.
   static let table = #"""
     const rowHeight = 28;
     const columns = [

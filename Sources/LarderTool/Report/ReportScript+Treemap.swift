@@ -1,8 +1,8 @@
 extension ReportScript {
-  /// The treemap: squarified, so that areas can be compared.
+  /// The treemap. It is squarified, so that areas can be compared.
   ///
-  /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps", 2000. The largest 2,000 have a place
-  /// of their own, since a smaller one would be a fraction of a pixel; the others share one.
+  /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps", 2000. The largest 2,000 entries have
+  /// a tile each. The rest share one, because their own would be a fraction of a pixel.
   static let treemap = #"""
     const mostTiles = 2000;
     let tiles = [];

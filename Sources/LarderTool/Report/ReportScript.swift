@@ -1,12 +1,12 @@
-/// The page's script, as one text whose digest the policy names.
+/// The page's script. The page's policy contains its digest.
 ///
-/// It has no framework and no state but what its parts declare. Everything from the data enters the
-/// page as `textContent`, `title` or pixels, never as markup.
+/// It uses no framework, and all its state is declared in its parts. Data enters the page as
+/// `textContent`, `title` or pixels, never as markup.
 enum ReportScript {
-  /// All of it, in the order in which the parts use each other.
+  /// The whole script. Each part stands after the parts that it uses.
   static let text = "\n\"use strict\";\n" + basics + treemap + charts + findings + table + start
 
-  /// Draws everything, and what depends on the width again when it changes.
+  /// The last part, which draws everything, and again after a resize what depends on the width.
   private static let start = #"""
     showTotals();
     showLegend();

@@ -1,9 +1,10 @@
-/// The page's style, as one text whose digest the policy names.
+/// The page's style sheet. The page's policy contains its digest.
 enum ReportStyle {
-  /// All of it.
+  /// The whole style sheet.
   static let text = colours + layout + parts + table
 
-  /// One scale from past to never, each step readable beside the next; darker where the page is.
+  /// The colours: one scale from expired to never, whose neighbours differ visibly, in a light and
+  /// a dark variant.
   private static let colours = """
 
     :root { --page: #f6f5f2; --card: #fff; --ink: #1e2327; --soft: #5c666e; --line: #dcdfe1;

@@ -1,9 +1,10 @@
-/// What somebody who mistyped a word probably meant.
+/// Suggestions for mistyped words.
 enum Spelling {
-  /// The nearest of the candidates, nil when none is near enough to be worth a guess.
+  /// Returns the candidate nearest to a word; nil if none is near.
   ///
-  /// Near means one slip in words of up to five letters and two in longer ones, or a beginning of
-  /// at least two letters that is typed right.
+  /// A candidate is near if it differs by one slip in words of up to five letters, by two in longer
+  /// ones. Else it is near if the word is the beginning of this candidate alone, with two letters
+  /// at least.
   static func nearest(to word: String, among candidates: [String]) -> String? {
     let slips = word.utf8.count > 5 ? 2 : 1
     let near = candidates.map { ($0, distance(word, $0, atMost: slips)) }
@@ -14,13 +15,14 @@ enum Spelling {
     return begun.count == 1 ? begun[0] : nil
   }
 
-  /// The fewest letters to insert, remove, replace or swap with the next, to turn one into other.
+  /// Returns the smallest number of slips between two words: letters inserted, removed, replaced,
+  /// or swapped with the next.
   ///
   /// - Returns: `limit + 1` at once when the lengths alone differ by more than the limit.
   /// - Complexity: O(*n* × *m*); Source: optimal string alignment distance.
   static func distance(_ a: String, _ b: String, atMost limit: Int) -> Int {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
-    // Each letter of difference in length is one slip at least.
+    // Each letter of difference in length is at least one slip.
     guard abs(a.count - b.count) <= limit else { return limit + 1 }
     var before: [Int] = []
     var last = Array(0...b.count)

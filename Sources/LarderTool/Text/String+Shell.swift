@@ -1,7 +1,7 @@
 import Larder
 
 extension String {
-  /// The text as one word of a shell, quoted only if it has to be.
+  /// The text as one word of a shell, quoted only if necessary.
   var shellWord: String {
     let isPlain = !isEmpty && unicodeScalars.allSatisfy(Self.isPlain)
     return isPlain ? self : singleQuoted
@@ -16,9 +16,9 @@ extension String {
 }
 
 extension Collection<UInt8> {
-  /// The bytes escaped, between single quotes, and cut to what a message can bear.
+  /// The bytes for a message: escaped, in single quotes, and cut to 48 columns.
   ///
-  /// Keys of 128 KiB come as arguments; a message shows the first 48 columns of them.
+  /// The limit is needed because keys of 128 KiB can be given as arguments.
   var quotedForDisplay: String {
     let limit = 48
     let text = prefix(4 * limit).escapedForDisplay

@@ -1,13 +1,13 @@
 extension String {
-  /// The columns that a terminal gives the text: 2 for wide East Asian characters and emoji, 0 for
-  /// marks that combine.
+  /// The columns of the text on a terminal: 2 for wide East Asian characters and emoji, 0 for
+  /// combining marks.
   ///
-  /// The text is taken to be escaped, without control characters.
+  /// The text must be escaped already, without control characters.
   var displayWidth: Int {
     utf8.allSatisfy { $0 < 0x80 } ? utf8.count : reduce(0) { $0 + $1.displayWidth }
   }
 
-  /// The text, or as much of it as leaves room for an ellipsis in so many columns.
+  /// Returns the text, cut to so many columns with an ellipsis at its end if it is wider.
   func truncated(toWidth width: Int) -> String {
     guard displayWidth > width else { return self }
     var text = ""
@@ -17,48 +17,48 @@ extension String {
       if left < 0 { break }
       text.append(character)
     }
-    // No room even for the ellipsis.
+    // Below one column there is no room for the ellipsis either.
     return width < 1 ? "" : text + "\u{2026}"
   }
 
-  /// The text with spaces behind it up to a width.
+  /// Returns the text with spaces after it up to a width.
   func padded(toWidth width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - displayWidth))
   }
 
-  /// The text with spaces in front of it up to a width.
+  /// Returns the text with spaces before it up to a width.
   func aligned(toWidth width: Int) -> String {
     String(repeating: " ", count: max(0, width - displayWidth)) + self
   }
 }
 
 extension Character {
-  /// The columns of the widest of its scalars: what follows the first combines with it.
+  /// The columns of the widest scalar, because the others combine with it.
   fileprivate var displayWidth: Int {
     unicodeScalars.reduce(0) { max($0, $1.displayWidth) }
   }
 }
 
 extension Unicode.Scalar {
-  /// The columns that a terminal gives the character, as `wcwidth` counts them.
+  /// The columns of the character on a terminal, as `wcwidth` counts them.
   var displayWidth: Int {
     if isASCII { return 1 }
     switch properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0
     default: break
     }
-    // The vowels and final consonants of Hangul join the leading consonant's two columns.
+    // The vowels and final consonants of Hangul are drawn in the leading consonant's two columns.
     if (0x1160...0x11FF).contains(value) { return 0 }
     return properties.isEmojiPresentation || isWide ? 2 : 1
   }
 
-  /// Whether a block of wide characters holds it.
+  /// Whether the scalar is in a block of wide characters.
   private var isWide: Bool {
     value >= 0x1100 && Self.wideRanges.contains { $0.contains(value) }
   }
 
-  /// East Asian Width W and F, in blocks. Source: Unicode's EastAsianWidth.txt; what is wide only
-  /// as an emoji is known by its property.
+  /// The blocks with East Asian Width W or F. Source: Unicode's EastAsianWidth.txt. Characters that
+  /// are wide only as emoji are not listed, because a property tells them.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF,
     0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,
@@ -68,9 +68,9 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text in lines of at most so many columns, broken at spaces.
+  /// Returns the text in lines of at most so many columns, broken at spaces.
   ///
-  /// A word that is wider than a line gets one to itself. There is always at least one line.
+  /// A word that is wider than a line gets a line of its own. There is always at least one line.
   func wrapped(toWidth width: Int) -> [String] {
     var lines = [""]
     for word in split(separator: " ") {
@@ -88,7 +88,7 @@ extension String {
 }
 
 extension BinaryInteger {
-  /// The number with a comma before every group of three digits, as people read it: `1,234,567`.
+  /// The number with a comma before every group of three digits: `1,234,567`.
   var grouped: String {
     var text = ""
     let digits = String(magnitude)

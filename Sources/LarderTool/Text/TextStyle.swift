@@ -1,45 +1,46 @@
-/// Whether text for people is set off by escape sequences, and how.
+/// The use of escape sequences and block characters in text for people.
 struct TextStyle: Sendable, Hashable {
-  /// Whether the output understands escape sequences and nobody asked for none.
+  /// Whether escape sequences are used: the output understands them, and the environment allows
+  /// them.
   let usesEscapes: Bool
-  /// Whether bars are drawn with block characters; with `#` otherwise.
+  /// Whether bars are drawn with block characters instead of `#`.
   let usesBlocks: Bool
 
-  /// No escape sequences at all and nothing beyond ASCII of our own: what a pipe gets.
+  /// The style for a pipe: no escape sequences, and no block characters.
   static let plain = TextStyle(usesEscapes: false)
 
-  /// Sets it outright.
+  /// Creates a style. Without `usesBlocks`, blocks are used if escape sequences are.
   init(usesEscapes: Bool, usesBlocks: Bool? = nil) {
     self.usesEscapes = usesEscapes
     self.usesBlocks = usesBlocks ?? usesEscapes
   }
 
-  /// Decides from the output and two variables of the environment.
+  /// Creates the style for an output and two variables of the environment.
   ///
-  /// `NO_COLOR` with any value but an empty one, or `TERM=dumb`, turns all of it off; blocks are no
-  /// colours and stay under `NO_COLOR`. Source: no-color.org.
+  /// `TERM=dumb` turns off escape sequences and blocks. `NO_COLOR` with any value but an empty one
+  /// turns off escape sequences only, because blocks are no colours. Source: no-color.org.
   init(isTerminal: Bool, noColor: String?, terminal: String?) {
     usesBlocks = isTerminal && terminal != "dumb"
     usesEscapes = usesBlocks && (noColor ?? "").isEmpty
   }
 
-  /// A heading or a name to be found at a glance.
+  /// Returns the text in bold, for headings and names.
   func bold(_ text: String) -> String { set(text, .bold) }
 
-  /// Something of less weight.
+  /// Returns the text dimmed, for less important details.
   func dim(_ text: String) -> String { set(text, .dim) }
 
-  /// The text in a tone. No tone says anything that the words do not say too.
+  /// Returns the text in a tone. The words must say everything that the tone says.
   func set(_ text: String, _ tone: TextTone) -> String {
     guard usesEscapes, tone != .plain, !text.isEmpty else { return text }
     return "\u{1b}[\(tone.rawValue)m\(text)\u{1b}[0m"
   }
 }
 
-/// How a piece of text is set off, by the number that a terminal knows it by. Source: ECMA-48, SGR.
+/// A colour or weight of text; the raw value is the terminal's code. Source: ECMA-48, SGR.
 ///
-/// The eight basic colours only: every terminal has them, and its owner has chosen what they look
-/// like on its background.
+/// Only the eight basic colours are used: every terminal has them, and users can adapt them to
+/// their background.
 enum TextTone: Int, Sendable, Hashable {
   case plain = 0
   case bold = 1

@@ -1,20 +1,20 @@
-/// A size in bytes, read and shown as people write it.
+/// A size in bytes, which can be parsed from text and shown as text.
 struct ByteCount: Sendable, Hashable {
-  /// The bytes.
+  /// The number of bytes.
   let count: Int64
 
-  /// Takes a number of bytes as it is.
+  /// Creates a size from a number of bytes.
   init(_ count: Int64) {
     self.count = count
   }
 
-  /// What a size may look like, for help texts and errors.
+  /// The explanation of the notation, for help texts and errors.
   static let accepted = "sizes are bytes, or end in K, M, G, T (1024) or KB, MB, GB, TB (1000)"
 
-  /// Reads a size such as `1048576`, `1M`, `1.5 GiB` or `10 MB`.
+  /// Parses a size such as `1048576`, `1M`, `1.5 GiB` or `10 MB`.
   ///
-  /// A unit of one letter or with `iB` is a power of 1024, one with `B` a power of 1000, in either
-  /// case of letters; a space may stand before it. Decimals round down to whole bytes.
+  /// A unit of one letter or with `iB` is a power of 1024, a unit with `B` a power of 1000. Case
+  /// does not matter, and a space may precede the unit. Decimals round down to whole bytes.
   init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
     var scanner = ByteScanner(bytes)
     guard let number = DecimalNumber(from: &scanner) else {
@@ -30,7 +30,7 @@ struct ByteCount: Sendable, Hashable {
     self.count = count
   }
 
-  /// The bytes that a unit stands for, nil when it is none.
+  /// Returns the bytes of a unit; nil if it is unknown.
   private static func factor(of unit: String) -> UInt64? {
     let unit = unit.lowercased()
     if unit.isEmpty || unit == "b" { return 1 }
@@ -45,7 +45,7 @@ struct ByteCount: Sendable, Hashable {
 }
 
 extension ByteCount: CustomStringConvertible {
-  /// The size to one decimal in the largest unit of 1024 in which it is at least one: `1.4 MiB`.
+  /// The size with one decimal, in the largest binary unit that is not larger: `1.4 MiB`.
   var description: String {
     guard count.magnitude >= 1024 else { return "\(count) B" }
     var exponent = (63 - count.magnitude.leadingZeroBitCount) / 10
@@ -59,7 +59,7 @@ extension ByteCount: CustomStringConvertible {
     return "\(count < 0 ? "-" : "")\(tenths / 10).\(tenths % 10) \(unit)"
   }
 
-  /// Tenths of a unit, rounded half up.
+  /// Returns the tenths of a unit in a count, rounded half up.
   private static func tenths(of count: UInt64, exponent: Int) -> UInt64 {
     let unit = Int128(1) << (10 * exponent)
     return UInt64((Int128(count) * 10 + unit / 2) / unit)

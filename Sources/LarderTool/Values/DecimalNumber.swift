@@ -1,14 +1,15 @@
-/// A number as people type it: digits, and perhaps a dot and more digits.
+/// A decimal number: digits, and optionally a dot and more digits.
 ///
-/// It has no sign, no exponent and no bound on its digits; what it comes to is asked per unit and
-/// exact, without floating point.
+/// It has no sign, no exponent and any number of digits. It is multiplied by a unit exactly,
+/// without floating point.
 struct DecimalNumber: Sendable, Hashable {
-  /// The part before the dot, nil when it exceeds 64 bits.
+  /// The part before the dot; nil if it exceeds 64 bits.
   private let whole: UInt64?
   /// The digits after the dot.
   private let fraction: [UInt8]
 
-  /// Takes a number; nil when there is none, or a dot without digits on both sides.
+  /// Takes a number from a scanner. Returns nil if there is none, or if a dot lacks digits on
+  /// either side.
   init?(from scanner: inout ByteScanner) {
     let digits = scanner.digits()
     guard !digits.isEmpty else { return nil }
@@ -17,14 +18,15 @@ struct DecimalNumber: Sendable, Hashable {
     if fraction.isEmpty { return nil }
   }
 
-  /// The number of whole units of one that it comes to in units of `factor`, rounded down.
+  /// Returns the product with `factor`, rounded down.
   ///
-  /// - Returns: nil when that exceeds `Int64`.
+  /// - Returns: nil if the product exceeds `Int64`.
   func times(_ factor: UInt64) -> Int64? {
     guard let whole else { return nil }
     let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
-    // From the last digit to the first, rounding down each time, which is exact: for a whole a,
-    // floor((a + x) / 10) = floor((a + floor(x)) / 10). Up to a factor of 2⁶⁰ nothing overflows.
+    // The fraction is computed from its last digit to the first, rounding down each time. This is
+    // exact: for a whole a, floor((a + x) / 10) = floor((a + floor(x)) / 10). Nothing overflows up
+    // to a factor of 2⁶⁰.
     let part = fraction.reversed().reduce(0) { carry, digit in
       (UInt64(digit) * factor + carry) / 10
     }
@@ -32,7 +34,7 @@ struct DecimalNumber: Sendable, Hashable {
     return overflow || carried ? nil : Int64(exactly: sum)
   }
 
-  /// The number that digits make, nil beyond 64 bits.
+  /// Returns the value of decimal digits; nil beyond 64 bits.
   private static func value(of digits: [UInt8]) -> UInt64? {
     var value: UInt64 = 0
     for digit in digits {

@@ -8,14 +8,14 @@ enum EntryOrder: String, Sendable, Hashable, CaseIterable {
   case expiry
   /// By size, the largest first.
   case size
-  /// By the bytes of the key; unknown keys come last.
+  /// By the bytes of the key, with unknown keys last.
   case key
   /// By the name of the file.
   case name
 }
 
 extension EntryOrder {
-  /// Whether an entry comes before another; ties go by name, which no two share.
+  /// Returns whether an entry comes before another. Ties are broken by name, which is unique.
   func precedes(_ a: DiskEntry, _ b: DiskEntry) -> Bool {
     switch self {
     case .used where a.lastAccess != b.lastAccess: a.lastAccess < b.lastAccess
@@ -26,7 +26,7 @@ extension EntryOrder {
     }
   }
 
-  /// By the bytes; an unknown key comes after all that are known.
+  /// Returns whether a key comes before another, by bytes. An unknown key comes last.
   private static func precedes(_ a: CacheKey?, _ b: CacheKey?) -> Bool {
     guard let a, let b else { return a != nil }
     return a.bytes.lexicographicallyPrecedes(b.bytes)

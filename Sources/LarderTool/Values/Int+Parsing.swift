@@ -1,10 +1,10 @@
 import Larder
 
 extension Int {
-  /// What a count may look like, for errors.
+  /// The explanation of the notation, for errors.
   static let acceptedCount = "a count is a whole number from 0"
 
-  /// Reads a whole number of digits alone.
+  /// Parses a whole number that consists of digits.
   init(parsingCount bytes: some Collection<UInt8>) throws(ValueError) {
     var scanner = ByteScanner(bytes)
     guard let number = DecimalNumber(from: &scanner) else {
@@ -21,10 +21,10 @@ extension Int {
 }
 
 extension Expiration {
-  /// What may follow `--expires`, for help texts and errors.
+  /// The explanation of the values of `--expires`, for help texts and errors.
   static let accepted = "\(TimeSpan.accepted), or say never"
 
-  /// Reads a length of time, or the word `never`.
+  /// Parses a duration, or the word `never`.
   init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
     if bytes.elementsEqual("never".utf8) {
       self = .never
@@ -35,10 +35,10 @@ extension Expiration {
 }
 
 extension FileExtension {
-  /// What may follow `--ext`, for errors.
+  /// The explanation of the values of `--ext`, for errors.
   static let accepted = "an extension is 1 to 20 ASCII letters or digits"
 
-  /// Reads an extension, with or without the dot in front.
+  /// Parses an extension, with or without the dot in front.
   init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
     let text = bytes.first == UInt8(ascii: ".") ? bytes.dropFirst() : bytes[...]
     guard !text.isEmpty, let name = FileExtension(text) else {
@@ -48,17 +48,17 @@ extension FileExtension {
   }
 }
 
-/// Why the text of a value cannot be taken: one sentence that quotes it and says what would do.
+/// The error for a value that cannot be parsed: one sentence with the value and the remedy.
 struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The sentence, without a full stop.
   let description: String
 
-  /// Creates the sentence from the text, what is wrong with it, and what is accepted.
+  /// Creates the error from the value, the problem with it, and the accepted notation.
   init(_ value: some Collection<UInt8>, _ problem: String, accepted: String) {
     description = "\(value.quotedForDisplay) \(problem); \(accepted)"
   }
 
-  /// Says of a text that holds no number why it does not.
+  /// Returns the error for text that begins with no number.
   static func notANumber(_ value: some Collection<UInt8>, accepted: String) -> ValueError {
     switch value.first {
     case nil: ValueError(value, "is empty", accepted: accepted)

@@ -1,25 +1,25 @@
-/// A length of time in whole seconds, read as people write it.
+/// A duration in whole seconds, which can be parsed from text.
 struct TimeSpan: Sendable, Hashable {
-  /// The seconds, never negative.
+  /// The number of seconds, never negative.
   let seconds: Int
 
-  /// Takes a number of seconds as it is.
+  /// Creates a duration from a number of seconds.
   init(seconds: Int) {
     self.seconds = seconds
   }
 
-  /// What a length of time may look like, for help texts and errors.
+  /// The explanation of the notation, for help texts and errors.
   static let accepted = "durations end in s, m, h, d or w, as in 90s, 1h30m, 7d"
 
-  /// From the largest to the smallest, in which order they may follow each other.
+  /// The units from the largest to the smallest, in which order they have to follow each other.
   private static let units: [(name: String, seconds: UInt64)] = [
     ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
   ]
 
-  /// Reads a length of time such as `90`, `1.5h`, `1h30m` or `2w 3d`.
+  /// Parses a duration such as `90`, `1.5h`, `1h30m` or `2w 3d`.
   ///
-  /// A number alone means seconds, as with `sleep`. Of several parts the larger unit comes first
-  /// and none comes twice. Decimals round down to whole seconds.
+  /// A number alone means seconds, as with `sleep`. Larger units come before smaller ones, each
+  /// once at most. Decimals round down to whole seconds.
   init(parsing bytes: some Collection<UInt8>) throws(ValueError) {
     var scanner = ByteScanner(bytes)
     var units = Self.units[...]
@@ -35,14 +35,14 @@ struct TimeSpan: Sendable, Hashable {
         throw Self.badUnit(name, in: bytes)
       }
       total = try Self.sum(total, number.times(units[index].seconds), of: bytes)
-      // Only smaller units may follow, which forbids `30m 1h` and `1h 1h` alike.
+      // Only smaller units may follow, so `30m 1h` and `1h 1h` are errors.
       units = units[(index + 1)...]
       _ = scanner.take(" ")
     } while !scanner.isAtEnd
     self.seconds = Int(clamping: total)
   }
 
-  /// Adds a part; nil stands for one that is too long by itself.
+  /// Adds a part to the total. A nil part is too long by itself.
   private static func sum(
     _ total: Int64, _ part: Int64?, of bytes: some Collection<UInt8>
   ) throws(ValueError) -> Int64 {
@@ -53,7 +53,7 @@ struct TimeSpan: Sendable, Hashable {
     return sum
   }
 
-  /// Says whether a unit is unknown or only out of order.
+  /// Returns the error for a unit that is unknown or out of order.
   private static func badUnit(_ name: String, in bytes: some Collection<UInt8>) -> ValueError {
     let isKnown = units.contains { $0.name == name }
     let problem = isKnown ? "has its units out of order" : "does not end in a unit of time"
