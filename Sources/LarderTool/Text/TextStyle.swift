@@ -17,8 +17,9 @@ struct TextStyle: Sendable, Hashable {
 
   /// Creates the style for an output and two variables of the environment.
   ///
-  /// `TERM=dumb` turns off escape sequences and blocks. `NO_COLOR` with any value but an empty one
-  /// turns off escape sequences only, because blocks are no colours. Source: no-color.org.
+  /// Without a terminal, or with `TERM=dumb`, neither is used. `NO_COLOR` with any value but an
+  /// empty one turns off escape sequences only, because blocks are no colours. Source:
+  /// no-color.org.
   init(isTerminal: Bool, noColor: String?, terminal: String?) {
     usesBlocks = isTerminal && terminal != "dumb"
     usesEscapes = usesBlocks && (noColor ?? "").isEmpty

@@ -1,7 +1,7 @@
 import Larder
 
 extension Call {
-  /// Says why there is no value.
+  /// Reports a miss with its reason, and returns the exit status.
   func reportMiss(_ reason: MissReason?) throws(Failure) -> ExitCode {
     if isJSON {
       try console.print([
@@ -14,7 +14,7 @@ extension Call {
 }
 
 extension MissReason {
-  /// What a miss means and what can be done about it.
+  /// The meaning of the miss, and the remedy if there is one.
   var sentence: String {
     switch self {
     case .absent: "the key has none"

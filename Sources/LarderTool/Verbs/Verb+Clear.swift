@@ -11,12 +11,12 @@ extension Verb {
 }
 
 extension Option {
-  /// Says that it is meant.
+  /// The flag that confirms the removal.
   static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
 }
 
 extension Rule {
-  /// Nobody empties a cache by a slip.
+  /// The rule that prevents a user from emptying a cache by mistake.
   static let clearNeedsForce = Rule(
     "removes every entry, so it needs --force (or --dry-run, to look first)",
     usage: "--force"

@@ -15,7 +15,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Prints a script.
+  /// Prints the completion script for a shell.
   func completions() throws(Failure) -> ExitCode {
     let word = arguments[.shell].first ?? []
     guard

@@ -11,13 +11,13 @@ extension Verb {
 }
 
 extension Call {
-  /// Shows the cache at work.
+  /// Runs the demo and prints its report.
   func demo() throws(Failure) -> ExitCode {
     var demo = try Demo(DemoFiles.gather())
     var entries: [DiskEntry] = []
     do throws(CacheError) {
       try demo.run()
-      // Before the close: the report is printed after it, when everything is on disk.
+      // Listed before the close. The report is printed after it, when everything is on disk.
       entries = try demo.cache.entries()
       try demo.cache.close()
     } catch {
@@ -33,7 +33,7 @@ extension Call {
     return .fine
   }
 
-  /// The command as the reader typed it.
+  /// The command as the user typed it.
   private var program: String {
     String(decoding: ProcessArguments.raw.first ?? Array("larder".utf8), as: UTF8.self)
   }

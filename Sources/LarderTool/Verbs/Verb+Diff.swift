@@ -18,7 +18,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Shows what is in one directory and not, or not the same, in another.
+  /// Shows the differences between two directories.
   func diff() throws(Failure) -> ExitCode {
     let other = arguments[.otherDirectory].first ?? []
     let caches = (try openForReading(), try openForReading(other))
@@ -48,14 +48,15 @@ extension Call {
     }
   }
 
-  /// Two lists in the order of their names, side by side.
+  /// Pairs the entries of two lists, each in the order of its names. An entry without a partner is
+  /// paired with nil.
   private static func paired(
     _ left: [DiskEntry], _ right: [DiskEntry]
   ) -> [(DiskEntry?, DiskEntry?)] {
     var pairs: [(DiskEntry?, DiskEntry?)] = []
     var (i, j) = (left.startIndex, right.startIndex)
     while i < left.endIndex || j < right.endIndex {
-      // Past the end counts as a name after all others.
+      // The end of a list counts as a name after all others.
       let isLeft = j == right.endIndex || (i < left.endIndex && left[i].name <= right[j].name)
       let isRight = i == left.endIndex || (j < right.endIndex && right[j].name <= left[i].name)
       pairs.append((isLeft ? left[i] : nil, isRight ? right[j] : nil))
@@ -65,11 +66,11 @@ extension Call {
     return pairs
   }
 
-  /// In what two entries of one name differ.
+  /// Returns the differences between two entries of one name.
   private func changes(
     _ old: DiskEntry, _ new: DiskEntry, _ caches: (DiskCache, DiskCache), _ other: [UInt8]
   ) throws(Failure) -> [DirectoryDifference.Change] {
-    // Nothing can be said of it, least of all that it is the same.
+    // An unreadable entry cannot be compared, so it must not count as the same.
     if !old.isReadable || !new.isReadable { return [.unreadable] }
     var changes: [DirectoryDifference.Change] = []
     if try !isSameContent(old, new, caches, other) { changes.append(.content) }
@@ -80,7 +81,7 @@ extension Call {
     return changes
   }
 
-  /// Lengths first; only what has one length is read.
+  /// Returns whether two entries have the same content. Reads only contents of the same length.
   private func isSameContent(
     _ old: DiskEntry, _ new: DiskEntry, _ caches: (DiskCache, DiskCache), _ other: [UInt8]
   ) throws(Failure) -> Bool {

@@ -29,28 +29,28 @@ extension Verb {
     run: { call throws(Failure) in try call.fixture() })
 }
 
-/// What can be done with a fixture.
+/// The actions on a fixture.
 enum FixtureAction: String, CaseIterable {
   case pack
   case unpack
   case check
 
-  /// The words, with spaces between them.
+  /// The names of all actions, separated by spaces.
   static var names: String { allCases.map(\.rawValue).joined(separator: " ") }
 
-  /// The action that the arguments name.
+  /// Creates the action that the arguments name. Returns nil if they name none.
   init?(_ arguments: Arguments) {
     self.init(rawValue: String(decoding: arguments[.action].first ?? [], as: UTF8.self))
   }
 }
 
 extension Rule {
-  /// The first argument is a word and not the directory.
+  /// The rule that the first argument is an action, not the directory.
   static let fixtureAction = Rule("the action is one of pack, unpack and check") {
     FixtureAction($0) != nil
   }
 
-  /// A check has nothing to write to.
+  /// The rule that `check` has no second directory, because it writes nothing.
   static let checkHasNoTarget = Rule("check takes one directory") {
     FixtureAction($0) != .check || $0[.otherDirectory].isEmpty
   }
@@ -84,7 +84,7 @@ extension Call {
     }
   }
 
-  /// Refuses a directory of other things before anything in it can be changed.
+  /// Throws if the directory holds only other files, before anything in it can be changed.
   func requireFixture(_ directory: [UInt8], mayBeMissing: Bool = false) throws(Failure) {
     let path = try Self.path(of: directory)
     let kind = try onCache(directory) { () throws(CacheError) in
@@ -95,14 +95,14 @@ extension Call {
     case .foreign:
       if !arguments.has(.adopt) { throw .notACache(directory, cure: "--adopt takes it") }
     case nil:
-      // What a link to nothing points to is not made, as by put.
+      // The target of a dangling link is not created, as with put.
       guard mayBeMissing, !Failure.isLink(directory) else {
         throw .missing(directory, maker: "larder record")
       }
     }
   }
 
-  /// Takes a step on one of two directories; its error says on which.
+  /// Runs a step on two directories. The failure names the directory of the error.
   private func onFixture<Result>(
     _ step: () throws(CacheError) -> Result
   ) throws(Failure) -> Result {
@@ -153,7 +153,7 @@ extension Call {
 }
 
 extension FixtureFinding.Kind {
-  /// What it means and what to do about it.
+  /// The meaning of the finding, and the remedy.
   var cure: String {
     switch self {
     case .missing: "the manifest lists it and there is no file; record it, or pack DIR"

@@ -11,7 +11,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Shows what a walk through the directory counts.
+  /// Shows the totals of the directory.
   func info() throws(Failure) -> ExitCode {
     let cache = try openForReading()
     let survey = try onCache { () throws(CacheError) in try cache.survey() }
@@ -41,12 +41,12 @@ extension Call {
 }
 
 extension DirectorySurvey {
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(on ground: Ground) -> JSONValue {
     let counts: [(String, JSONValue)] = [
       ("schema", 1), ("entries", JSONValue(entryCount)), ("bytes", JSONValue(byteCount)),
       ("allocated", JSONValue(allocatedByteCount)), ("expired", JSONValue(expiredCount)),
-      // Nothing was read, so nothing is known of damage.
+      // The values were not read, so damage is unknown.
       ("damaged", .null), ("foreign", JSONValue(foreignCount)),
       ("temporaries", JSONValue(temporaryCount)), ("oldest_access", .time(oldestAccess)),
       ("newest_access", .time(newestAccess)), ("next_expiry", .time(nextExpiry)),
@@ -55,7 +55,7 @@ extension DirectorySurvey {
       counts.map { JSONValue.Member(name: $0.0, value: $0.1) } + ground.jsonMembers)
   }
 
-  /// The lines for people.
+  /// Returns the lines for people.
   func text(
     at now: Timestamp, directory: String, on ground: Ground, style: TextStyle
   ) -> String {

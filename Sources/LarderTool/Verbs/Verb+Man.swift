@@ -9,7 +9,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Prints the page.
+  /// Prints the manual page.
   func man() throws(Failure) -> ExitCode {
     if isJSON {
       try console.print(["schema": 1, "page": .string(ManualPage.text)])

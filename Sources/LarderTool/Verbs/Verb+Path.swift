@@ -14,8 +14,8 @@ extension Verb {
 extension Call {
   /// Prints the path of a key's file.
   ///
-  /// A script uses the line as it is. Only a path that could command a terminal, which it can be
-  /// through DIR alone, is escaped; JSON has it in any case.
+  /// The path is printed unchanged for scripts. Only a path with characters that are unsafe on a
+  /// terminal is escaped; they can come from DIR alone. The JSON output has the path in any case.
   func path() throws(Failure) -> ExitCode {
     let cache = try openForReading()
     let path = cache.path(of: try names(of: [try key()], in: cache)[0])

@@ -20,24 +20,24 @@ extension Verb {
 }
 
 extension Option {
-  /// Where the page goes.
+  /// The file for the page.
   static let page = Option(
     "output", "o", .file, "Write the page to a file (-: stdout, the default)")
-  /// The limit of the cache that is looked at, which the directory does not tell.
+  /// The limit of the cache, which the directory does not contain.
   static let limit = Option("limit", nil, .size, "The cache's limit, to compare the total with")
-  /// Leaves out what takes long.
+  /// The flag that skips reading the values, which takes long.
   static let quick = Option("quick", nil, .flag, "Do not read the values: damage stays unknown")
 }
 
 extension Rule {
-  /// The object and the page cannot share stdout.
+  /// The rule that the JSON object and the page do not share stdout.
   static let jsonNeedsPage = Rule("--json needs -o FILE, since the page would mix with it") {
     !$0.has(.json) || ($0.file(.page) ?? [0x2D]) != [0x2D]
   }
 }
 
 extension Call {
-  /// Writes a page that shows the directory in a browser.
+  /// Writes the page for a browser.
   func report() throws(Failure) -> ExitCode {
     let cache = try openForReading()
     let findings = arguments.has(.quick) ? nil : try verification(of: cache, repairs: false)
@@ -49,7 +49,7 @@ extension Call {
     return .fine
   }
 
-  /// Everything that the page shows.
+  /// Returns the content of the page.
   private func content(
     of cache: DiskCache, _ findings: Verification?
   ) throws(Failure) -> ReportContent {

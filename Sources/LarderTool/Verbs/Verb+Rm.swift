@@ -18,7 +18,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Removes the values of keys, and goes on past those that are not there.
+  /// Removes the values of keys. A key without a value does not stop it.
   func rm() throws(Failure) -> ExitCode {
     let keys = try keys()
     let cache = try openForWriting()

@@ -17,14 +17,14 @@ extension Verb {
 }
 
 extension Option {
-  /// The lifetime from now on.
+  /// The lifetime, counted from now.
   static let stampExpires = Option(
     "expires", nil, .expiration,
     "How long they stay valid, or never (default: the lifetime on record, or else 7d)")
 }
 
 extension Call {
-  /// Makes entries of files that were edited or made by hand.
+  /// Gives files that were edited or made by hand the stamps and attribute of entries.
   func stamp() throws(Failure) -> ExitCode {
     let given = try stampNames()
     let cache = try openForWriting()
@@ -51,7 +51,8 @@ extension Call {
     return tally.exitCode
   }
 
-  /// The names on the command line, all of which have to be names of entries; nil for none.
+  /// Returns the names on the command line; nil if there are none. Throws if one is no name of an
+  /// entry.
   private func stampNames() throws(Failure) -> [String]? {
     let operands = arguments[.file]
     for operand in operands where EntryName(operand) == nil {
@@ -62,7 +63,7 @@ extension Call {
   }
 }
 
-/// What stamping several files came to.
+/// The result of stamping several files.
 private struct StampTally {
   var stamped = 0
   var missing = 0

@@ -65,16 +65,17 @@ extension Call {
     return table
   }
 
-  /// A fifth of the terminal, since the keys need the most room.
+  /// The width of the bars in the table: a sixth of the terminal, because keys need the most room.
   private var barWidth: Int { min(40, max(6, (console.width ?? 80) / 6)) }
 
-  /// What is left of a third where three stand beside each other, or of a line where they do not.
+  /// The width of the bars in the histograms: what the numbers leave of a third of the terminal if
+  /// three fit beside each other, else of a whole line.
   private var histogramBarWidth: Int {
     let width = console.width ?? 80
     return min(40, max(6, (width >= 150 ? (width - 8) / 3 : width) - 36))
   }
 
-  /// A part in percent, to a tenth.
+  /// Returns a part in per cent, with one decimal.
   private static func share(_ part: UInt64, of whole: UInt64) -> String {
     guard whole > 0 else { return "0 %" }
     let tenths = Int128(part) * 1000 / Int128(whole)

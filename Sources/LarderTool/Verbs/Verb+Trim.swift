@@ -13,23 +13,23 @@ extension Verb {
 }
 
 extension Option {
-  /// By the sizes of the files' content.
+  /// The limit on the bytes of all values together.
   static let trimToSize = Option("to", nil, .size, "Leave at most so many bytes")
-  /// By number.
+  /// The limit on the number of entries.
   static let trimToCount = Option("count", nil, .count, "Leave at most so many entries")
-  /// By the time since the last access.
+  /// The limit on the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
 }
 
 extension Call {
-  /// Removes what has expired.
+  /// Removes all expired entries.
   func expire() throws(Failure) -> ExitCode { try trim(to: .living) }
 
   /// Removes every entry.
   func clear() throws(Failure) -> ExitCode { try trim(to: .nothing) }
 
-  /// Removes what has expired and then the least recently used, down to a limit.
+  /// Removes expired entries, and then the least recently used, down to a limit.
   func trim() throws(Failure) -> ExitCode {
     if let size = arguments.size(.trimToSize) { return try trim(to: .size(Int(size.count))) }
     if let count = arguments.count(.trimToCount) { return try trim(to: .count(count)) }
@@ -37,12 +37,12 @@ extension Call {
     return try trim(to: .age(.seconds(age.seconds)))
   }
 
-  /// Reaches a goal, or only says what that would remove.
+  /// Trims the cache to a goal. In a dry run it only reports what would be removed.
   private func trim(to goal: TrimGoal) throws(Failure) -> ExitCode {
     let isDryRun = arguments.has(.dryRun)
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
-      // The preview makes the same plan on a copy of the index, so that both give one answer.
+      // The preview makes the same plan on a copy of the index, so both report the same.
       let removal = try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
       try cache.close()
       return RemovalTally(removal, isDryRun: isDryRun)

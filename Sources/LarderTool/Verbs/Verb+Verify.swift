@@ -18,7 +18,7 @@ extension Verb {
 }
 
 extension Option {
-  /// Removes damaged entries after they were counted.
+  /// The flag to remove damaged entries.
   static let repair = Option("repair", nil, .flag, "Remove what is damaged")
 }
 
@@ -43,7 +43,7 @@ extension Call {
     return found.exitCode
   }
 
-  /// Checks every entry, and tells on stderr how far it is where somebody watches.
+  /// Checks every entry, and shows the progress on a terminal.
   func verification(of cache: DiskCache, repairs: Bool) throws(Failure) -> Verification {
     var progress = ProgressLine("checked", console)
     defer { progress.finish() }
@@ -54,15 +54,15 @@ extension Call {
 }
 
 extension Verification {
-  /// Damage that remains comes before what could not be read, and that before other versions of the
-  /// format.
+  /// The exit status. Remaining damage takes precedence over unreadable entries, and these over
+  /// other versions of the format.
   var exitCode: ExitCode {
     if damaged.count > removal.removed { return .finding }
     if !unreadable.isEmpty { return .inputOutput }
     return otherVersions.isEmpty ? .fine : .notACache
   }
 
-  /// The object for scripts.
+  /// Returns the object for scripts.
   func json(repairs: Bool) -> JSONValue {
     let report: [(String, JSONValue)] = [
       ("checked", JSONValue(checkedCount)), ("unverifiable", JSONValue(unverifiableCount)),
@@ -76,7 +76,7 @@ extension Verification {
     return RemovalTally(removal).json(extra: report)
   }
 
-  /// The lines for people: what is wrong first, and the sum.
+  /// Returns the lines for people: the problems, then the totals.
   func text(repairs: Bool, style: TextStyle) -> String {
     var text = ""
     for name in damaged { text += style.set("damaged", .red) + "        \(name)\n" }

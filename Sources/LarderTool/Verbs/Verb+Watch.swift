@@ -20,10 +20,10 @@ extension Verb {
 }
 
 extension Call {
-  /// Shows what happens in the directory until somebody ends it.
+  /// Shows the events in the directory until the user ends it.
   func watch() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    // Watched first and read afterwards: what happens between the two comes twice, not never.
+    // The watch starts before the listing, so that an event between the two comes twice, not never.
     var watch = try onCache { () throws(CacheError) in try DirectoryWatch(cache) }
     var ledger = WatchLedger(try contents(of: cache), at: WallClock.system.now())
     var screen = WatchScreen(
@@ -40,7 +40,7 @@ extension Call {
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
       if hasEnded { throw .problem(.notACache, "the directory is gone") }
-      // Ten looks a second: what a person can follow, and what a burst is gathered in.
+      // Ten times a second: a person can follow it, and a burst is shown at once.
       CommandProcess.wait(.milliseconds(100))
     }
   }
@@ -49,7 +49,7 @@ extension Call {
     try onCache { () throws(CacheError) in try cache.entries() }
   }
 
-  /// Looks at what the news are about, and notes what is there by now.
+  /// Looks up the entries that the news name, and updates the ledger.
   private func take(
     _ news: [DirectoryWatch.News], into ledger: inout WatchLedger, from cache: DiskCache
   ) throws(Failure) -> [WatchEvent] {
@@ -70,7 +70,7 @@ extension Call {
     }
   }
 
-  /// With -n, no more than were asked for.
+  /// Returns the number of events to print, limited by `-n`.
   private func remaining(_ events: [WatchEvent]) -> Int {
     guard let most = arguments.count(.first), let first = events.first else { return events.count }
     return max(0, most - (first.number - 1))

@@ -1,25 +1,25 @@
 import Larder
 
-/// One thing that was seen to happen to an entry.
+/// A change of an entry that was observed.
 struct WatchEvent: Sendable {
-  /// What it was.
+  /// The kind of change.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A value came that was not there before.
+    /// A value was stored under a name that had none.
     case stored
-    /// A value took the place of an older one.
+    /// A value replaced an older one.
     case replaced
-    /// The last access or the expiry was moved.
+    /// The last access or the expiry was changed.
     case used
     /// The expiry passed, or was moved into the past.
     case expired
-    /// What had expired was removed.
+    /// An expired value was removed.
     case swept
-    /// A value that was among the least recently used was removed.
+    /// A value among the least recently used was removed.
     case evicted
     /// Another value was removed.
     case removed
 
-    /// Its colour on a screen.
+    /// The colour on a terminal.
     var tone: TextTone {
       switch self {
       case .stored, .replaced: .green
@@ -31,16 +31,16 @@ struct WatchEvent: Sendable {
     }
   }
 
-  /// Counts from 1.
+  /// The number of the event, from 1.
   let number: Int
   let kind: Kind
-  /// The entry as it is, or as it was last seen.
+  /// The entry; if it was removed, as it was last seen.
   let entry: DiskEntry
-  /// When it was noticed, which is up to a tenth of a second after it happened.
+  /// The time of the observation, up to a tenth of a second after the change.
   let time: Timestamp
-  /// The number of entries afterwards.
+  /// The number of entries after the event.
   let count: Int
-  /// The bytes of all values afterwards.
+  /// The bytes of all values together after the event.
   let byteCount: Int
 
   /// The line for a pipe.

@@ -1,30 +1,30 @@
 import Larder
 
-/// What is known of a watched directory, and what was seen to happen in it.
+/// The known entries of a watched directory, and counts of the changes observed.
 ///
-/// A pure value: looking and time come from outside.
+/// A pure value: the caller passes in observations and the time.
 struct WatchLedger: Sendable {
   private var entries: [String: DiskEntry] = [:]
-  /// Those whose expiry was told, so that it is told once.
+  /// The entries whose expiry was reported, so that each is reported once.
   private var expired: Set<String> = []
-  // Wide, so that it is right again when files that claim nearly 2⁶³ bytes have gone.
+  // 128 bits, so that the sum is exact again after files that claim nearly 2⁶³ bytes are removed.
   private var exactByteCount: Int128 = 0
-  /// How often each kind was seen.
+  /// The number of events of each kind.
   private(set) var tally: [WatchEvent.Kind: Int] = [:]
   /// The number of events so far.
   private(set) var eventCount = 0
 
   /// The number of entries.
   var count: Int { entries.count }
-  /// The bytes of all values, or the most there is where they claim more.
+  /// The bytes of all values together, or the largest `Int` if the sum exceeds it.
   var byteCount: Int { Int(clamping: exactByteCount) }
 
-  /// Starts with what is there.
+  /// Creates a ledger with the present entries.
   init(_ contents: [DiskEntry], at now: Timestamp) {
     for entry in contents { set(entry, at: now) }
   }
 
-  /// Notes what a look found, and the expiries that have passed since the last.
+  /// Updates the ledger with sightings, and with the expiries that have passed since the last call.
   mutating func take(_ sightings: WatchSightings, at now: Timestamp) -> [WatchEvent] {
     var events: [WatchEvent] = []
     var gone: [DiskEntry] = []
@@ -42,7 +42,7 @@ struct WatchLedger: Sendable {
     return events + remove(gone, at: now) + expire(at: now)
   }
 
-  /// Notes what a walk found after news were lost; what came or went is told, uses are not.
+  /// Replaces all entries after events were lost. Reports stores and removals, but no uses.
   mutating func replaceAll(_ contents: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
     var events: [WatchEvent] = []
     let names = Set(contents.map(\.name))
@@ -56,7 +56,7 @@ struct WatchLedger: Sendable {
     return events + remove(byUse, at: now) + expire(at: now)
   }
 
-  /// What happened to an entry that is there; nil for nothing that counts.
+  /// Returns the change of an existing entry; nil for none worth an event.
   private static func kind(
     _ known: DiskEntry?, _ found: DiskEntry, isNew: Bool, at now: Timestamp
   ) -> WatchEvent.Kind? {
@@ -89,12 +89,13 @@ extension WatchLedger {
       number: eventCount, kind: kind, entry: entry, time: now, count: count, byteCount: byteCount)
   }
 
-  /// Notes that entries are gone, and judges by what is left why.
+  /// Removes entries, and infers from the remaining ones whether each was swept, evicted or
+  /// removed.
   ///
-  /// An eviction takes the least recently used, so that nearly all that stays was used later. Not
-  /// all: a use that has not reached the disk yet keeps an entry that looks older.
+  /// An eviction takes the least recently used, so nearly all remaining entries were used later. A
+  /// few may look older, because their last use has not reached the disk yet.
   ///
-  /// - Complexity: O(n log n) for n entries that are left, once a look at which any are gone.
+  /// - Complexity: O(n log n) for n remaining entries; O(1) if none is removed.
   private mutating func remove(_ gone: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
     if gone.isEmpty { return [] }
     for entry in gone { forget(entry.name) }
@@ -107,7 +108,7 @@ extension WatchLedger {
     }
   }
 
-  /// Tells what has expired by the passing of time.
+  /// Reports the entries that have expired since the last call.
   private mutating func expire(at now: Timestamp) -> [WatchEvent] {
     let passed = entries.values.filter { $0.isExpired(at: now) && !expired.contains($0.name) }
     return passed.sorted { $0.name < $1.name }.map { entry in
@@ -118,7 +119,7 @@ extension WatchLedger {
 }
 
 extension [Timestamp] {
-  /// How many of the elements, which are in order, come before a time.
+  /// Returns the number of elements before a time, for a sorted array.
   fileprivate func count(before time: Timestamp) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

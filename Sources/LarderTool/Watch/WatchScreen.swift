@@ -2,31 +2,31 @@ import Larder
 
 /// A live view on a terminal: totals above, the latest events below.
 ///
-/// It draws over its own lines and leaves the terminal as it is, so that Ctrl-C needs no clearing
-/// up and the last view stays to be read.
+/// It redraws its own lines and changes no terminal mode. So Ctrl-C needs no cleanup, and the last
+/// view stays.
 struct WatchScreen {
   private let directory: String
   private let limit: Int64?
   private let console: Console
   private var latest: [WatchEvent] = []
-  /// What is on the terminal now.
+  /// The lines that are on the terminal.
   private var shown: [String] = []
   private var size = (columns: 0, lines: 0)
 
-  /// Starts with nothing drawn.
+  /// Creates a view that has drawn nothing.
   init(directory: String, limit: Int64?, console: Console) {
     self.directory = directory
     self.limit = limit
     self.console = console
   }
 
-  /// Draws the view again if it says anything new.
+  /// Draws the view again if it has changed.
   mutating func show(_ ledger: WatchLedger, _ events: [WatchEvent]) throws(Failure) {
     latest = Array((events.reversed() + latest).prefix(200))
     let stream = StandardStream.output
     let size = (columns: stream.columnCount ?? 80, lines: stream.lineCount ?? 24)
     let lines = lines(ledger, columns: size.columns, size.lines - 1)
-    // After a change of size the old lines lie who knows how: begin anew.
+    // After a change of size the place of the old lines is unknown, so the screen is cleared.
     let isResized = size != self.size && !shown.isEmpty
     if lines == shown && !isResized { return }
     self.size = size
@@ -36,7 +36,7 @@ struct WatchScreen {
     shown = lines
   }
 
-  /// The whole view within a terminal's columns and lines.
+  /// Returns the view within a terminal's columns and lines.
   func lines(_ ledger: WatchLedger, columns: Int, _ height: Int) -> [String] {
     let style = console.style
     let title = Array(directory.utf8).escapedForDisplay.truncated(toWidth: columns)
@@ -67,7 +67,7 @@ struct WatchScreen {
     return table
   }
 
-  /// Entries and bytes, against the limit if there is one.
+  /// Returns the line with entries and bytes, compared with the limit if there is one.
   private func totals(_ ledger: WatchLedger, _ columns: Int) -> String {
     let bytes = ByteCount(Int64(ledger.byteCount)).description
     let head = "\(ledger.count.grouped) entries, \(bytes)"

@@ -1,15 +1,15 @@
 import Larder
 
-/// What happened to which names between two looks, and what is there now.
+/// The names that changed between two looks, and their entries now.
 struct WatchSightings: Sendable {
-  /// The names, in the order in which something first happened to them.
+  /// The names, in the order of their first changes.
   private(set) var order: [EntryName] = []
-  /// Those that were given to a file, not only stamped.
+  /// The names that got another file, not only new stamps.
   private(set) var published: Set<EntryName> = []
-  /// What each name stands for now; none for nothing.
+  /// The entry of each name now; no element if there is none.
   var found: [EntryName: DiskEntry] = [:]
 
-  /// Takes note of one piece of news.
+  /// Adds one piece of news.
   mutating func add(_ news: DirectoryWatch.News) {
     switch news {
     case .published(let name):
