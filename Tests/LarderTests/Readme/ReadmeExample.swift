@@ -14,6 +14,7 @@ func readmeExample(
   let hit = try await cache.value(forKey: url)  // [UInt8]?
   let page = try await cache.value(forKey: other) { try await fetch(other) }
   let tier = try await cache.tier(forKey: url)  // .memory, .disk or nil
+  print(hit?.count ?? 0, page.count, tier == .memory)
   try await cache.remove(forKey: url)
   try await cache.close()
   // README ends
