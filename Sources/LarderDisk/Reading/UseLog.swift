@@ -4,8 +4,8 @@ import LarderSystem
 struct PendingStamp: Sendable, Equatable {
   /// The file that was used. Another file of the name is not stamped.
   var inode: UInt64
-  /// The expiry that the file had. If it has another one when the stamp is written, the extension is
-  /// dropped, because a person or another process has set that.
+  /// The expiry that the file had. If it has another one when the stamp is written, the extension
+  /// is dropped, because a person or another process has set that.
   var expirySeen: Timestamp
   /// The time of the use, to be written as atime.
   var lastAccess: Timestamp
@@ -101,8 +101,8 @@ extension UseLog {
 
   /// Begins a drain.
   ///
-  /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until it
-  ///   is taken, so that going through the slots finds it, whatever comes and goes meanwhile.
+  /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until
+  ///   it is taken, so that going through the slots finds it, whatever comes and goes meanwhile.
   mutating func beginDrain() -> Int {
     nextDrain = nil
     drainCount += 1

@@ -38,8 +38,8 @@ extension Clearing {
   /// Hides everything. None must be running.
   ///
   /// - Parameters:
-  /// - remaining: The totals of the files, for which a store under a limit waits; zero before the
-  ///   first scan.
+  ///   - remaining: The totals of the files, for which a store under a limit waits; zero before
+  ///     the first scan.
   ///   - dropped: The values that waited to be written, which are as old as the files.
   mutating func begin(remaining: IndexTotals, dropped: Backlog.Dropped) {
     count += 1

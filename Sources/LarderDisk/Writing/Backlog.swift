@@ -1,24 +1,24 @@
 import LarderBasics
 import LarderSystem
 
-/// Values that were accepted and are not written yet.
+/// The values that were accepted and are not written yet.
 ///
 /// A value answers reads from when it is added until it is settled or dropped:
 ///
 /// 1. It waits for its turn. A newer value of its name takes its place and its turn.
-/// 2. `next(upTo:)` hands it to one thread, which writes it. A newer value of the name waits beside
-///    it meanwhile, and has a turn of its own afterwards: so even a name that is stored all the
-///    time reaches the disk.
+/// 2. `next(upTo:)` hands it to one thread, which writes it. A newer value of the name waits
+///    meanwhile and gets its own turn afterwards, so even a name that is stored all the time
+///    reaches the disk.
 /// 3. It is settled: written, or lost.
 ///
-/// A name is dropped when it is removed or stored directly. What a thread is writing of it then is
-/// no longer current, and must not be published.
+/// A name is dropped when it is removed or stored directly. A value of it that a thread is writing
+/// is no longer current then and must not be published.
 package struct Backlog: Sendable {
   /// A value on its way to the disk.
   package final class Write: Sendable {
     let bytes: [UInt8]
     let subject: DiskEngine.Subject
-    /// Settled when the value was accepted: a lifetime counts from then.
+    /// Made when the value was accepted, because a lifetime counts from then.
     let seal: EntryWriter.Seal
 
     init(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
@@ -28,10 +28,10 @@ package struct Backlog: Sendable {
     }
   }
 
-  /// A value, and how it was used since it was accepted.
+  /// A value with its uses since it was accepted.
   package struct Value: Sendable {
     let write: Write
-    /// The number of the oldest accepted value that is on the disk when this one is.
+    /// The number of the oldest accepted value that this one stands for.
     fileprivate(set) var since: UInt64
     fileprivate(set) var lastAccess: Timestamp
     fileprivate(set) var expiry: Timestamp
@@ -43,18 +43,18 @@ package struct Backlog: Sendable {
       expiry = write.seal.expiry
     }
 
-    /// Whether a read of a key finds this value. It does not when the value has expired, or belongs
-    /// to another key with the same MD5.
+    /// Whether a read of a key finds this value. False if the value has expired or belongs to
+    /// another key with the same MD5.
     func isServed(to key: CacheKey, at now: Timestamp) -> Bool {
       write.subject.key == key && !expiry.hasCome(at: now)
     }
   }
 
-  /// What is left to do for a thread that wants everything up to some value to be on the disk.
+  /// The next step of a thread that waits until every value up to a number is on the disk.
   package enum Step: Sendable {
-    /// To write this value.
+    /// The thread has to write this value.
     case write(Write)
-    /// Nothing: all of them are on the disk, lost or dropped.
+    /// Nothing is left: every value is on the disk, lost or dropped.
     case finished
   }
 
@@ -69,15 +69,15 @@ package struct Backlog: Sendable {
   }
 
   private var waiting: [EntryName: Waiting] = [:]
-  /// Values that a thread is writing, at most one of a name.
+  /// The values that threads are writing, at most one of a name.
   private var underway: [EntryName: Value] = [:]
-  // Turns and not values: a value that was written or replaced must not stay in memory until all
-  // have had their turn, which under a steady load is never. A turn of which the number is not that
-  // of the waiting value is past.
+  // Turns and not values, because a value that was written or replaced must not stay in memory
+  // until all have had their turn, which under a steady load is never. A turn is past if its number
+  // is not that of the waiting value.
   private var queue: [Turn] = []
   private var first = 0
-  /// Turns that came while an earlier value of their name was being written: as many as threads
-  /// that write, or few more.
+  /// Turns that came while an earlier value of their name was being written. They are hardly more
+  /// than the threads that write.
   private var deferred: [Turn] = []
   private var lastTurn: UInt64 = 0
   /// The number of the latest value.
@@ -85,12 +85,11 @@ package struct Backlog: Sendable {
   /// The threads that wait for room, in the order in which they came.
   private var line: [UInt64] = []
   private var lastPlace: UInt64 = 0
-  /// The bytes of all values, those that are being written included, and of places that are
-  /// reserved.
+  /// The bytes of all values, including those that are being written, and of reserved places.
   private(set) var byteCount = 0
-  /// The same without places that are reserved.
+  /// The bytes of all values without reserved places.
   private var valueByteCount = 0
-  /// Whether a thread writes, or has been asked to.
+  /// Whether a thread writes or has been asked to.
   var hasWriter = false
   /// The first failure since the last `flush()` that threw one.
   var failure: CacheError?
@@ -100,19 +99,19 @@ package struct Backlog: Sendable {
   /// The newest value of a name.
   subscript(name: EntryName) -> Value? { waiting[name]?.value ?? underway[name] }
 
-  /// A value that a thread is writing; nil when it was dropped.
+  /// A value that a thread is writing; nil if it was dropped.
   subscript(write: Write) -> Value? { isCurrent(write) ? underway[write.subject.name] : nil }
 
   /// Whether a value that a thread is writing may still be published under its name.
   func isCurrent(_ write: Write) -> Bool { underway[write.subject.name]?.write === write }
 }
 
-// Room.
+// Reserving room.
 extension Backlog {
-  /// Takes the place of a value of that many bytes, if there is one and no other thread waits for
-  /// longer: a large value would wait for ever while small ones keep passing it.
+  /// Reserves a number of bytes if there is room and no other thread waits for longer. A large
+  /// value would otherwise wait for ever while small ones pass it.
   ///
-  /// - Parameter place: The thread's place in the line, nil at its first attempt.
+  /// - Parameter place: The thread's place in the line; nil at its first attempt.
   mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool {
     let isFirst = line.isEmpty || line.first == place
     guard isFirst, count <= limit - min(byteCount, limit) else {
@@ -131,20 +130,20 @@ extension Backlog {
   /// Whether a thread waits for room.
   var isAwaited: Bool { !line.isEmpty }
 
-  /// Gives a place back that no value came to.
+  /// Gives back reserved bytes that no value took.
   mutating func giveBack(_ count: Int) {
     byteCount -= count
   }
 }
 
-// Values.
+// Adding, using and dropping values.
 extension Backlog {
-  /// Adds a value, whose place is reserved.
+  /// Adds a value for which room is reserved.
   mutating func add(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
     add(Write(bytes, subject, seal))
   }
 
-  /// Adds a value that had been dropped; it need not have a place.
+  /// Adds a value again that was dropped. No room needs to be reserved for it.
   mutating func addAgain(_ write: Write) {
     byteCount += write.bytes.count
     add(write)
@@ -179,7 +178,7 @@ extension Backlog {
     }
   }
 
-  /// Forgets what there is of a name.
+  /// Drops the values of a name.
   ///
   /// - Returns: Whether there was a value.
   @discardableResult
@@ -190,7 +189,7 @@ extension Backlog {
     return dropped.contains { $0 != nil }
   }
 
-  /// Forgets everything, in a time that does not grow with the number of values.
+  /// Drops all values, in a time that does not grow with their number.
   mutating func dropAll() -> Dropped {
     let dropped = Dropped(waiting: waiting, underway: underway)
     byteCount -= valueByteCount
@@ -208,7 +207,7 @@ extension Backlog {
     fileprivate var waiting: [EntryName: Waiting] = [:]
     fileprivate var underway: [EntryName: Value] = [:]
 
-    /// Takes the value of a name out.
+    /// Takes out the value of a name.
     @discardableResult
     mutating func remove(_ name: EntryName) -> Write? {
       if waiting.isEmpty && underway.isEmpty { return nil }
@@ -216,7 +215,7 @@ extension Backlog {
       return waiting.removeValue(forKey: name)?.value.write ?? older
     }
 
-    /// Those that are left.
+    /// The values that are left.
     ///
     /// - Complexity: O(n).
     var writes: [Write] {
@@ -226,10 +225,10 @@ extension Backlog {
   }
 }
 
-// Turns.
+// Taking turns.
 extension Backlog {
-  /// The next value to be written, among those that stand for a value up to a number; nil when they
-  /// have all had their turn.
+  /// Takes the next value to be written among those that stand for a value up to a number; nil if
+  /// all of them have had their turn.
   mutating func next(upTo number: UInt64 = .max) -> Write? {
     defer { forgetTurns() }
     if !deferred.isEmpty { deferred = deferred.filter { isToCome($0) } }
@@ -243,7 +242,7 @@ extension Backlog {
         first += 1
         continue
       }
-      // In the order in which they were accepted: those that follow are newer.
+      // Turns are in the order of acceptance, so those that follow are newer.
       guard let value = waiting[turn.name]?.value, value.since <= number else { return nil }
       first += 1
       if underway[turn.name] == nil { return take(turn.name) }
@@ -252,16 +251,17 @@ extension Backlog {
     return nil
   }
 
-  /// What is left to do until every value up to a number is on the disk; nil while other threads
-  /// are writing the rest.
+  /// Returns the next step until every value up to a number is on the disk; nil while other threads
+  /// write the rest.
   mutating func step(upTo number: UInt64) -> Step? {
     if let write = next(upTo: number) { return .write(write) }
     return holdsAny(upTo: number) ? nil : .finished
   }
 
-  /// The same of one name.
+  /// Returns the next step until the values of one name up to a number are on the disk; nil while
+  /// another thread writes them.
   mutating func step(for name: EntryName, upTo number: UInt64) -> Step? {
-    // One that waits beside it is newer.
+    // A value that waits beside it is newer.
     if let value = underway[name] { return value.since <= number ? nil : .finished }
     guard let value = waiting[name]?.value, value.since <= number else { return .finished }
     return take(name).map { .write($0) }
@@ -271,7 +271,7 @@ extension Backlog {
   ///
   /// - Parameter isWritten: Whether its file is in place. If it is not, a newer value of the name
   ///   stands for it as well.
-  /// - Returns: The value with its last uses; nil when it was dropped meanwhile.
+  /// - Returns: The value with its last uses; nil if it was dropped meanwhile.
   @discardableResult
   mutating func settle(_ write: Write, isWritten: Bool) -> Value? {
     let name = write.subject.name
@@ -287,7 +287,8 @@ extension Backlog {
     return value
   }
 
-  /// Says that a thread will write what waits; false when nothing does, or one will already.
+  /// Claims the writing of the waiting values for one thread. Returns false if none waits or a
+  /// thread has claimed it already.
   mutating func claimWriter() -> Bool {
     guard !hasWriter, !waiting.isEmpty else { return false }
     hasWriter = true
@@ -309,7 +310,7 @@ extension Backlog {
     return value.write
   }
 
-  /// Drops the turns that are past, when they are the larger part.
+  /// Drops the turns that are past once they are more than half.
   private mutating func forgetTurns() {
     guard first > queue.count / 2 else { return }
     queue.removeFirst(first)

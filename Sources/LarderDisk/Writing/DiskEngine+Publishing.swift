@@ -2,7 +2,7 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// Publishes a sealed file in its turn among the changes of its name.
+  /// Publishes a sealed file while its name is held.
   func publish(
     _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     reserved room: UInt64
@@ -18,16 +18,17 @@ extension DiskEngine {
     if claim == .taken { return rejected(.alreadyPresent) }
     // Read again: if a clearing has removed the value, this store comes after the clearing.
     if request.isExclusive { epoch = withState { $0.epoch } }
-    // Memory forgets the old value before the new one is visible, because a reader that has found the
-    // new one on disk must not find the old one in memory afterwards. Nothing is promoted while the
-    // name is held. For a pending value the memory tiers were told when it was accepted.
+    // Memory forgets the old value before the new one is visible, because a reader that has found
+    // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
+    // the name is held. For a pending value the memory tiers were told when it was accepted.
     if request.write == nil { tellObservers(before: request.subject) }
     guard let status = try publish(&file, request, seal, claim) else {
       // The file without a value was removed, and another process has stored since.
       withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
     }
-    // Compared after the epoch was read, so that a replacement of the directory shows in one of them.
+    // Compared after the epoch was read, so that one of the two shows a replacement of the
+    // directory.
     let isHeld = file.handle === location.handle
     take(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
     if isPathBound {
@@ -38,12 +39,13 @@ extension DiskEngine {
     return .stored
   }
 
-  /// The outcome of a store that must not go on; nil for one that may. Asked while the name is held.
+  /// Returns the outcome of a store that must not go on; nil if it may. Called while the name is
+  /// held.
   private func outcome(
     unpublished request: StoreRequest, isEnding: Bool
   ) throws(CacheError) -> StoreOutcome? {
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
-    // A value that the backlog accepted before the end is written all the same.
+    // A value that the backlog accepted before the end began is written all the same.
     if isEnding && request.write == nil {
       throw CacheError(.closed, operation: "store", path: location.path)
     }
@@ -54,8 +56,8 @@ extension DiskEngine {
     return nil
   }
 
-  /// Whether the name was changed after the store was decided on: a pending value was removed or
-  /// stored over, or the key of a load was. Asked while the name is held.
+  /// Whether the name was changed after the store was decided on, because the pending value was
+  /// removed or stored over, or the key was changed during its load. Called while the name is held.
   func isOutdated(_ request: StoreRequest) -> Bool {
     if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
     return request.isWanted.map { !$0() } ?? false
@@ -67,15 +69,15 @@ extension DiskEngine {
     case taken(EngineState.Epoch, replacing: RemovalCause?, lag: Duration?)
     /// The value was removed together with everything else.
     case cleared
-    /// The value went with a directory that was moved away, or may have.
+    /// The value is, or may be, in a directory that was moved away.
     case astray
   }
 
   /// Takes a value that has just become visible into the index, and tells the observers.
   ///
   /// - Parameters:
-  ///   - isHeld: Whether its directory is the one that is held.
-  ///   - epoch: That of the moment at which the store's turn came.
+  ///   - isHeld: Whether the file's directory is the one that is held.
+  ///   - epoch: The epoch at which the store took the name.
   private func take(
     _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     reserved room: UInt64, isHeld: Bool, since epoch: EngineState.Epoch
@@ -94,7 +96,8 @@ extension DiskEngine {
         state.noteAstray(entry)
         return .astray
       }
-      // In the same step as what follows, so that a later removal of everything finds the value.
+      // In the same step as the update of the index below, so that a later removal of everything
+      // finds the value.
       if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
       if let serverTime { state.serverClock.learn(status.change, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
@@ -104,7 +107,7 @@ extension DiskEngine {
     switch taking {
     case .cleared: withdrawCleared(request.subject, status)
     case .astray:
-      // Only a look tells which file has the name in the directory that is held now.
+      // Only a look shows which file has the name in the directory that is held now.
       followHeld(request.subject.name)
       tellObservers(request.subject, except: nil)
     case .taken(let epoch, let cause, let lag):
@@ -115,7 +118,7 @@ extension DiskEngine {
     }
   }
 
-  /// Tells of a value that the index has taken.
+  /// Notifies the caller and the memory tiers of a value that the index has taken.
   private func tell(
     of status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     since epoch: EngineState.Epoch
@@ -123,8 +126,8 @@ extension DiskEngine {
     let expiry = expiry(of: status, seal)
     request.onPublish?(
       Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
-    // A clearing or a replacement of the directory since then told memory to forget everything before
-    // memory had this value, so it is told again.
+    // A clearing or a replacement of the directory since then made memory forget everything before
+    // it had this value, so the memory tiers are told again.
     if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
     if request.write == nil {
       tellObservers(request.subject, except: request.origin)
@@ -134,8 +137,9 @@ extension DiskEngine {
     }
   }
 
-  /// The expiry of a file that was just published: its seal's, unless another process has given it an
-  /// earlier one since. A difference of up to two seconds is the file system's resolution.
+  /// Returns the expiry of a file that was just published: its seal's, unless another process has
+  /// given it an earlier one since. A difference of up to two seconds is the file system's
+  /// resolution.
   private func expiry(of status: FileStatus, _ seal: EntryWriter.Seal) -> Timestamp {
     let expiry = status.modification.asExpiry
     return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
@@ -143,7 +147,7 @@ extension DiskEngine {
 
   /// Notes uses of a pending value that came after its file was sealed.
   ///
-  /// - Returns: The time within which they must be on disk; nil if they need not be.
+  /// - Returns: The time within which they must be on the disk; nil if they need not be.
   private func noteUses(
     of value: Backlog.Value?, since seal: EntryWriter.Seal, _ status: FileStatus,
     in state: inout EngineState
@@ -169,10 +173,10 @@ extension DiskEngine {
     }
   }
 
-  /// Removes a value that was visible before everything was removed, or may have been.
+  /// Removes a value that was, or may have been, visible before a removal of everything began.
   ///
-  /// A reader may have seen the value before the removal began and must not see it after. The clearing
-  /// keeps what is stored after its start, so the store itself removes this value.
+  /// A reader may have seen the value before the removal began and must not see it after. The
+  /// removal keeps files that are stored after its start, so the store itself removes this one.
   private func withdrawCleared(_ subject: Subject, _ status: FileStatus) {
     do throws(Errno) {
       let unlinking = try unlink(
@@ -199,10 +203,10 @@ extension DiskEngine {
     }
   }
 
-  /// The status of a file that was just published.
+  /// Returns the status of a file that was just published.
   ///
-  /// If `fstat` fails, the status of the name is taken, provided that it has this store's length and
-  /// stamps: two stores have the same last access only within one tick of the clock.
+  /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
+  /// and stamps. Two stores have the same last access only within one tick of the clock.
   private func status(
     of file: borrowing StagedFile, published name: FileName, _ seal: EntryWriter.Seal
   ) throws(Errno) -> FileStatus {
@@ -217,8 +221,8 @@ extension DiskEngine {
     }
   }
 
-  /// Writes a pending value that no read of the key would return, so that only a file can stand in
-  /// the way of the store.
+  /// Writes a pending value that no read of the key would return, so that only a file can prevent
+  /// the store.
   private func writeUnserved(_ subject: Subject) {
     guard let value = pending(subject.name) else { return }
     if !value.isServed(to: subject.key, at: now) { writePending(subject.name) }
@@ -241,7 +245,8 @@ extension DiskEngine {
   private func claim(_ request: StoreRequest) throws(CacheError) -> Claim {
     guard request.isExclusive else { return .replacing }
     while true {
-      // Looked at before it is judged, so that a file that takes its place is judged anew.
+      // The status is read before the value is checked, so that a file that takes the name
+      // meanwhile is checked anew.
       guard let occupant = try occupant(of: request.subject.name) else { return .vacant }
       if try holdsValue(request.subject) { return .taken }
       do throws(Errno) {
@@ -259,12 +264,12 @@ extension DiskEngine {
 
   /// Removes a file that holds no value.
   ///
-  /// - Returns: Whether it is gone; false when the name has another by now, nil when another process
-  ///   is removing it.
+  /// - Returns: Whether it is gone; false if the name has another file by now, nil if another
+  ///   process is removing it.
   private func makeWay(_ name: FileName, _ occupant: FileStatus) throws(Errno) -> Bool? {
     do throws(Errno) {
       let file = try location.handle.openForReading(name)
-      // Locked, so that one of several exclusive stores removes it.
+      // Locked, so that only one of several exclusive stores removes it.
       guard try file.tryLock(.exclusive) else { return nil }
       guard try file.status().identity == occupant.identity else { return false }
       let isGone = try withdraw(name, occupant, in: location.handle)
@@ -274,12 +279,12 @@ extension DiskEngine {
     } catch .noSuchFile {
       return true
     } catch {
-      // It cannot be opened, or cannot be locked as on some network file systems.
+      // It cannot be opened, or cannot be locked, as on some network file systems.
       return try withdraw(name, occupant, in: location.handle)
     }
   }
 
-  /// The status of the file of a name; nil if the name is free.
+  /// Returns the status of the file of a name; nil if the name is free.
   ///
   /// - Throws: `CacheError` if the status cannot be read, because the file may hold a value.
   private func occupant(of name: EntryName) throws(CacheError) -> FileStatus? {
@@ -292,7 +297,7 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a read would return a value. Its content is checked unless it was checked before.
+  /// Whether a read would return a value. The content is checked unless it was checked before.
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
     guard let inspection = try inspect(subject) else { return false }
     let status = inspection.status
@@ -308,25 +313,25 @@ extension DiskEngine {
 }
 
 extension DiskEngine {
-  /// Removes a file from its name, which the caller holds, if it is still the one that was judged.
+  /// Removes the file of a name, which the caller holds, if it is still the one that was judged.
   ///
-  /// POSIX has no unlink by descriptor: between a look and an unlink another process can store, and
-  /// its value would go. So the file is moved aside first and looked at under a name that no other
-  /// process uses. If it is not the judged file, it goes back unless a newer one has come; a reader
-  /// may miss it for that moment.
+  /// POSIX has no unlink by descriptor. Another process can store between a look and an unlink, and
+  /// its value would be removed. So the file is moved aside first and looked at under a name that
+  /// no other process uses. If it is not the judged file, it is moved back unless a newer one has
+  /// come; a reader may miss it for that moment.
   ///
   /// The caller keeps the judged file open, so that no other file gets its inode number.
   ///
-  /// - Returns: Whether it was removed; false when the name has none or another file now.
+  /// - Returns: Whether it was removed; false if the name has no file or another one now.
   func withdraw(
     _ name: FileName, _ judged: FileStatus, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
-    // A directory could be moved and not be removed.
+    // A directory could be moved aside but not removed.
     if judged.isDirectory { throw .isDirectory }
     guard let aside = try moveAside(name, in: handle) else { return false }
     defer { aside.giveBack() }
     let status = try handle.status(of: aside.fileName)
-    // Another expiry says that another process has touched the file.
+    // Another expiry shows that another process has touched the file.
     if status.identity == judged.identity && status.modification == judged.modification {
       try handle.unlink(aside.fileName)
       return true
@@ -339,7 +344,7 @@ extension DiskEngine {
     return false
   }
 
-  /// Gives what has a name a temporary one; nil when nothing has it.
+  /// Renames the file of a name to a temporary name; nil if there is none.
   private func moveAside(
     _ name: FileName, in handle: DirectoryHandle
   ) throws(Errno) -> TemporaryName? {
@@ -352,7 +357,8 @@ extension DiskEngine {
         aside.giveBack()
         return nil
       } catch .fileExists {
-        // Another process namespace shares the directory and our number: take the next.
+        // A process in another namespace shares the directory and this process's number, so the
+        // next name is tried.
       }
     }
   }

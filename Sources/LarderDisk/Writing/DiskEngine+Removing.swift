@@ -2,15 +2,15 @@ package import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// Removes an entry, and what memory tiers hold of it even if its file cannot be removed.
+  /// Removes an entry. The memory tiers forget it even if its file cannot be removed.
   ///
-  /// - Parameter request: The store that fails and therefore removes what it was to replace. What was
-  ///   stored since it was decided on stays.
-  /// - Returns: Whether this process's view had an entry there.
+  /// - Parameter request: The store that fails and therefore removes the older value. A value that
+  ///   was stored since the store was decided on stays.
+  /// - Returns: Whether this process knew an entry there.
   func remove(
     _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
   ) throws(CacheError) -> Bool {
-    // A write that fails leaves whom to tell to who notes the loss.
+    // `noteLoss` notifies the memory tiers of a failed write; they are not notified twice.
     if request?.write != nil {
       return try remove(subject.name, key: subject.key, cause: cause, of: request)
     }
@@ -22,9 +22,9 @@ extension DiskEngine {
   /// Removes the entry of a name.
   ///
   /// - Parameters:
-  ///   - request: The store that was to take the entry's place. When something newer has, that
+  ///   - request: The store that was to replace the entry. A newer value that has replaced it
   ///     stays.
-  ///   - whileHeld: Runs before the removal and after it, before any other change of the name.
+  ///   - whileHeld: Runs before and after the removal, before any other change of the name.
   package func remove(
     _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause,
     of request: StoreRequest? = nil, whileHeld: () -> Void = {}
@@ -35,7 +35,8 @@ extension DiskEngine {
     defer { release(name) }
     if let request, isOutdated(request) { return false }
     try checkMayChange(request, "remove")
-    // Before the file goes too: who misses it on the disk must not meet it in memory after that.
+    // Also run before the file is removed, because a reader that misses it on the disk must not
+    // find it in memory afterwards.
     whileHeld()
     defer { whileHeld() }
     let wasHidden = withState { $0.hidesFile(named: name) }
@@ -43,10 +44,10 @@ extension DiskEngine {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
       let (told, wasPending) = withState { state -> (RemovalCause?, Bool) in
-        // A victim was counted when it was chosen, which may be since the look above.
+        // A victim was counted when it was chosen, possibly after `wasHidden` was read.
         let victim = state.doomed[name]
         state.noteRemoved(name)
-        // Not before the file is gone: if it stayed, it would be found again, and it is older.
+        // Dropped after the file is gone. If the file stayed, reads would find it, and it is older.
         let wasPending = request?.write == nil && state.backlog.drop(name)
         let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
         if isCounted { state.counters.countRemoval(cause) }
@@ -54,8 +55,8 @@ extension DiskEngine {
         return (isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil, false)
       }
       if let told { tellOfRemoval(name, key: key, told) }
-      // Also if the file was gone already: the evictor or another process may have unlinked it and
-      // not have synced the directory yet.
+      // Also if the file was gone already, because the evictor or another process may have unlinked
+      // it and not have synced the directory yet.
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
       return isRemoved && !wasHidden || wasPending
     } catch {
@@ -63,17 +64,17 @@ extension DiskEngine {
     }
   }
 
-  /// Throws where the last object is being closed and nothing may begin to change any more. Asked
-  /// while the name is held: the end waits for who holds one. What the backlog had accepted before
-  /// is written all the same.
+  /// Throws if the last object is being closed, so that no new change may begin. Called while the
+  /// name is held, because the end waits for names that are held. A write from the backlog is let
+  /// through.
   func checkMayChange(_ request: StoreRequest?, _ operation: String) throws(CacheError) {
     guard request?.write == nil, withState({ $0.phase.isEnding }) else { return }
     throw CacheError(.closed, operation: operation, path: location.path)
   }
 
-  /// Sees that the directory that is held is the one at the path, before the name is held: what
-  /// follows from a replacement may take other names. Where that cannot be, memory forgets the
-  /// value all the same.
+  /// Checks that the held directory is the one at the path. Called before the name is held, because
+  /// following a replacement may take other names. If the check fails, memory forgets the value all
+  /// the same.
   private func revalidate(
     toRemove name: EntryName, of request: StoreRequest?, _ whileHeld: () -> Void
   ) throws(CacheError) {
@@ -87,7 +88,7 @@ extension DiskEngine {
     }
   }
 
-  /// Unlinks the file of an entry; false when there is none. What else has the name stays.
+  /// Unlinks the file of an entry; false if there is none. Anything else with the name stays.
   private func unlinkEntry(
     _ name: FileName, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
@@ -101,19 +102,20 @@ extension DiskEngine {
     }
   }
 
-  /// What became of a file that was to be unlinked.
+  /// The result of unlinking a judged file.
   enum Unlinking: Sendable {
     case removed
-    /// No file has the name: somebody was quicker.
+    /// No file has the name, because another process was quicker.
     case absent
-    /// The file is not the one that was judged: somebody used, changed or replaced it. It stays.
+    /// The file stays, because it was used, changed or replaced since it was judged.
     case changed(FileStatus)
   }
 
   /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
   ///
-  /// Every store, stamp and use changes inode or change time. There is no unlink by descriptor:
-  /// what another process stores between the check and the unlink is lost as if evicted.
+  /// Every store, stamp and use changes the inode or the change time. There is no unlink by
+  /// descriptor, so a value that another process stores between the check and the unlink is lost as
+  /// if evicted.
   func unlink(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, in handle: DirectoryHandle
   ) throws(Errno) -> Unlinking {
@@ -127,7 +129,7 @@ extension DiskEngine {
     }
   }
 
-  /// What is known of a file that was found to be another than judged; nil when it is no entry.
+  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
   func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
     guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
     return IndexedEntry(name: name, status: status)
@@ -141,14 +143,15 @@ extension DiskEngine {
     seenAt generation: EntryGenerations.Snapshot?
   ) {
     let isCurrent = generation.map(generations.isCurrent) ?? false
-    // Names share counters: where another's change moved this one's, the disk tells whether the
-    // file is still there. Without a look, what one reader in a thousand judges would stay.
+    // Names share counters. If a change of another name moved this one's counter, a look at the
+    // disk shows whether the file is still there. Without it, the findings of one reader in a
+    // thousand would be dropped.
     guard isCurrent || isStanding(name, status) else { return }
     let victim = Victim(IndexedEntry(name: name, status: status)).counted(as: cause)
     withState { state in
-      // The judged file may have been replaced meanwhile; then the index knows the newer one.
+      // The judged file may have been replaced meanwhile. The index knows the newer one then.
       if let known = state.index.entry(named: name), known.inode != status.inode { return }
-      // Another reader may have judged it already.
+      // Another reader may have chosen the file already.
       if state.hidesFile(named: name) || state.phase.isShutDown { return }
       state.index.remove(name)
       state.counters.countRemoval(cause)

@@ -2,20 +2,20 @@ package import LarderBasics
 package import LarderSystem
 
 extension DiskEngine {
-  /// What is to be stored beside the content.
+  /// A store without its content: the key, the facts stored beside the content, and its conditions.
   package struct StoreRequest: Sendable {
     package let subject: Subject
     var expiration: Expiration
     var extendedData: [UInt8]
-    /// Says whether a value of a number of bytes may be stored; nil for any.
+    /// Whether a value of a number of bytes may be stored; nil for any.
     var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
-    /// Whether a value that is there stays.
+    /// Whether the store leaves a present value in place.
     var isExclusive = false
-    /// Whether the value is still to be stored when its turn among the changes of the name comes.
+    /// Whether the value is still to be stored, asked when the store holds the name.
     package var isWanted: (@Sendable () -> Bool)?
-    /// The memory tier whose object stores, which needs not be told.
+    /// The memory tier of the object that stores, which need not be told.
     package var origin: ObjectIdentifier?
-    /// The value in the backlog that is to be written; nil for a store by the caller himself.
+    /// The value in the backlog that is to be written; nil for a store that the caller made.
     var write: Backlog.Write?
     /// Runs when the value is visible, before any other change of the name.
     package var onPublish: (@Sendable (Published) -> Void)?
@@ -28,8 +28,8 @@ extension DiskEngine {
     package let lifetime: Lifetime
   }
 
-  /// The largest extended data: beside a key of 2,000 bytes and the attribute's other fields, it
-  /// fits into ext4's block of 4 KiB.
+  /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits
+  /// into ext4's block of 4 KiB.
   package static let maximumExtendedDataCount = 1024
 
   /// Stores a value that a closure encodes.
@@ -50,7 +50,7 @@ extension DiskEngine {
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    // What waits was admitted before.
+    // A value from the backlog was admitted before.
     if request.write == nil {
       try checkExtendedData(of: request)
       if let reason = rejection(of: request, byteCount: content.count) {
@@ -67,8 +67,8 @@ extension DiskEngine {
       } catch  where error.code == .noSpace && makeRoom(for: content.count, since: evictions) {
         return try storeAgain(content, request)
       } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
-        // tmpfs makes unnamed files in a removed directory and only then refuses to link them; and
-        // without /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
+        // tmpfs makes unnamed files in a removed directory and refuses only to link them. Without
+        // /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
         return try storeOnce(content, request, mayBeUnnamed: false)
       }
     }
@@ -152,7 +152,7 @@ extension DiskEngine {
     } catch {
       throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
     }
-    // A closure that goes on past a failed write has not written what it wanted stored.
+    // A closure that goes on after a failed write has not written the whole value.
     if let failure = stream.failure { throw failure }
     if stream.isTooLarge { return try reject(request, .tooLarge) }
     if isDeclined(request, byteCount: stream.byteCount) {
@@ -161,8 +161,8 @@ extension DiskEngine {
     return try finish(&stream, request)
   }
 
-  /// Publishes what came in pieces. Where its directory was removed meanwhile, the open file still
-  /// has the content, which goes on in a file of the directory that is there now.
+  /// Publishes a value that came in pieces. If its directory was removed meanwhile, the content is
+  /// copied from the open file to a file in the directory that is there now.
   private func finish(
     _ stream: inout EntryStream, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
@@ -179,7 +179,8 @@ extension DiskEngine {
     }
   }
 
-  /// Refuses extended data that is too large; the older value goes, as with any store that fails.
+  /// Refuses extended data that is too large. The older value is removed, as with any store that
+  /// fails.
   private func checkExtendedData(of request: StoreRequest) throws(CacheError) {
     let count = request.extendedData.count
     guard count > Self.maximumExtendedDataCount else { return }
@@ -190,7 +191,7 @@ extension DiskEngine {
     }
   }
 
-  /// Why a value is not stored, nil when it is.
+  /// Returns the reason for which a value is not stored; nil if it may be stored.
   ///
   /// - Parameter byteCount: The value's length, if it is known before it is written.
   private func rejection(
@@ -223,7 +224,7 @@ extension DiskEngine {
         throw CacheError(errno: error, operation: "store", path: location.path)
       }
     }
-    // The directory is gone: it is made again, once. See: man 2 open, ENOENT with O_CREAT.
+    // The directory is gone and is made again, once. See: man 2 open, ENOENT with O_CREAT.
     try revalidate(isUrgent: true, mayMake: true, "store")
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
@@ -234,7 +235,8 @@ extension DiskEngine {
 
   /// Seals and publishes a complete file and takes it into the index.
   ///
-  /// - Parameter room: What the value has reserved, given back in the step that counts its file.
+  /// - Parameter room: The room that the value has reserved, given back in the step that counts its
+  ///   file.
   private func finish(
     _ file: inout StagedFile, _ request: StoreRequest, reserved room: UInt64 = 0
   ) throws(CacheError) -> StoreOutcome {
@@ -248,12 +250,13 @@ extension DiskEngine {
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal, reserved: room)
-    // The name is free again: without threads to be had, the evictor runs here and takes others.
+    // Called with no name held, because the evictor runs on this thread if the system has no thread
+    // left, and it takes other names.
     if outcome == .stored { enforceLimits(after: request.subject.name) }
     return outcome
   }
 
-  /// The seal of a value from the backlog, with the uses since it was accepted.
+  /// Returns the seal of a value from the backlog, with the uses since it was accepted.
   private func currentSeal(of write: Backlog.Write) -> EntryWriter.Seal {
     var seal = write.seal
     if let value = withState({ $0.backlog[write] }) {
@@ -262,7 +265,7 @@ extension DiskEngine {
     return seal
   }
 
-  /// Whether a sealed file takes more blocks than the limit has bytes, where blocks are counted.
+  /// Whether a sealed file's blocks exceed the size limit, if the limit counts blocks.
   private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
     guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
     else { return false }
@@ -273,7 +276,7 @@ extension DiskEngine {
     }
   }
 
-  /// Rejects a store and removes what it was to replace.
+  /// Rejects a store and removes the value that it was to replace.
   private func reject(
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
   ) throws(CacheError) -> StoreOutcome {
@@ -292,14 +295,14 @@ extension DiskEngine {
     return .rejected(reason)
   }
 
-  /// Sees that a store that fails leaves no older value to be served, or says that it does.
+  /// Removes the older value if a store fails, or reports that it remains.
   private func keepingPromise<Result>(
     _ request: StoreRequest, _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     do throws(CacheError) {
       return try step()
     } catch {
-      // So that the next store finds the directory in order.
+      // Replaces a missing directory, so that the next store finds one.
       _ = hasRecovered(from: error)
       if request.isExclusive { throw error.settingOldValueRemains(true) }
       var remains = false

@@ -2,14 +2,14 @@ package import LarderBasics
 import LarderDigest
 package import LarderSystem
 
-/// Tells a value that was read from another that has its name now.
+/// The identity of a value that was read, to distinguish it from a later one of its name.
 package struct EntryIdentity: Sendable {
   /// XXH64 of the content and the extended data.
   let contentHash: UInt64
   /// The file that was read; nil for a value that waited to be written.
   let status: FileStatus?
 
-  /// The identity of a value that a read has found.
+  /// Makes the identity of a value that a read has found.
   package init(
     _ content: Span<UInt8>, _ extendedData: Span<UInt8>, _ status: FileStatus?
   ) {
@@ -22,9 +22,9 @@ package struct EntryIdentity: Sendable {
 
   /// Whether a file holds this value.
   ///
-  /// By the hash on record. An inode number alone proves nothing, because ext4 gives that of a
-  /// removed file to the next one. Where a file has no attribute, its length and expiry stand for
-  /// the hash.
+  /// Compares the recorded hash. An inode number alone proves nothing, because ext4 gives that of a
+  /// removed file to the next one. If a file has no attribute, its length and expiry stand for the
+  /// hash.
   func matches(_ attribute: EntryAttribute?, _ present: FileStatus) -> Bool {
     if let attribute { return attribute.contentHash == contentHash }
     guard let status else { return false }
@@ -34,15 +34,15 @@ package struct EntryIdentity: Sendable {
 }
 
 extension DiskEngine {
-  /// What gives an entry another expiry and leaves its content as it is.
+  /// A change of an entry's expiry that leaves its content as it is.
   package struct TouchRequest: Sendable {
     let subject: Subject
     var expiration: Expiration
-    /// Whether an expired value is brought back to life.
+    /// Whether an expired value is made valid again.
     var revives = false
-    /// The value that the caller means; nil for whichever has the name.
+    /// The value that the caller means; nil for any value of the name.
     var identity: EntryIdentity?
-    /// Whether the touch is still wanted when its turn among the changes of the name comes.
+    /// Whether the touch is still wanted, asked when it holds the name.
     package var isWanted: (@Sendable () -> Bool)?
     /// Runs after the touch, before any other change of the name.
     package var onTouch: (@Sendable (Published) -> Void)?
@@ -58,7 +58,8 @@ extension DiskEngine {
     }
   }
 
-  /// Longer than any value has been expired for: a read with it finds whatever is still there.
+  /// A staleness longer than any value has been expired for. A read with it finds every value whose
+  /// file is there.
   package static let anyStaleness = Duration.seconds(1 << 34)
 
   /// Whether an expiry counts as past.
@@ -68,8 +69,8 @@ extension DiskEngine {
 
   /// Sets an entry's expiry, lifetime and last access without writing its content.
   ///
-  /// The attribute goes first. If the stamps cannot be set after it, the entry has its older expiry,
-  /// and the lifetime that was asked for cannot extend it beyond what was asked for.
+  /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
+  /// expiry, and the new lifetime cannot extend it beyond what was asked for.
   ///
   /// - Returns: Whether the entry was there, and is the one that the caller means.
   package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
@@ -78,7 +79,8 @@ extension DiskEngine {
     while true {
       writePending(name)
       let isTouched = try changing(name) { () throws(CacheError) -> Bool? in
-        // Accepted since: it is written first, because the seal of what waits cannot be changed.
+        // A value was accepted since. It is written first, because the seal of a waiting value
+        // cannot be changed.
         if pending(name) != nil { return nil }
         try checkMayChange(nil, "touch")
         if request.isWanted.map({ !$0() }) ?? false { return false }
@@ -88,10 +90,11 @@ extension DiskEngine {
     }
   }
 
-  /// Touches an entry of which the name is held.
+  /// Touches an entry whose name is held.
   private func touchHeld(_ request: TouchRequest) throws(CacheError) -> Bool {
     let name = request.subject.name
-    // Before the file is opened: it may go with all others, or with the directory, from here on.
+    // Read before the file is opened, because from then on it may be removed with everything else
+    // or with the directory.
     let (isHidden, epoch) = withState { ($0.hidesFile(named: name), $0.epoch) }
     if isHidden { return false }
     guard
@@ -105,7 +108,7 @@ extension DiskEngine {
     }
   }
 
-  /// What a file's attributes say, if it holds the value that is meant; nil if it does not.
+  /// Reads a file's attributes if it holds the value that is meant; nil if it does not.
   private func touchable(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ request: TouchRequest
   ) throws(Errno) -> EntryReader.Testimony? {
@@ -130,8 +133,8 @@ extension DiskEngine {
     let name = request.subject.name
     let now = self.now
     let expiry = request.expiration.expiry(at: now)
-    // Before the stamp: what memory holds may be served for longer than the new expiry allows.
-    // Nothing is promoted while the name is held.
+    // Told before the stamp, because memory may serve its value for longer than the new expiry
+    // allows. Nothing is promoted while the name is held.
     tellObservers(ofFiles: [name])
     var lifetime = Lifetime.unknown
     if var attribute = testimony.attribute {
@@ -160,10 +163,10 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Takes note that an entry got another expiry and was used.
+  /// Notes that an entry got another expiry and was used.
   ///
-  /// - Returns: Whether the entry is still there. A limit may have chosen it, or everything may have
-  ///   been removed, since the name was taken.
+  /// - Returns: Whether the entry is still there. Since the name was taken, a limit may have chosen
+  ///   it, or everything may have been removed.
   fileprivate mutating func noteTouched(
     _ name: EntryName, from status: FileStatus, to fresh: FileStatus, lifetime: Lifetime,
     at access: Timestamp
@@ -172,12 +175,12 @@ extension EngineState {
     let known = index.entry(named: name)
     noteRestamped(name, fresh)
     guard !hidesFile(named: name) else { return false }
-    // What was promised by earlier uses is void.
+    // Extensions by earlier uses are void.
     uses.forget(name)
     publications.noteStamp(fresh.modification, of: name)
     var entry = IndexedEntry(name: name, status: fresh)
     entry.lastAccess = access
-    // Only if it was this very state of the file that was checked.
+    // Only if this very state of the file was checked.
     if let known, known.isVerified, known.inode == status.inode, known.changeTime == status.change {
       (entry.isVerified, entry.lifetime, entry.keyTag) = (true, lifetime, known.keyTag)
     }

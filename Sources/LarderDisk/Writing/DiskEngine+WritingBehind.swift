@@ -2,13 +2,13 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// How long the first value of an idle backlog waits for others to follow, so that a burst wakes
-  /// one thread once and the last of several values of a name is the one written.
+  /// The time that the first value of an idle backlog waits for further values, so that a burst
+  /// wakes one thread once, and only the last of several values of a name is written.
   private static let gatheringTime = Duration.milliseconds(5)
 
   /// Accepts a value to be written by another thread.
   ///
-  /// From here on this process answers with it, from memory, until its file is in place. Waits
+  /// From here on reads in this process return it from memory until its file is in place. Waits
   /// while the backlog is full.
   func storeBehind(
     _ content: Span<UInt8>, _ request: StoreRequest, limit: Int
@@ -18,7 +18,8 @@ extension DiskEngine {
     let isAwaited = wait { state in
       state.backlog.reserve(count, limit: limit, place: &place) ? state.backlog.isAwaited : nil
     }
-    // The next in the line may find room as well, and has looked while this one was before it.
+    // There may be room for the next thread in the line as well. It has looked before, when this
+    // thread was ahead of it.
     if isAwaited { changed.signal() }
     switch accept([UInt8](copying: content), request) {
     case .accepted(let mustStart):
@@ -40,21 +41,21 @@ extension DiskEngine {
   }
 
   private enum Acceptance: Sendable {
-    /// The value waits; a thread has to be asked to write it, or one was before.
+    /// The value waits. `mustStart` is false if a thread has been asked to write already.
     case accepted(mustStart: Bool)
     /// The name was changed since the store was decided on.
     case unwanted
-    /// The engine is ending, and nobody would write the value.
+    /// The engine is ending, and no thread would write the value.
     case closed
   }
 
-  /// Puts a value, whose place is reserved, into the backlog.
+  /// Puts a value for which room is reserved into the backlog.
   private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Acceptance {
     let (subject, now) = (request.subject, now)
     acquire(subject.name)
     defer { release(subject.name) }
     if isOutdated(request) { return .unwanted }
-    // Memory forgets the old value before the new one shows, as with any store.
+    // Memory forgets the old value before the new one is visible, as with any store.
     tellObservers(before: subject)
     let accepted = withState { state -> (EntryWriter.Seal, mustStart: Bool, clearCount: Int)? in
       if state.phase.isEnding { return nil }
@@ -69,20 +70,21 @@ extension DiskEngine {
     var origin = request.origin
     if let onPublish = request.onPublish {
       onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
-      // A clearing that has dropped the value told memory to forget everything before memory had it.
+      // A clearing that has dropped the value made memory forget everything before memory had it.
       if withState({ $0.clearing.count }) != clearCount { origin = nil }
     }
     tellObservers(subject, except: origin)
     return .accepted(mustStart: mustStart)
   }
 
-  /// Has another thread write what waits; where none can be started, the caller's own does.
+  /// Has another thread write the waiting values. If none can be started, the caller's thread
+  /// writes them.
   func startWriter() {
     IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeBacklog() }
     if !IOExecutor.writing.hasThreads { writeBacklog() }
   }
 
-  /// Writes what waits until nothing does.
+  /// Writes waiting values until there are none.
   private func writeBacklog() {
     while let write = nextWrite() { writeOut(write) }
     changed.signal()
@@ -98,8 +100,8 @@ extension DiskEngine {
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.
   ///
-  /// A failure removes the older value, as that of any store does, and is told by the next
-  /// `flush()` or `close()`.
+  /// A failure removes the older value, as with any store, and is thrown by the next `flush()` or
+  /// `close()`.
   private func writeOut(_ write: Backlog.Write) {
     var request = StoreRequest(
       subject: write.subject, expiration: .never, extendedData: write.seal.extendedData)
@@ -110,18 +112,18 @@ extension DiskEngine {
     } catch {
       noteLoss(of: write, error)
     }
-    // A newer value of the name may have been passed over because this one was being written.
+    // A newer value of the name may have been passed over while this one was being written.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
     changed.signal()
   }
 
-  /// Forgets a value that could not be written, or turned out to be too large.
+  /// Drops a value that could not be written or turned out to be too large.
   private func noteLoss(of write: Backlog.Write, _ error: CacheError?) {
     let name = write.subject.name
     acquire(name)
     defer { release(name) }
     let isLost = withState { state in
-      // When a newer value waits, nothing that a reader could miss is lost.
+      // If a newer value waits, readers miss nothing.
       guard state.backlog.settle(write, isWritten: false) != nil, state.backlog[name] == nil
       else { return false }
       if let error {
@@ -130,11 +132,12 @@ extension DiskEngine {
       }
       return true
     }
-    // Memory tiers were told of a value that is not there.
+    // The memory tiers were told of a value that is lost.
     if isLost { tellObservers(write.subject, except: nil) }
   }
 
-  /// Sees that the file of a name is no older than what was accepted before the call.
+  /// Writes the values of a name that were accepted before the call, or waits until other threads
+  /// have written them.
   func writePending(_ name: EntryName) {
     guard mayBe(.hasBacklog) else { return }
     let latest = withState { $0.backlog.latest }
@@ -143,9 +146,9 @@ extension DiskEngine {
     }
   }
 
-  /// Writes everything that was accepted before the call, and waits for what other threads are
-  /// writing of it. What is accepted meanwhile is left to the writer: a thread that keeps storing
-  /// would hold up this one for ever.
+  /// Writes everything that was accepted before the call, and waits for other threads that are
+  /// writing parts of it. Values that are accepted meanwhile are left to the writer, because a
+  /// thread that keeps storing would hold up this one for ever.
   func writePending() {
     guard mayBe(.hasBacklog) else { return }
     let latest = withState { $0.backlog.latest }
@@ -154,7 +157,7 @@ extension DiskEngine {
     }
   }
 
-  /// Throws the first failure of a later write since this was asked last.
+  /// Throws the first failure to write a value of the backlog since the last call that threw one.
   func throwLoss() throws(CacheError) {
     let failure = withState { state in
       defer { state.backlog.failure = nil }

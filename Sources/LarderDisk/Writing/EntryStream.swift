@@ -2,20 +2,20 @@ public import LarderBasics
 package import LarderSystem
 import Synchronization
 
-/// Takes the bytes of a value as they come; what is written is seen by nobody before the closure
-/// that was given the stream returns, and never if it throws.
+/// A stream that takes the bytes of a value as they come. The value is visible after the closure
+/// that was given the stream returns, and never if the closure throws.
 public struct EntryStream: ~Copyable, Sendable {
   var file: StagedFile
   private let limit: Int?
   private let path: String
-  /// Evicts for so many bytes and tells whether anything was freed.
+  /// Evicts for a number of bytes and returns whether anything was freed.
   private let makeRoom: @Sendable (Int) -> Bool
-  /// Once per value: a disk that is full for another reason must not empty the cache piece by
-  /// piece.
+  /// Whether room was made, which is tried once per value, because a disk that is full for another
+  /// reason must not empty the cache piece by piece.
   private(set) var hasMadeRoom = false
   /// The first failure to write.
   private(set) var failure: CacheError?
-  /// Whether more came than the cache may hold; the rest is not kept.
+  /// Whether more bytes came than the cache may hold. The rest is not kept.
   private(set) var isTooLarge = false
 
   init(
@@ -31,7 +31,7 @@ public struct EntryStream: ~Copyable, Sendable {
   /// The bytes written so far.
   public var byteCount: Int { file.byteCount }
 
-  /// Adds bytes. What exceeds the cache's size limit is dropped, and the store is then rejected.
+  /// Adds bytes. Bytes beyond the cache's size limit are dropped, and the store is then rejected.
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.
   /// - Complexity: O(bytes).
@@ -49,7 +49,7 @@ public struct EntryStream: ~Copyable, Sendable {
     }
   }
 
-  /// Writes, and once more after an eviction if the disk was full.
+  /// Writes bytes, and tries once more after an eviction if the disk was full.
   private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
     do throws(Errno) {
       try file.write(bytes)
@@ -61,7 +61,7 @@ public struct EntryStream: ~Copyable, Sendable {
     }
   }
 
-  /// Takes over the content of a file, as the first and only thing that is written.
+  /// Copies the content of a file as the whole value.
   mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
     do throws(Errno) {
       let length = Int(clamping: try source.status().byteCount)
@@ -88,8 +88,8 @@ public struct EntryStream: ~Copyable, Sendable {
   }
 }
 
-/// Takes the bytes of a value as an asynchronous load brings them. None is kept in memory, and none
-/// is seen before the load has ended well.
+/// A writer for the bytes of a value that an asynchronous load brings. It keeps none in memory, and
+/// the value is visible only after the load has succeeded.
 public final class EntryFileWriter: Sendable {
   private let stream: Mutex<EntryStream?>
   private let executor: IOExecutor
@@ -99,13 +99,13 @@ public final class EntryFileWriter: Sendable {
     self.executor = executor
   }
 
-  /// Adds bytes, and returns when the file system has taken them: a load that waits for it is no
+  /// Adds bytes, and returns when the file system has taken them, so a load that waits for it is no
   /// faster than the disk.
   ///
-  /// What exceeds the cache's size limit is dropped, and the value is then rejected.
+  /// Bytes beyond the cache's size limit are dropped, and the value is then rejected.
   ///
-  /// - Throws: `CacheError`, when the file system fails or is full; `.cancelled` when nobody waits
-  ///   for the load any more; `.closed` after the load has ended.
+  /// - Throws: `CacheError`, when the file system fails or is full; `.cancelled` when no caller
+  ///   waits for the load any more; `.closed` after the load has ended.
   /// - Complexity: O(bytes).
   public func write(_ bytes: [UInt8]) async throws(CacheError) {
     try await executor.run("store") { () throws(CacheError) in
@@ -126,7 +126,7 @@ public final class EntryFileWriter: Sendable {
     CacheError(.closed, operation: "store", underlying: "the load that wrote this has ended")
   }
 
-  /// Publishes what was written.
+  /// Publishes the value that was written.
   package func finish(
     _ request: DiskEngine.StoreRequest, in engine: DiskEngine
   ) throws(CacheError) -> StoreOutcome {
@@ -136,7 +136,7 @@ public final class EntryFileWriter: Sendable {
     }
   }
 
-  /// Gives up what was written and was not published.
+  /// Discards the bytes that were written and not published.
   package func end() {
     _ = stream.withLock { $0.take() }
   }

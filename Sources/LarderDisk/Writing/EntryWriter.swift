@@ -2,19 +2,18 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// Writes values into files that nobody sees until they are whole, and publishes them.
+/// The writer of entries' files, which become visible only when they are whole.
 final class EntryWriter: Sendable {
   private let permissions: UInt32
   private let isDurable: Bool
   private let recordsKeys: Bool
-  /// Whether the file system has turned unnamed files down.
+  /// Whether the file system is known to have no unnamed files.
   private let lacksUnnamedFiles: Atomic<Bool>
-  /// Who the process is, settled at the opening like whose files are trusted.
+  /// The process's user at the opening, like the trusted user of `EntryTrust`.
   private let user = ProcessIdentity.user
 
-  /// Whether another machine keeps the files: what was written is handed over before it is
-  /// published, and what a stamp was set to is asked for again, because the file system may hold
-  /// less and not say so.
+  /// Whether another machine keeps the files. Content is flushed before it is published, and stamps
+  /// are read back after they were set, because the file system may hold less without reporting it.
   private let networkMark: Atomic<Bool>
   private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
 
@@ -28,40 +27,42 @@ final class EntryWriter: Sendable {
 
   /// Whether a file system is known without asking to have no unnamed files.
   private static func lacksUnnamedFiles(on fileSystem: FileSystemKind) -> Bool {
-    // Without a privilege, a file gets its name through /proc alone.
-    // No network file system has unnamed files; asking would cost each engine a round trip.
+    // Without a privilege, a file gets its name only through /proc. No network file system has
+    // unnamed files; trying would cost each engine a round trip.
     !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
   }
 
-  /// Goes by another file system from now on, which the directory is on that was opened last.
+  /// Adapts to the file system of the directory that was opened last.
   func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     lacksUnnamedFiles.store(Self.lacksUnnamedFiles(on: fileSystem), ordering: .relaxed)
   }
 
-  /// Starts a file. Without a name where the name to be is free and the file system can; otherwise
-  /// as a temporary, locked for as long as it is open.
+  /// Starts a file. It has no name if the entry's name is free and the file system has unnamed
+  /// files; otherwise it is a temporary, locked for as long as it is open.
   ///
-  /// - Throws: `.noSuchFile` when the directory is gone, `.noSpace` and what else opening says.
+  /// - Throws: `.noSuchFile` when the directory is gone, `.noSpace`, and other errors of opening a
+  ///   file.
   func stage(in handle: DirectoryHandle, isNew: Bool) throws(Errno) -> StagedFile {
-    // Without a name a crash leaves nothing behind; but only linkat can give one later, and it
-    // replaces nothing. Where the name is taken a temporary saves the second name.
-    // A durable file has one from the beginning: on ext4 without a journal the sync would leave it on
-    // the disk as a file with no link, which `e2fsck` removes whatever name leads to it.
+    // A crash leaves nothing of an unnamed file behind. But only linkat can give it a name later,
+    // and linkat replaces nothing, so a temporary is used if the name is taken. A durable file has
+    // a name from the beginning: on ext4 without a journal the sync would otherwise leave it on the
+    // disk as a file with no link, which `e2fsck` removes whatever name leads to it.
     let file =
       try isNew && !isDurable
       ? stageUnnamed(in: handle) : StagedFile.named(in: handle, permissions: permissions)
     if user == 0 && handle.owner != 0 {
-      // Root works for the directory's owner, who must be able to use and remove the file.
+      // Root writes for the directory's owner, because that user must be able to use and remove the
+      // file.
       try file.descriptor.setOwner(handle.owner, group: handle.group)
     }
-    // open narrows by the umask; a group's files must not depend on it.
+    // open applies the umask, and files that a group shares must not depend on it.
     if permissions != 0o600 { try file.descriptor.setPermissions(permissions) }
     return file
   }
 
-  /// Falls back to a temporary: for good where the filesystem knows no unnamed files, for this time
-  /// where the directory is the trouble.
+  /// Makes an unnamed file, or a temporary instead: from now on if the file system has no unnamed
+  /// files, for this time if the directory is at fault.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     if lacksUnnamedFiles.load(ordering: .relaxed) {
       return try StagedFile.named(in: handle, permissions: permissions)
@@ -74,26 +75,27 @@ final class EntryWriter: Sendable {
       lacksUnnamedFiles.store(true, ordering: .relaxed)
       return try StagedFile.named(in: handle, permissions: permissions)
     } catch .notPermitted, .noSuchFile {
-      // In a removed directory O_TMPFILE says EPERM; O_CREAT says ENOENT, which leads to the cure.
+      // In a removed directory O_TMPFILE fails with EPERM, but O_CREAT with ENOENT, after which the
+      // directory is made again.
       return try StagedFile.named(in: handle, permissions: permissions)
     }
   }
 
   /// Gives a complete file its attributes and stamps, so that it can be published.
   ///
-  /// The order matters: attributes change the change time but not the stamps, writing changes the
-  /// stamps; so the stamps come last. Then the data is synced, if it has to be, with all of it:
-  /// always where the file system refuses attributes, because after a power cut nothing would tell
-  /// a file of zeros, or an empty one, from the value.
+  /// The stamps are set last, because writing changes them; setting attributes changes only the
+  /// change time. Then the data is synced if the cache is durable. It is always synced if the file
+  /// system refuses attributes, because after a power cut nothing would distinguish a file of
+  /// zeros, or an empty one, from the value.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
       let isTold = try setAttributesWhateverTheUmask(of: file, seal)
-      // Without attributes the value alone can be kept, but not what the caller counts on beside
-      // it.
+      // Without attributes the value can be stored, but not the extended data that the caller
+      // relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
       if isOnNetwork {
-        // Before the stamps, which a late write would move; and a write that failed on the server
-        // is not known of before.
+        // Flushed before the stamps are set, because a late write would move them, and because a
+        // write that failed on the server is reported only here.
         try file.descriptor.flush()
         try file.descriptor.setStamps(lastAccess: seal.lastAccess, expiry: seal.expiry)
       } else {
@@ -108,8 +110,9 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// Sets the attributes, also where the umask has taken away the owner's own right to write: an
-  /// attribute goes by the mode and not by how the file was opened. See: man 7 xattr.
+  /// Sets the attributes, even if the umask has taken away the owner's own right to write: the
+  /// right to set an attribute depends on the mode and not on how the file was opened. See: man 7
+  /// xattr.
   private func setAttributesWhateverTheUmask(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) -> Bool {
@@ -121,7 +124,7 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// Sets the attributes; false where the file system has none.
+  /// Sets the attributes; false if the file system has none.
   private func setAttributes(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) -> Bool {
@@ -135,8 +138,9 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// Sets the caller's attribute. That it does not fit beside the inode says nothing of the disk:
-  /// it is reported as too long, so that nobody evicts for it. See: man 2 setxattr, ENOSPC.
+  /// Sets the attribute of the extended data. If it does not fit beside the inode, the disk need
+  /// not be full, so it is reported as too long and causes no eviction. See: man 2 setxattr,
+  /// ENOSPC.
   private func setData(of file: borrowing StagedFile, _ data: [UInt8]) throws(Errno) {
     do throws(Errno) {
       try file.descriptor.setAttribute(.data, to: data)
@@ -145,7 +149,7 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// Records the key if it may and can, else its digest.
+  /// Records the key if the configuration says so and it fits, otherwise its digest.
   private func setEntryAttribute(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) {
@@ -158,15 +162,15 @@ final class EntryWriter: Sendable {
     do throws(Errno) {
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))
     } catch {
-      // The key did not fit beside the inode: that is not yet a full disk. See: man 2 setxattr.
-      // A disk that really is full fails again below, with the shorter attribute.
+      // The key did not fit beside the inode, and the disk need not be full. See: man 2 setxattr. A
+      // disk that really is full fails again below, with the shorter attribute.
       let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
       guard recordsKeys, tooLarge.contains(error) else { throw error }
       try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: false))
     }
   }
 
-  /// What is written beside the content.
+  /// The facts that are written beside the content.
   struct Seal: Sendable {
     var key: CacheKey
     var lifetime: Lifetime
@@ -175,19 +179,19 @@ final class EntryWriter: Sendable {
     var extendedData: [UInt8]
   }
 
-  /// Makes a sealed file visible under its name, in the place of what had it; or, exclusively, only
-  /// where nothing has it.
+  /// Makes a sealed file visible under its name, replacing any file there, or exclusively only if
+  /// the name is free.
   ///
-  /// - Returns: The file's status afterwards; nil when the name was taken.
+  /// - Returns: The file's status afterwards; nil if the name was taken.
   func publish(
     _ file: inout StagedFile, as name: FileName, isExclusive: Bool
   ) throws(Errno) -> FileStatus? {
     guard try file.publish(as: name, isExclusive: isExclusive) else { return nil }
-    // After the name was given: it is the directory that has to outlast a power cut now.
+    // After the file has its name, the directory has to survive a power cut too.
     if isDurable { try file.handle.descriptor.synchronize() }
     let status = try file.descriptor.status()
-    // The umask may have taken bits away. Changing them moves the change time, so the status is
-    // asked for again.
+    // The umask may have taken bits away. Setting them moves the change time, so the status is read
+    // again.
     if status.permissions & 0o777 == permissions { return status }
     try file.descriptor.setPermissions(permissions)
     return try file.descriptor.status()

@@ -8,14 +8,14 @@ struct Publication: Sendable, Equatable {
   var modification: Timestamp
 
   /// Whether a file's stamps can be those of the published file. An earlier expiry was set by a
-  /// person; a later one can be that of the file which has replaced it.
+  /// person; a later one can be that of a file that has replaced it.
   func admits(_ status: FileStatus) -> Bool { status.modification <= modification }
 }
 
 /// The files that this process has published, where files cannot prove their content themselves.
 struct PublicationLog: Sendable {
   private var publications: NameMap<Publication> = [:]
-  /// The slot in which the next file that is gone is looked for.
+  /// The slot at which the next search for files that are gone begins.
   private var hand = 0
 }
 
@@ -26,10 +26,10 @@ extension PublicationLog {
   /// The file that this process has published under a name.
   subscript(name: EntryName) -> Publication? { publications[name] }
 
-  /// Remembers a file.
+  /// Notes a file that this process has published.
   ///
-  /// Files that are gone are forgotten two slots at a time, so that no store looks through all of
-  /// them, and only once they outnumber the entries.
+  /// Forgets files that are gone, once they outnumber the entries, and two slots at a time, so that
+  /// no store looks through all of them.
   ///
   /// - Complexity: O(1).
   mutating func note(_ publication: Publication, of name: EntryName, in index: EntryIndex) {
@@ -48,6 +48,6 @@ extension PublicationLog {
     publications[name] = publication
   }
 
-  /// The files that may be gone before any is looked for.
+  /// The number of files that may be gone before any is looked for.
   private static let spareCount = 1024
 }

@@ -3,20 +3,20 @@ package import LarderSystem
 
 /// A file in the cache's directory that is being written and is not an entry yet.
 ///
-/// One that is not published leaves nothing behind: without a name the system takes it back, a
-/// named temporary is unlinked when the value ends, and one left by a crash is found unlocked by
-/// the next scan.
+/// A staged file that is not published leaves nothing behind. The system takes back an unnamed one,
+/// a temporary is unlinked when the value ends, and a temporary left by a crash is found unlocked
+/// by the next scan.
 package struct StagedFile: ~Copyable, Sendable {
-  /// Open until the value ends, and with it the lock on a temporary.
+  /// Open until the value ends, which also ends the lock on a temporary.
   package let descriptor: FileDescriptor
-  /// The directory it was made in, also if another is held by now.
+  /// The directory in which the file was made, even if another is held by now.
   let handle: DirectoryHandle
-  /// The name to be unlinked at the end, nil without one and after the file has its own.
+  /// The name to be unlinked at the end; nil for an unnamed file and after the file is published.
   private var temporary: TemporaryName?
-  // Taken as the bytes pass by, so that no value is read again to be sealed.
+  // Updated as bytes are written, so that no value is read again to be sealed.
   private var hash = XXH64()
   private(set) var byteCount = 0
-  /// Whether the file has the name that it was made for.
+  /// Whether the file has its entry's name.
   private(set) var isPublished = false
 
   init(
@@ -33,11 +33,11 @@ package struct StagedFile: ~Copyable, Sendable {
       try handle.unlink(temporary.fileName)
       temporary.giveBack()
     } catch {
-      // It stays, unlocked, for the next scan, and its number is not used again.
+      // The file stays, unlocked, for the next scan, and its number is not used again.
     }
   }
 
-  /// Makes a temporary and locks it before anybody can take it for one that was left behind.
+  /// Makes a temporary and locks it before a scan can take it for one that was left behind.
   package static func named(
     in handle: DirectoryHandle, permissions: UInt32
   ) throws(Errno) -> StagedFile {
@@ -46,12 +46,13 @@ package struct StagedFile: ~Copyable, Sendable {
       do throws(Errno) {
         let file = StagedFile(
           try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
-        // A scan that came between the making and the lock has removed the file, or is about to.
+        // A scan between the creation and the lock has removed the file, or is about to.
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
-        // Numbers are unique within a process and processes within a namespace, so this ends soon.
-        // Another process namespace shares the directory and our number: take the next.
+        // Numbers are unique within a process and processes within a namespace. A process in
+        // another namespace shares the directory and this process's number, so the next name is
+        // tried. This ends soon.
       }
     }
   }
@@ -77,7 +78,7 @@ package struct StagedFile: ~Copyable, Sendable {
     try write(contentOf: other.descriptor)
   }
 
-  /// Adds the content of another file from where it stands.
+  /// Adds the content of another file from its present offset.
   mutating func write(contentOf other: borrowing FileDescriptor) throws(Errno) {
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -87,7 +88,7 @@ package struct StagedFile: ~Copyable, Sendable {
     }
   }
 
-  /// Gives up what was written.
+  /// Discards the content.
   mutating func empty() throws(Errno) {
     try descriptor.truncate(to: 0)
     try descriptor.seek(to: 0)
@@ -112,14 +113,14 @@ package struct StagedFile: ~Copyable, Sendable {
   /// The state of the hash after the content.
   package var contentState: XXH64 { hash }
 
-  /// The hash of the content and of extended data after it.
+  /// Returns the hash of the content followed by extended data.
   func contentHash(with extendedData: [UInt8]) -> UInt64 {
     var hash = hash
     hash.update(extendedData.span)
     return hash.finalize()
   }
 
-  /// Gives the file its name; false when it must not take the place of another and there is one.
+  /// Gives the file its name; false if it must replace no other file and there is one.
   package mutating func publish(as name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
     if temporary == nil {
       do throws(Errno) {
@@ -134,8 +135,8 @@ package struct StagedFile: ~Copyable, Sendable {
     return try rename(to: name, isExclusive: isExclusive)
   }
 
-  /// Gives a file without a name one that a rename can start from, since linkat replaces nothing.
-  /// The lock comes first, so that no scan finds it unlocked.
+  /// Gives an unnamed file a temporary name, from which a rename can replace another file, because
+  /// linkat replaces nothing. The lock comes first, so that no scan finds it unlocked.
   private mutating func takeTemporaryName() throws(Errno) {
     lock()
     while true {
@@ -145,15 +146,16 @@ package struct StagedFile: ~Copyable, Sendable {
         temporary = name
         return
       } catch .fileExists {
-        // Another process namespace shares the directory and our number: take the next.
+        // A process in another namespace shares the directory and this process's number, so the
+        // next name is tried.
       }
     }
   }
 
-  /// Locks a temporary for as long as it is open, since who can lock one may delete it.
+  /// Locks a temporary for as long as it is open, because a scan that can lock one deletes it.
   ///
-  /// - Returns: Whether nobody else holds it. Where files cannot be locked nobody can, and nobody
-  ///   deletes it.
+  /// - Returns: Whether no other process holds the lock. True if the file system has no locks,
+  ///   because no scan can lock and delete the file then.
   @discardableResult
   func lock() -> Bool {
     do throws(Errno) {
@@ -163,7 +165,7 @@ package struct StagedFile: ~Copyable, Sendable {
     }
   }
 
-  /// Moves the temporary to its name; from then on there is nothing to clean up.
+  /// Renames the temporary to its name. Nothing is left to clean up then.
   private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
     guard let old = temporary else { return false }
     do throws(Errno) {
@@ -173,7 +175,8 @@ package struct StagedFile: ~Copyable, Sendable {
         try handle.rename(old.fileName, to: name)
       }
     } catch .fileExists where isExclusive {
-      // RENAME_NOREPLACE in place of a look and a rename: of several processes exactly one wins.
+      // RENAME_NOREPLACE instead of a look and a rename, so that exactly one of several processes
+      // wins.
       return false
     }
     temporary = nil
@@ -184,33 +187,36 @@ package struct StagedFile: ~Copyable, Sendable {
 }
 
 extension StagedFile {
-  /// Takes the whole content of another file over, in the place of what this one has.
+  /// Replaces the content with that of another file.
   ///
-  /// By sharing its blocks or inside the kernel where the file system can, and in pieces through
-  /// memory where it cannot. What is hashed is what arrived: a file that somebody writes to
-  /// meanwhile gives a value that is whole, if not of one moment.
+  /// Shares the blocks or copies inside the kernel if the file system can, and copies in pieces
+  /// through memory if it cannot. The hash is of the bytes that arrived. If the source is written
+  /// to meanwhile, the value is intact but mixes states of two moments.
   ///
-  /// - Complexity: O(bytes) for the hash, which reads the content once, in the memory of a piece.
+  /// - Complexity: O(bytes) for the hash, which reads the content once, with the memory of one
+  ///   piece.
   package mutating func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
-    // From the beginning in both, also after a try that ended in the middle.
+    // Both files start at the beginning, even after an attempt that ended in the middle.
     try startAgain(source)
     if sharesBlocks(of: source) { return try takeContent() }
     if try hasCopied(source) { return try takeContent() }
     try write(contentOf: source)
   }
 
-  /// Whether the two files share their blocks now.
+  /// Makes the two files share their blocks; false if that is not possible.
   private func sharesBlocks(of source: borrowing FileDescriptor) -> Bool {
     do throws(Errno) {
       try descriptor.clone(source)
       return true
     } catch {
-      // Another file system, or one that cannot; ENOSPC and EIO show again in what is tried next.
+      // Another file system, or one without shared blocks. ENOSPC and EIO occur again in the next
+      // attempt.
       return false
     }
   }
 
-  /// Whether the kernel has copied everything; if not, both files stand at their beginning.
+  /// Has the kernel copy everything; if that is not possible, returns false with both files at
+  /// their beginning.
   private mutating func hasCopied(_ source: borrowing FileDescriptor) throws(Errno) -> Bool {
     var count = 0
     do throws(Errno) {
@@ -224,7 +230,7 @@ extension StagedFile {
     } catch {
       count = 0
     }
-    // Files under /proc say that they are empty before they are read.
+    // Files under /proc have the length 0 until they are read.
     if count == 0 { try startAgain(source) }
     return count > 0
   }
