@@ -1,13 +1,13 @@
 import LarderBasics
 
 extension MemoryCache {
-  /// The number of values, with those that have expired and were not found out yet.
+  /// The number of values, including expired ones that were not noticed yet.
   ///
   /// - Complexity: O(1).
   @inlinable
   public var count: Int { sum { $0.slab.count } }
 
-  /// Whether there is no value, not even one that has expired and was not found out yet.
+  /// Whether there is no value, not even an expired one that was not noticed yet.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -19,8 +19,8 @@ extension MemoryCache {
   @inlinable
   public func contains(forKey key: Key) -> Bool { contains(key) }
 
-  /// What all values cost together, in the unit of the cost limit; with several stripes `Int.max`
-  /// where the sum is more.
+  /// The cost of all values together, in the unit of the cost limit. With several stripes,
+  /// `Int.max` if the sum is larger.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -28,7 +28,7 @@ extension MemoryCache {
 
   /// The keys of the values that have not expired, the most recently used first.
   ///
-  /// With several stripes, one stripe after the other. Counts as no use.
+  /// With several stripes, one stripe after the other. Does not count as use.
   ///
   /// - Complexity: O(*n*) under the lock.
   @inlinable
@@ -40,16 +40,16 @@ extension MemoryCache {
   @inlinable
   public var values: [Value] { elements { $0.value } }
 
-  /// What was counted since the cache was made.
+  /// The counters since the cache was made.
   ///
-  /// With several stripes they are read one after the other.
+  /// With several stripes, the stripes' counters are read one after the other.
   public var statistics: MemoryStatistics {
     var sum = MemoryCounters()
     for index in 0...stripeMask { sum.add(withStripe(at: index) { $0.counters }) }
     return MemoryStatistics(sum)
   }
 
-  /// Collects a part of each living entry, in the order of use.
+  /// Collects a part of each valid entry, in the order of use.
   @inlinable
   func elements<Element: Sendable>(
     _ transform: @Sendable (Slab<Key, Value>.Entry) -> Element
@@ -65,7 +65,7 @@ extension MemoryCache {
   }
 
   #if DEBUG || LARDER_INVARIANTS
-    /// Walks the whole structure and traps at the first thing that is not as it must be.
+    /// Walks the whole structure and traps at the first inconsistency.
     func checkInvariants() {
       for index in 0...stripeMask { withStripe(at: index) { $0.checkInvariants() } }
     }

@@ -2,7 +2,7 @@ import LarderBasics
 import LarderSystem
 
 extension MemoryCache {
-  /// The most that all values may cost together; nil for no limit. Lowering it evicts at once.
+  /// The highest cost of all values together; nil for no limit. Lowering it evicts at once.
   public var costLimit: Int? {
     get { limits.withLock { $0.cost } }
     set { setLimits { MemoryLimits(cost: newValue, count: $0.count, age: $0.age, of: $0) } }
@@ -14,23 +14,24 @@ extension MemoryCache {
     set { setLimits { MemoryLimits(cost: $0.cost, count: newValue, age: $0.age, of: $0) } }
   }
 
-  /// How long a value stays without being used; nil for no limit. Lowering it removes at once.
+  /// The longest time that a value stays without a use; nil for no limit. Lowering it removes
+  /// values at once.
   ///
-  /// Where times of use were not recorded before, all values count as used when the limit is set.
+  /// If times of use were not recorded before, all values count as used when the limit is set.
   public var ageLimit: Duration? {
     get { limits.withLock { $0.age } }
     set { setLimits { MemoryLimits(cost: $0.cost, count: $0.count, age: newValue, of: $0) } }
   }
 
-  /// Changes the limits for all stripes and removes what no longer fits.
+  /// Changes the limits for all stripes and removes the values that no longer fit.
   func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
     limits.withLock { $0 = change($0) }
     var index = 0
     _ = removing { lru, removals in
-      // Read under the stripe's lock, and not once for all: who changed the limits last visits each
-      // stripe afterwards, and what a slower one brings must not be older. This lock is taken
-      // inside a stripe's and never around one.
+      // Read under each stripe's lock, not once for all stripes: the thread that changed the limits
+      // last visits each stripe last, so a slower thread must not bring older limits. This lock is
+      // taken inside a stripe's lock and never around one.
       let newest = limits.withLock { $0 }
       lru.setLimits(newest.share(ofStripe: index, of: stripeMask + 1), at: now)
       lru.enforceLimits(at: now, into: &removals)
@@ -49,9 +50,9 @@ extension MemoryLimits {
 extension MemoryCache {
   /// Removes expired values, then the least recently used, until at most `count` are left.
   ///
-  /// Returns how many were removed. With several stripes each keeps its part of the count.
+  /// Returns the number of removed values. With several stripes, each keeps its part of the count.
   ///
-  /// - Complexity: O(*m*) for *m* removed, O(*n*) when something can have expired.
+  /// - Complexity: O(*m*) for *m* removed, O(*n*) if a value may have expired.
   @discardableResult
   public func trim(toCount count: Int) -> Int {
     precondition(count >= 0, "the count to trim to must not be negative")
@@ -62,9 +63,9 @@ extension MemoryCache {
 
   /// Removes expired values, then the least recently used, until the rest costs at most `cost`.
   ///
-  /// Returns how many were removed. With several stripes each keeps its part of the cost.
+  /// Returns the number of removed values. With several stripes, each keeps its part of the cost.
   ///
-  /// - Complexity: O(*m*) for *m* removed, O(*n*) when something can have expired.
+  /// - Complexity: O(*m*) for *m* removed, O(*n*) if a value may have expired.
   @discardableResult
   public func trim(toCost cost: Int) -> Int {
     precondition(cost >= 0, "the cost to trim to must not be negative")
@@ -75,11 +76,11 @@ extension MemoryCache {
 
   /// Removes expired values and those that were last used `age` ago or earlier.
   ///
-  /// Returns how many were removed. Where times of use were not recorded (see
-  /// ``Configuration/recordsUseTimes``) they are from this call on, and all values count as used at
-  /// the time of it.
+  /// Returns the number of removed values. If times of use were not recorded (see
+  /// ``Configuration/recordsUseTimes``), they are from this call on, and all values count as used
+  /// at the time of the call.
   ///
-  /// - Complexity: O(*m*) for *m* removed, O(*n*) when something can have expired.
+  /// - Complexity: O(*m*) for *m* removed, O(*n*) if a value may have expired.
   @discardableResult
   public func trim(toAge age: Duration) -> Int {
     precondition(age >= .zero, "the age to trim to must not be negative")
@@ -90,7 +91,7 @@ extension MemoryCache {
     }
   }
 
-  /// Removes what has expired and then trims each stripe to its part of a target.
+  /// Removes expired values and then trims each stripe to its part of a target.
   private func trimming(
     to target: Int,
     _ body: (inout LRU<Key, Value>, Int, PackedTime, inout Removals<Key, Value>) -> Void

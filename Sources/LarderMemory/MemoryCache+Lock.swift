@@ -3,22 +3,23 @@ public import LarderSystem
 public import Synchronization
 
 extension MemoryCache {
-  /// The part of a hash that the table of a stripe keeps; the stripe is chosen by the other half.
+  /// The half of a hash that the table of a stripe keeps. The other half chooses the stripe.
   @inlinable @inline(__always)
   static func tag(_ hash: Int) -> UInt32 {
     UInt32(truncatingIfNeeded: UInt(bitPattern: hash) &>> 32)
   }
 
-  /// Locks the stripe of a hash for the length of a function.
+  /// Calls a function with the stripe of a hash, under the stripe's lock.
   @inlinable @inline(__always)
   func withStripe<Result>(
     _ hash: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
   ) -> sending Result {
-    // By the low bits; the table within goes by the high ones, so that stripes do not thin it out.
+    // By the low bits, because the table in a stripe uses the high ones: each stripe sees all of
+    // those.
     withStripe(at: hash & stripeMask, body)
   }
 
-  /// Locks a stripe for the length of a function.
+  /// Calls a function with a stripe, under its lock.
   @inlinable @inline(__always)
   func withStripe<Result: ~Copyable>(
     at index: Int, _ body: (inout sending LRU<Key, Value>) -> sending Result
@@ -32,8 +33,8 @@ extension MemoryCache {
     return stripes[index].withLock(body)
   }
 
-  /// Locks the stripes one after the other and returns the sum of what a function returns, or the
-  /// most there is where it is more.
+  /// Returns the sum of a function's results over all stripes, each under its lock; `Int.max` if
+  /// the sum is larger.
   @inlinable
   func sum(_ body: (inout sending LRU<Key, Value>) -> sending Int) -> Int {
     var sum = 0
@@ -44,25 +45,25 @@ extension MemoryCache {
     return sum
   }
 
-  /// The time, if the stripe needs it.
+  /// The time if the stripe needs it, else zero.
   @inlinable @inline(__always)
   func now(for lru: borrowing LRU<Key, Value>) -> PackedTime {
     lru.settings.keepsTimes ? PackedTime(configuration.clock.now()) : .zero
   }
 
-  /// The time, whether a stripe needs it or not.
+  /// The time, whether or not a stripe needs it.
   @inlinable
   var now: PackedTime { PackedTime(configuration.clock.now()) }
 
-  /// Whether anybody is to be told of what leaves.
+  /// Whether there is a listener or a sequence for values that leave.
   @inlinable @inline(__always)
   var isHeard: Bool {
     configuration.removalListener != nil || observers.isObserved.load(ordering: .relaxed)
   }
 
-  /// Tells who listens what left, and lets go of it. Called without the lock.
+  /// Reports removed entries to the listener and the sequences. Called without the lock.
   ///
-  /// Values are released on return; where they are many, on another thread.
+  /// Values are released on return; if there are many, on another thread.
   @inlinable @inline(__always)
   func finish(_ removals: inout Removals<Key, Value>) {
     guard removals.first != nil else { return }
@@ -70,13 +71,13 @@ extension MemoryCache {
     if removals.rest.count >= Self.releaseLimit { release(&removals) }
   }
 
-  /// Tells who listens; out of line, since of most caches nobody is told.
+  /// Reports removed entries. Not inlined, because most caches have no listener.
   @inlinable @inline(never)
   func tell(of removals: Removals<Key, Value>) {
     removals.forEach { tell($0.key, $0.value, $0.cause) }
   }
 
-  /// Tells the listener of a value that left, and then the sequences.
+  /// Reports a value that left to the listener, and then to the sequences.
   @usableFromInline
   func tell(_ key: Key, _ value: Value, _ cause: RemovalCause) {
     configuration.removalListener?(key, value, cause)

@@ -3,8 +3,8 @@ public import LarderBasics
 extension MemoryCache {
   /// Returns the value of a key, or nil, and counts as a use of it.
   ///
-  /// The value becomes the most recently used one, and its expiry moves as the configuration says.
-  /// One that has expired is removed.
+  /// The value becomes the most recently used one, and its expiry moves as configured. An expired
+  /// value is removed.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -12,8 +12,8 @@ extension MemoryCache {
     value(forKey: key, extending: configuration.extending)
   }
 
-  /// Returns the value of a key, or nil, and counts as a use of it that moves the expiry in a way
-  /// of its own.
+  /// Returns the value of a key, or nil, and counts as a use of it that moves the expiry as
+  /// `extending` says.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -31,7 +31,7 @@ extension MemoryCache {
     return value
   }
 
-  /// Removes an expired value, unless a new one was stored since it was found to be expired.
+  /// Removes an expired value, unless a new one was stored since the read found it expired.
   @usableFromInline
   func expire(_ key: Key, _ hash: Int) {
     var removals = Removals<Key, Value>()
@@ -42,7 +42,7 @@ extension MemoryCache {
     finish(&removals)
   }
 
-  /// Returns the value of a key, or nil; does not count as a use, nor in the statistics.
+  /// Returns the value of a key, or nil. Counts neither as a use nor in the statistics.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -51,7 +51,7 @@ extension MemoryCache {
     return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now(for: $0)) }
   }
 
-  /// Returns whether a key has a value; does not count as a use, nor in the statistics.
+  /// Returns whether a key has a valid value. Counts neither as a use nor in the statistics.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -60,7 +60,8 @@ extension MemoryCache {
     return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now(for: $0)) }
   }
 
-  /// The value of a key, as `value(forKey:)` and `store(_:forKey:)` have it; nil removes.
+  /// The value of a key, read as by `value(forKey:)` and set as by `store(_:forKey:)`; nil removes
+  /// it.
   @inlinable
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }

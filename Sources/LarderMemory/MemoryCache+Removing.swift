@@ -1,7 +1,7 @@
 public import LarderBasics
 
 extension MemoryCache {
-  /// Removes the value of a key and returns whether there was one to be read.
+  /// Removes the value of a key and returns whether there was a valid one.
   ///
   /// - Complexity: O(1).
   @inlinable
@@ -10,7 +10,7 @@ extension MemoryCache {
     remove(forKey: key, cause: .explicit)
   }
 
-  /// Removes the value of a key for a reason other than the caller's wish.
+  /// Removes the value of a key for a given cause.
   @inlinable
   @discardableResult
   package func remove(forKey key: Key, cause: RemovalCause) -> Bool {
@@ -28,7 +28,7 @@ extension MemoryCache {
 
   /// Removes every value and returns how many there were, expired ones included.
   ///
-  /// Many values are released on another thread, and may live on for a moment.
+  /// If there are many values, another thread releases them, so they may live on for a moment.
   ///
   /// - Complexity: O(1) under the lock.
   @inlinable
@@ -37,13 +37,13 @@ extension MemoryCache {
     removeAll(.explicit)
   }
 
-  /// Removes every value for a reason other than the caller's wish.
+  /// Removes every value for a given cause.
   @usableFromInline
   @discardableResult
   func removeAll(_ cause: RemovalCause) -> Int {
     var removed = 0
     for index in 0...stripeMask {
-      // Exchanged whole: the values are released after the lock, however many there are.
+      // The whole stripe is exchanged, so that all values are released outside of the lock.
       let old = Retired(
         withStripe(at: index) { lru in
           let old = lru
@@ -59,16 +59,17 @@ extension MemoryCache {
     return removed
   }
 
-  /// Removes the values that are past their expiry or the age limit and returns how many.
+  /// Removes the values past their expiry or the age limit and returns their number.
   ///
-  /// - Complexity: O(*n*), or O(1) when nothing can have expired.
+  /// - Complexity: O(*n*), or O(1) when no value can have expired.
   @inlinable
   @discardableResult
   public func removeExpired() -> Int {
     removing { $0.removeExpired(besides: .none, at: now(for: $0), into: &$1) }
   }
 
-  /// Runs a removal in each stripe, gives memory back, and returns the number of values removed.
+  /// Runs a removal in each stripe, frees memory if a stripe is sparse, and returns the number of
+  /// removed values.
   @inlinable
   func removing(
     _ body: (inout LRU<Key, Value>, inout Removals<Key, Value>) -> Void

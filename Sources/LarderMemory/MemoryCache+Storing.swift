@@ -2,11 +2,11 @@ public import LarderBasics
 public import LarderSystem
 
 extension MemoryCache {
-  /// Stores a value in place of what was there; without an expiration, with the configured one.
+  /// Stores a value in place of an older one. Without an expiration, the configured one applies.
   ///
-  /// It becomes the most recently used, and others are evicted until it fits. A value that is
-  /// already expired or costs more than the limit is not kept, and the old one is removed: a read
-  /// never finds what was meant to be replaced.
+  /// The value becomes the most recently used one, and other values are evicted until it fits. A
+  /// value that is already expired or costs more than the limit is not kept, and the older one is
+  /// removed, so that a read never finds a value that was to be replaced.
   ///
   /// - Complexity: O(1), amortised over the stores whose values it evicts.
   @inlinable
@@ -18,7 +18,7 @@ extension MemoryCache {
     return store(value, forKey: key, cost: cost, expiration: expiration)
   }
 
-  /// Stores a value at a cost, which replaces the cost function's. A negative cost traps.
+  /// Stores a value at a cost, instead of the cost function's. A negative cost traps.
   ///
   /// - Complexity: O(1), amortised over the stores whose values it evicts.
   @inlinable
@@ -31,13 +31,13 @@ extension MemoryCache {
       ceiling: nil)
   }
 
-  /// Stores a value if a condition holds while the key's lock is held; else it changes nothing and
-  /// reports `.declined`.
+  /// Stores a value if a condition holds under the lock of the key's stripe. If it does not,
+  /// changes nothing and returns `.declined`.
   ///
-  /// This promotes what was read from disk: the condition is that no newer store happened. It must
-  /// be quick and must not use the cache.
+  /// `Cache` promotes values from disk with it, on the condition that no newer store happened. The
+  /// condition must be quick and must not use the cache.
   ///
-  /// - Parameter ceiling: The point after which the value must not be served, if there is one.
+  /// - Parameter ceiling: The time from which the value must not be served, if there is one.
   /// - Parameter slides: Whether a use may move the expiry, also past the ceiling.
   @inlinable @inline(__always)
   @discardableResult
@@ -50,7 +50,7 @@ extension MemoryCache {
     var removals = Removals<Key, Value>()
     var canExpire = false
     let outcome = withStripe(hash) { lru in
-      // Under the lock, so that a newer store cannot come between the question and the answer.
+      // Under the lock, so that no newer store can come between the condition and the store.
       guard isCurrent() else {
         lru.settings.counters.countRejection(.declined)
         return StoreOutcome.rejected(.declined)
@@ -68,7 +68,8 @@ extension MemoryCache {
     return outcome
   }
 
-  /// When a value expires that is stored now; reads the clock only if one of them can.
+  /// Returns the expiry of a value stored now, and the time. Reads the clock only if a value can
+  /// expire.
   @inlinable @inline(__always)
   func deadline(
     _ expiration: Expiration, _ ceiling: Timestamp?, _ slides: Bool,

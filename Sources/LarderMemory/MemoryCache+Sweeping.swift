@@ -7,21 +7,22 @@ public import Synchronization
 #endif
 
 extension MemoryCache {
-  /// Sees to it that a sweep is planned. Called without the lock, after what can expire was stored.
+  /// Plans a sweep unless one is planned. Called without the lock, after a value that can expire
+  /// was stored.
   @inlinable @inline(__always)
   func planSweep() {
     if sweepPlan.load(ordering: .relaxed) != ownSweepPlan { startSweeping() }
   }
 
-  /// What stands for a sweep that a thread of this process will make: a forked child inherits the
-  /// cache and none of its parent's threads.
+  /// The value of `sweepPlan` for a sweep by a thread of this process. It differs in a forked
+  /// child, which inherits the cache but none of its parent's threads.
   @usableFromInline
   var ownSweepPlan: UInt32 { ProcessIdentity.forkCount &+ 1 }
 
   /// Whether a sweep is planned in this process.
   var isSweepPlanned: Bool { sweepPlan.load(ordering: .sequentiallyConsistent) == ownSweepPlan }
 
-  /// Plans a sweep unless another thread has, or none is wanted.
+  /// Plans a sweep, unless another thread has planned one or the configuration has none.
   @usableFromInline
   func startSweeping() {
     guard let interval = configuration.sweepInterval else { return }
@@ -30,17 +31,18 @@ extension MemoryCache {
     IOExecutor.upkeep.submit(after: interval) { [weak self] in self?.sweep() }
   }
 
-  /// Removes what has expired, and plans the next sweep if anything is left that can.
+  /// Removes expired values, and plans the next sweep if any value is left that can expire.
   func sweep() {
-    // First the plan is taken back, then the entries are looked at. A store adds its entry first
-    // and looks at the plan then. Whichever of the two comes first under the lock, the other sees
-    // it.
+    // The sweep first clears the plan and then looks at the entries; a store first adds its entry
+    // and then looks at the plan. Whichever of the two takes the lock first, the other sees its
+    // effect.
     sweepPlan.store(0, ordering: .relaxed)
     for index in 0...stripeMask { sweep(stripe: index) }
     planSweepIfNeeded()
   }
 
-  /// Removes what has expired from a stripe, in slices: between two of them others get the lock.
+  /// Removes expired values from a stripe, in slices, so that other threads get the lock in
+  /// between.
   private func sweep(stripe index: Int) {
     guard withStripe(at: index, { $0.beginSweep(at: now(for: $0)) }) else { return }
     var isUnfinished = true
@@ -48,7 +50,8 @@ extension MemoryCache {
       var removals = Removals<Key, Value>()
       isUnfinished = withStripe(at: index) { lru in
         let isUnfinished = lru.sweepSlice(at: now(for: lru), into: &removals)
-        // At the end, since it moves entries. That takes their number, of which there are few then.
+        // Only after the last slice, because it moves entries. It takes as long as there are
+        // entries, and a sparse slab has few.
         if !isUnfinished { lru.shrinkIfSparse() }
         check(lru)
         return isUnfinished
@@ -57,7 +60,7 @@ extension MemoryCache {
     }
   }
 
-  /// Plans a sweep if any stripe has something that can expire.
+  /// Plans a sweep if any stripe has a value that can expire.
   func planSweepIfNeeded() {
     for index in 0...stripeMask where withStripe(at: index, { $0.canExpire }) {
       return planSweep()

@@ -2,37 +2,38 @@ public import LarderBasics
 public import LarderSystem
 public import Synchronization
 
-/// Values in memory, the least recently used of which go when a limit is passed.
+/// A cache in memory that evicts the least recently used values when a limit is exceeded.
 ///
-/// The order is exact: reading or storing a value makes it the most recently used, and what is
-/// evicted is always the one whose last use is the longest ago. With several
+/// The order is exact: reading or storing a value makes it the most recently used, and the evicted
+/// value is always the one whose last use is the longest ago. With several
 /// ``Configuration/stripes`` this holds within each.
 ///
-/// When room is needed, values leave in this order: those that have expired; then, until the cost
-/// fits, the least recently used; then, until the count fits, the least recently used. A value past
-/// the age limit counts as expired. The calls that trim begin with the expired ones too. One
-/// exception keeps a store at constant cost: after a look through all values for expired ones, the
-/// next is made when as many stores have come as an eighth of the values; in between the least
-/// recently used goes, even if another has expired.
+/// When room is needed, values leave in this order: expired ones; then, until the cost fits, the
+/// least recently used; then, until the count fits, the least recently used. A value past the age
+/// limit counts as expired. The trim functions also begin with the expired values. There is one
+/// exception, which keeps the cost of a store constant: after a pass over all values for expired
+/// ones, the next pass waits until as many stores have come as an eighth of the values. In between,
+/// the least recently used value goes, even if another one has expired.
 ///
-/// Every operation takes one lock, for a few dozen nanoseconds. Keys are hashed before and values
-/// released after it, and the listener and a cost function are called outside of it; the clock is
-/// read under it, so a clock of your own must not use the cache.
+/// Every operation takes one lock, for a few dozen nanoseconds. Keys are hashed before it is taken,
+/// and values are released after it. The listener and a cost function are called outside of it. The
+/// clock is read under it, so a clock of your own must not use the cache.
 ///
-/// Two keys are the same when `==` says so. `String` compares by canonical equivalence; where bytes
+/// Two keys are the same if `==` says so. `String` compares by canonical equivalence; if bytes
 /// matter, use `CacheKey`, as `Cache` does.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// All of them are there, since an inline array needs no reference to count on each access; those
-  /// that are not used stay empty.
+  /// The stripes. All 16 exist, because an inline array needs no reference count on each access;
+  /// the unused ones stay empty.
   @usableFromInline
   let stripes: InlineArray<16, Mutex<LRU<Key, Value>>>
   /// The number of stripes in use less one.
   @usableFromInline
   let stripeMask: Int
-  /// One for all stripes, beside what every read looks at.
+  /// The fork gate of all stripes, stored beside the fields that every read uses.
   @usableFromInline
   let gate = ForkGate()
-  /// The settings it was made with; limits that were changed since are in ``costLimit`` and so on.
+  /// The settings that the cache was made with. For limits changed since, see ``costLimit`` and so
+  /// on.
   public let configuration: Configuration
   let limits: ForkSafeMutex<MemoryLimits>
   /// The sequences of removals.
@@ -57,7 +58,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     self.limits = ForkSafeMutex(limits)
     stripeMask = count - 1
     let now = PackedTime(configuration.clock.now())
-    // Those beyond the count are made too, and never reached: the mask keeps them out.
+    // The stripes beyond the count are made too, but the mask never selects them.
     stripes = InlineArray { index in
       var lru = LRU<Key, Value>()
       lru.setLimits(limits.share(ofStripe: index % count, of: count), at: now)

@@ -1,6 +1,6 @@
 public import LarderBasics
 
-/// The counters of `MemoryStatistics` while they count.
+/// The counters behind `MemoryStatistics`, as mutable fields.
 @frozen
 @usableFromInline
 struct MemoryCounters: Sendable, Hashable {
@@ -57,7 +57,7 @@ extension MemoryCounters {
     }
   }
 
-  /// Adds what another stripe counted.
+  /// Adds the counters of another stripe.
   mutating func add(_ other: MemoryCounters) {
     hits += other.hits
     missesAbsent += other.missesAbsent

@@ -1,6 +1,6 @@
 public import LarderBasics
 
-/// What a memory tier has counted since it was made: a snapshot that does not change.
+/// The counters of a memory tier since it was made: a snapshot that does not change.
 ///
 /// | event | counter |
 /// |---|---|
@@ -27,11 +27,11 @@ public struct MemoryStatistics: Sendable, Hashable {
   public var missesExpired: Int { counters.missesExpired }
   /// Values stored.
   public var stores: Int { counters.stores }
-  /// Values not stored since they had expired.
+  /// Values not stored because they had expired.
   public var rejectedExpired: Int { counters.rejectedExpired }
-  /// Values not stored since they cost more than the limit.
+  /// Values not stored because they cost more than the limit.
   public var rejectedTooLarge: Int { counters.rejectedTooLarge }
-  /// Values not stored since a newer one came first.
+  /// Values not stored because a newer one came first.
   public var rejectedDeclined: Int { counters.rejectedDeclined }
   /// Values removed by the caller.
   public var removedExplicit: Int { counters.removedExplicit }
@@ -41,7 +41,7 @@ public struct MemoryStatistics: Sendable, Hashable {
   public var removedExpired: Int { counters.removedExpired }
   /// Values evicted to keep to a limit.
   public var removedEvicted: Int { counters.removedEvicted }
-  /// Values removed since they were damaged.
+  /// Values removed because they were damaged.
   public var removedCorrupt: Int { counters.removedCorrupt }
 }
 

@@ -2,20 +2,21 @@ public import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// What an operation took out of a cache: carried out of the lock, told to the listener, released.
+/// The entries that an operation took out of a cache. They leave the lock, are reported to the
+/// listener, and are released.
 ///
-/// One entry, the usual number, takes no allocation.
+/// A single entry, which is the usual number, needs no allocation.
 @frozen
 @usableFromInline
 struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   /// The entry that left first.
   @usableFromInline
   var first: Removal<Key, Value>?
-  /// Those that followed it.
+  /// The entries that followed it.
   @usableFromInline
   var rest: [Removal<Key, Value>] = []
 
-  /// Nothing yet.
+  /// Creates an empty collection.
   @inlinable
   init() {}
 
@@ -23,10 +24,10 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   @inlinable
   var count: Int { first == nil ? 0 : 1 + rest.count }
 
-  /// Adds an entry that left after the others.
+  /// Adds an entry that left after the ones before it.
   @inlinable
   package mutating func append(_ removal: consuming Removal<Key, Value>) {
-    // The usual case is one; an array would be an allocation under the lock.
+    // Usually there is one entry; an array would be an allocation under the lock.
     if first == nil {
       first = removal
     } else {
@@ -48,7 +49,7 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// An entry that left a cache, and why.
+/// An entry that left a cache, and the cause.
 @frozen
 @usableFromInline
 struct Removal<Key: Sendable, Value: Sendable>: Sendable {
@@ -59,7 +60,7 @@ struct Removal<Key: Sendable, Value: Sendable>: Sendable {
   @usableFromInline
   let cause: RemovalCause
 
-  /// Says what left and why.
+  /// Creates a removal from an entry and its cause.
   @inlinable
   init(key: Key, value: Value, cause: RemovalCause) {
     self.key = key
@@ -68,7 +69,7 @@ struct Removal<Key: Sendable, Value: Sendable>: Sendable {
   }
 }
 
-/// Something to be released, by another thread than the one that is done with it if it is much.
+/// Content to be released, on another thread if it is large.
 final class Retired<Content: ~Copyable>: Sendable {
   private let content: Mutex<Content>
   private let empty: @Sendable (inout sending Content) -> Void
@@ -82,36 +83,37 @@ final class Retired<Content: ~Copyable>: Sendable {
     self.empty = empty
   }
 
-  /// Looks at the content, under a lock that nobody waits for before it is handed on.
+  /// Reads the content. The lock is uncontended until the content is handed to another thread.
   func look<Result: Sendable>(_ body: (borrowing Content) -> Result) -> Result {
     content.withLock { body($0) }
   }
 
   /// Releases the content on a thread for upkeep, as soon as one is free.
   func releaseElsewhere() {
-    // By emptying it and not with this object, whose last reference may be the caller's.
+    // By emptying the content, not by releasing this object: the caller may hold its last
+    // reference.
     IOExecutor.upkeep.submit { self.content.withLock { self.empty(&$0) } }
   }
 }
 
 extension MemoryCache {
-  /// The most values that the thread whose call removed them releases itself.
+  /// The most removed values that the calling thread releases itself.
   ///
-  /// Releasing a value of one allocation takes 20 to 50 ns, so that a caller waits for 50 µs at the
-  /// most; handing them on takes a few.
+  /// Releasing a value of one allocation takes 20 to 50 ns, so a caller waits for 50 µs at the
+  /// most; handing values to another thread takes a few µs.
   @inlinable
   static var releaseLimit: Int { 1_000 }
 
-  /// Lets another thread release what left.
+  /// Releases removed entries on another thread.
   @usableFromInline
   func release(_ removals: inout Removals<Key, Value>) {
-    // Taken out of the caller's variable, so that the last reference is the other thread's.
+    // Taken out of the caller's variable, so that the other thread has the last reference.
     Retired(removals.takeAll()) { $0 = Removals() }.releaseElsewhere()
   }
 }
 
 extension MemoryCache {
-  /// The values that leave from now on and why, for one task; ask again for another task.
+  /// The values that leave from now on and the causes, for one task; call again for another task.
   ///
   /// ```swift
   /// for await removal in cache.removals(bufferingNewest: 100) {
@@ -119,12 +121,13 @@ extension MemoryCache {
   /// }
   /// ```
   ///
-  /// A task that falls behind by more than the buffer misses the oldest; the events count them.
-  /// Every sequence hears of every value, and the removal listener too. The cost falls on removals:
-  /// a lock for each of them while there is a sequence, nothing while there is none.
+  /// A task that falls behind by more than the buffer misses the oldest events; the next event
+  /// counts them. Every sequence gets every value, and the removal listener does too. The cost
+  /// falls on removals: a lock for each of them while there is a sequence, nothing while there is
+  /// none.
   ///
   /// - Parameter limit: The most values that wait for the task, at least 1; they stay in memory.
-  /// - Complexity: O(1) here; a removal costs O(1) for each sequence that is listened to.
+  /// - Complexity: O(1) here; each removal costs O(1) for each sequence in use.
   public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<RemovalEvent<Key, Value>>
   {
     observers.add(bufferingNewest: limit)

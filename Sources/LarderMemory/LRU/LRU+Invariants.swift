@@ -1,6 +1,6 @@
 #if DEBUG || LARDER_INVARIANTS
   extension LRU {
-    /// Walks the structure and traps at the first thing that is not as it must be.
+    /// Walks the structure and traps at the first inconsistency.
     func checkInvariants() {
       slab.checkInvariants()
       precondition(slab.totalCost <= settings.costLimit, "the cost is above its limit")

@@ -3,8 +3,9 @@ public import LarderBasics
 extension LRU {
   /// Returns the value of a key, makes it the most recently used, and extends its expiry.
   ///
-  /// An expired entry is neither returned nor counted but reported: `expire(_:tag:at:into:)` has to
-  /// be called then. That keeps whatever it takes to hand an entry out off the way of a hit.
+  /// For an expired entry it returns nil, counts nothing, and sets `isExpired`; the caller must
+  /// then call `expire(_:tag:at:into:)`. So the code that removes an entry is not on the path of a
+  /// hit.
   @inlinable @inline(__always)
   mutating func value(
     forKey key: Key, tag: UInt32, extending: ExpirationExtending, at now: PackedTime,
@@ -27,7 +28,7 @@ extension LRU {
     return slab.entries[slot.index].value
   }
 
-  /// Removes the entry of a key if it has expired, and counts the miss that found that out.
+  /// Removes the entry of a key if it has expired, and counts the miss that noticed it.
   @usableFromInline
   mutating func expire(
     _ key: Key, tag: UInt32, at now: PackedTime, into removals: inout Removals<Key, Value>

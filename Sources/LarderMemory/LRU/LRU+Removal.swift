@@ -9,13 +9,13 @@ extension LRU {
   ) -> Bool {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else { return false }
-    // To the caller an expired value was not there; the listener is told the truth of why it left.
+    // An expired value counts as absent for the caller, but the listener gets the true cause.
     let wasExpired = isExpired(slot, at: now)
     remove(slot, wasExpired ? .expired : cause, into: &removals)
     return !wasExpired
   }
 
-  /// Removes an entry, counts why, and hands it out.
+  /// Removes an entry, counts the cause, and appends the entry to the removals.
   @inlinable
   mutating func remove(
     _ slot: Slot, _ cause: RemovalCause, into removals: inout Removals<Key, Value>
@@ -25,9 +25,10 @@ extension LRU {
     removals.append(Removal(key: entry.key, value: entry.value, cause: cause))
   }
 
-  /// The settings of one that takes this one's place when all entries are removed at once.
+  /// The settings of an empty LRU that replaces this one when all entries are removed at once.
   ///
-  /// Exchanging the whole value takes constant time, and is what lets the old one leave the lock.
+  /// Exchanging the whole value takes constant time, and lets the old one be released outside of
+  /// the lock.
   @inlinable
   func settingsWhenEmptied(_ cause: RemovalCause) -> Settings {
     var settings = settings
@@ -36,7 +37,7 @@ extension LRU {
     return settings
   }
 
-  /// Everything that was counted.
+  /// All counters.
   @inlinable
   var counters: MemoryCounters {
     var counters = settings.counters
@@ -47,10 +48,10 @@ extension LRU {
 }
 
 extension LRU {
-  /// The entries that a slice of a sweep looks at: about 10 µs under the lock.
+  /// The number of entries in a slice of a sweep: about 10 µs under the lock.
   static var sliceCount: Int { 256 }
 
-  /// Begins a sweep in slices, or says that it would find nothing.
+  /// Begins a sweep in slices. Returns `false` if it would find nothing.
   mutating func beginSweep(at now: PackedTime) -> Bool {
     guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else {
       return false
@@ -59,16 +60,16 @@ extension LRU {
     return true
   }
 
-  /// Removes what has expired among the next few slots.
+  /// Removes the expired entries among the next few slots.
   ///
-  /// By slot and not in the order of use, which changes between two slices. Until the last slice
-  /// `earliestExpiry` stays what it was: no entry expires before it, which is all it promises.
+  /// Goes by slot, because the order of use changes between two slices. Until the last slice
+  /// `earliestExpiry` keeps its value, which is still a lower bound of all expiries.
   ///
   /// - Returns: Whether slots are left.
   mutating func sweepSlice(
     at now: PackedTime, into removals: inout Removals<Key, Value>
   ) -> Bool {
-    // Everything was removed, looked through or moved meanwhile, and this sweep is over.
+    // The sweep is over, because all entries were removed, looked through or moved meanwhile.
     guard sweepSlot > 0 else { return false }
     let end = min(slab.end, sweepSlot + UInt32(Self.sliceCount))
     while sweepSlot < end {
@@ -88,7 +89,7 @@ extension LRU {
     return false
   }
 
-  /// Gives memory back if little of it is in use; slots move then.
+  /// Frees memory if little of it is in use. Slots change then.
   @usableFromInline
   mutating func shrinkIfSparse() {
     if slab.shrinkIfSparse() { sweepSlot = 0 }

@@ -1,9 +1,9 @@
 public import LarderBasics
 
 extension LRU {
-  /// Stores a value as the most recently used one, and evicts others until it fits.
+  /// Stores a value as the most recently used one, and evicts other entries until it fits.
   ///
-  /// A value that cannot be kept is rejected, and the one it was to replace is removed.
+  /// If the value is rejected, an older value of the key is removed all the same.
   @inlinable @inline(__always)
   mutating func store(
     _ value: consuming Value, forKey key: Key, tag: UInt32, cost: Int, deadline: SlotDeadline,
@@ -11,7 +11,7 @@ extension LRU {
   ) -> StoreOutcome {
     let slot = slab.find(key, tag: tag)
     if let reason = rejection(cost: cost, deadline: deadline, at: now) {
-      // The old value goes even though nothing takes its place: it was meant to be replaced.
+      // The old value goes even without a new one, because it was to be replaced.
       if slot != .none { remove(slot, .replaced, into: &removals) }
       settings.counters.countRejection(reason)
       return .rejected(reason)
@@ -19,22 +19,22 @@ extension LRU {
     storesSinceSweep &+= 1
     settings.counters.stores &+= 1
     if slot == .none {
-      // Before the insertion, so that neither limit is passed at any moment.
+      // Before the insertion, so that neither limit is exceeded at any moment.
       makeRoom(cost: cost, count: 1, besides: .none, at: now, into: &removals)
       let new = slab.insert(key, value, tag: tag, cost: cost)
       setTimes(of: new, deadline, at: now)
     } else {
       replace(slot, key, value, at: now, into: &removals)
       setTimes(of: slot, deadline, at: now)
-      // After the exchange, for the entry itself is never the victim; before it costs anything, for
-      // the sum of all costs may be more than a number holds.
+      // After the exchange, because the entry itself must not be the victim; before its cost is
+      // set, because the sum of all costs could overflow.
       makeRoom(cost: cost, count: 0, besides: slot, at: now, into: &removals)
       slab.setCost(cost, of: slot)
     }
     return .stored
   }
 
-  /// Why a value cannot be kept, or nil.
+  /// Returns the reason why a value cannot be kept, or nil.
   @inlinable
   func rejection(
     cost: Int, deadline: SlotDeadline, at now: PackedTime
@@ -44,7 +44,7 @@ extension LRU {
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
   }
 
-  /// Exchanges the value of an entry, which becomes the most recently used and costs nothing yet.
+  /// Exchanges the value of an entry, which becomes the most recently used and has no cost yet.
   @inlinable
   mutating func replace(
     _ slot: Slot, _ key: Key, _ value: consuming Value, at now: PackedTime,
@@ -53,20 +53,20 @@ extension LRU {
     let cause: RemovalCause = isExpired(slot, at: now) ? .expired : .replaced
     settings.counters.countRemovals(1, cause)
     var old = value
-    // The old value is carried out of the lock: releasing it may run any code.
+    // The old value leaves the lock with the removals, because releasing it may run any code.
     swap(&slab.entries[slot.index].value, &old)
     removals.append(Removal(key: key, value: old, cause: cause))
     slab.setCost(0, of: slot)
     slab.moveToFront(slot)
   }
 
-  /// Records when an entry was stored and when it expires, once that matters to any entry.
+  /// Records the time of a store and the expiry of the entry, once any entry can expire.
   @inlinable
   mutating func setTimes(of slot: Slot, _ deadline: SlotDeadline, at now: PackedTime) {
     if deadline.expiry < .never {
       keepTimes(from: now)
       earliestExpiry = min(earliestExpiry, deadline.expiry)
-      // The sweep may be past the slot already.
+      // The sweep may have passed the slot already.
       sweptExpiry = min(sweptExpiry, deadline.expiry)
     }
     guard settings.keepsTimes else { return }

@@ -1,9 +1,9 @@
 public import LarderBasics
 
 extension LRU {
-  /// Removes what has to go so that an addition fits: expired entries, then by cost, then by count.
+  /// Removes entries until an addition fits: expired ones, then by cost, then by count.
   ///
-  /// Each passed limit is trimmed to its target. The entry `kept` is never a victim.
+  /// Each exceeded limit is trimmed to its target. The entry `kept` is never a victim.
   @inlinable @inline(__always)
   mutating func makeRoom(
     cost: Int, count: Int, besides kept: Slot, at now: PackedTime,
@@ -22,7 +22,7 @@ extension LRU {
     }
   }
 
-  /// Removes what no longer fits after limits were lowered, and what has expired.
+  /// Removes expired entries and those that no longer fit after limits were lowered.
   @usableFromInline
   mutating func enforceLimits(at now: PackedTime, into removals: inout Removals<Key, Value>) {
     removeExpired(besides: .none, at: now, into: &removals)
@@ -69,10 +69,10 @@ extension LRU {
     }
   }
 
-  /// Dates the uses at the old end of the order that a clock which was set back has left in the
-  /// future: they were made before the next one in the order, and before now.
+  /// Corrects times of use that lie in the future because the clock was set back, at the old end of
+  /// the order: these uses were made before the next one in the order, and before now.
   ///
-  /// - Complexity: O(*k*) for *k* such uses, each of which is dated once.
+  /// - Complexity: O(*k*) for *k* such uses, each of which is corrected once.
   private mutating func dateFutureUses(at now: PackedTime) {
     var next = slab.leastRecent
     while next != .none, slab.times[next.index].lastUse > now {
@@ -88,11 +88,11 @@ extension LRU {
 }
 
 extension LRU {
-  /// Sweeps before evicting, if something may have expired and the sweep is paid for.
+  /// Sweeps before evicting, if an entry may have expired and enough stores have passed.
   ///
-  /// A sweep looks at every entry. One per eighth as many stores as there are entries keeps the
-  /// cost of a store constant; between two sweeps the least recently used goes even if another
-  /// entry has expired.
+  /// A sweep looks at every entry. One sweep per eighth as many stores as there are entries keeps
+  /// the cost of a store constant. Between two sweeps the least recently used entry goes even if
+  /// another one has expired.
   @inlinable
   mutating func sweepIfDue(
     besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
@@ -110,7 +110,7 @@ extension LRU {
   ) {
     guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else { return }
     storesSinceSweep = 0
-    // One that goes on in slices has nothing left to find out.
+    // A sweep in slices ends, because it would find nothing more.
     sweepSlot = 0
     earliestExpiry = .never
     var slot = slab.leastRecent
@@ -127,11 +127,11 @@ extension LRU {
 }
 
 extension LRU {
-  /// Evicts the least recently used until a share of the cost is given up, and lowers the limits to
-  /// what is left, once they are set again.
+  /// Evicts the least recently used entries until a share of the cost is freed, and sets ceilings
+  /// that lower the limits to the rest at the next `setLimits(_:at:)`.
   ///
-  /// Where entries cost nothing their count is what counts. An empty one keeps its limits, since it
-  /// has nothing to give up.
+  /// If all entries cost nothing, their number is reduced. An empty LRU keeps its limits, because
+  /// it has nothing to free.
   mutating func reduce(
     by share: Double, at now: PackedTime, into removals: inout Removals<Key, Value>
   ) {
@@ -145,13 +145,13 @@ extension LRU {
     }
   }
 
-  /// Takes back what lowers the limits, once they are set again.
+  /// Removes the ceilings, which restores the limits at the next `setLimits(_:at:)`.
   mutating func liftCeilings() {
     settings.costCeiling = .max
     settings.countCeiling = .max
   }
 
-  /// What stays of an amount; never nothing, or a limit of it would let nothing in.
+  /// The rest of an amount without a share; at least 1, because a limit of 0 would let nothing in.
   private static func rest(of amount: Int, without share: Double) -> Int {
     max(1, amount - Int((Double(amount) * share).rounded(.down)))
   }

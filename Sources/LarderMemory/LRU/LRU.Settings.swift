@@ -1,38 +1,38 @@
 extension LRU {
-  /// Limits as plain numbers, so that a store compares and does not unwrap, and the counters.
+  /// Limits as plain numbers, which a store compares without unwrapping, and the counters.
   ///
-  /// `Int.max` stands for no limit of cost, and the most slots for no limit of count.
+  /// `Int.max` means no cost limit, and the maximum number of slots no count limit.
   @usableFromInline
   struct Settings: Sendable {
-    /// The most that all entries may cost together.
+    /// The highest cost of all entries together.
     @usableFromInline
     var costLimit = Int.max
-    /// What a trim goes down to when they cost more.
+    /// The cost that a trim goes down to.
     @usableFromInline
     var costTarget = Int.max
     /// The most entries.
     @usableFromInline
     var countLimit = Slot.maximumCount
-    /// What a trim goes down to when there are more.
+    /// The count that a trim goes down to.
     @usableFromInline
     var countTarget = Slot.maximumCount
-    /// How long an entry stays without a use.
+    /// The longest time that an entry stays without a use.
     @usableFromInline
     var ageLimit: PackedSpan?
-    /// Whether uses are recorded with their times, so that `now` must be passed truly.
+    /// Whether times of use are recorded. If so, `now` must be the true time in each call.
     @usableFromInline
     var keepsTimes = false
-    /// What lowers the cost limit while memory is short.
+    /// A lower cost limit while memory is short.
     @usableFromInline
     var costCeiling = Int.max
-    /// What lowers the count limit while memory is short.
+    /// A lower count limit while memory is short.
     @usableFromInline
     var countCeiling = Int.max
-    /// What was counted, but for the commonest reads since the last time all entries were removed.
+    /// All counters, except for the commonest reads since all entries were last removed.
     @usableFromInline
     var counters = MemoryCounters()
 
-    /// No limits, no times, nothing counted.
+    /// Creates settings without limits and times, with counters at zero.
     @inlinable
     init() {}
   }

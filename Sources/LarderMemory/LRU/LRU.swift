@@ -1,15 +1,15 @@
-/// The memory tier as a value: what is kept, what has to go, and what an access means.
+/// The memory tier as a value: its entries, the choice of victims, and the effects of an access.
 ///
-/// It has no lock and no clock and releases nothing: whoever holds it passes the time in, and gets
-/// out what was removed. The order is that of use, exactly. When room is needed, entries go in this
+/// It has no lock and no clock and releases nothing: the caller passes the time in, and gets the
+/// removed entries out. The order is exactly that of use. When room is needed, entries go in this
 /// order: expired ones, then the least recently used until the cost fits, then until the count
-/// fits; past the age limit an entry counts as expired.
+/// fits. An entry past the age limit counts as expired.
 ///
 /// - Complexity: O(1) for each operation on one key, amortised where it removes several.
 @usableFromInline
 struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
-  // What a read writes comes first: with the lock before it and the ends of the list behind, it is
-  // in one cache line, which is all that two threads hand to each other beside the entries.
+  // The fields that a read writes come first. With the lock before them and the ends of the list
+  // after them they fill one cache line, the only one that two threads exchange beside the entries.
   /// Reads that found a value.
   @usableFromInline
   var hits = 0
@@ -19,23 +19,23 @@ struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// The entries.
   @usableFromInline
   var slab = Slab<Key, Value>()
-  /// What outlives the entries when all of them are removed.
+  /// The limits and counters, which stay when all entries are removed.
   @usableFromInline
   var settings: Settings
-  /// No entry expires before this point.
+  /// A lower bound of all expiries.
   @usableFromInline
   var earliestExpiry = PackedTime.never
-  /// The slot that a sweep in slices looks at next; 0 while none is going on.
+  /// The next slot of a sweep in slices; 0 while there is no sweep.
   @usableFromInline
   var sweepSlot: UInt32 = 0
-  /// What `earliestExpiry` will be when that sweep is over.
+  /// The value of `earliestExpiry` after that sweep.
   @usableFromInline
   var sweptExpiry = PackedTime.never
-  /// Stores since all entries were last looked through for expired ones.
+  /// The number of stores since the last pass over all entries for expired ones.
   @usableFromInline
   var storesSinceSweep = 0
 
-  /// Creates an empty one.
+  /// Creates an empty LRU.
   @inlinable
   init(_ settings: Settings = Settings()) {
     self.settings = settings
@@ -44,7 +44,7 @@ struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 }
 
 extension LRU {
-  /// Takes new limits; what no longer fits goes at the next `enforceLimits(at:into:)`.
+  /// Sets new limits. Entries that no longer fit go at the next `enforceLimits(at:into:)`.
   @usableFromInline
   mutating func setLimits(_ limits: MemoryLimits, at now: PackedTime) {
     settings.costLimit = min(limits.cost ?? .max, settings.costCeiling)
@@ -55,7 +55,7 @@ extension LRU {
     if settings.ageLimit != nil { keepTimes(from: now) }
   }
 
-  /// Begins to record the times of use; entries that are there count as used at `now`.
+  /// Starts to record the times of use. Existing entries count as used at `now`.
   @inlinable
   mutating func keepTimes(from now: PackedTime) {
     guard !settings.keepsTimes else { return }
@@ -63,7 +63,7 @@ extension LRU {
     settings.keepsTimes = true
   }
 
-  /// Whether there is an entry that time alone can make leave.
+  /// Whether there is an entry that can expire.
   @inlinable @inline(__always)
   var canExpire: Bool {
     settings.keepsTimes && slab.count > 0 && (earliestExpiry < .never || settings.ageLimit != nil)

@@ -1,6 +1,6 @@
 public import LarderSystem
 
-/// A point in time in 64 bits, ordered like one integer and exact to the nanosecond.
+/// A point in time in 64 bits, ordered like an integer and exact to the nanosecond.
 ///
 /// ```
 ///  63                        30 29                       0
@@ -9,7 +9,8 @@ public import LarderSystem
 ///  └───────────────────────────┴──────────────────────────┘
 /// ```
 ///
-/// Times before 1970 count as 1970, times after 2514 as the last one; never (2³³ s) lies within.
+/// Times before 1970 count as 1970, times after 2514 as the last one. The value for never (2³³ s)
+/// lies in between.
 @frozen
 @usableFromInline
 struct PackedTime: Hashable, Sendable {
@@ -32,7 +33,7 @@ struct PackedTime: Hashable, Sendable {
     }
   }
 
-  /// The start of 1970, which also stands for a time that nobody reads.
+  /// The start of 1970, also used for a time that is not read.
   @inlinable
   static var zero: PackedTime { PackedTime(bits: 0) }
 
@@ -40,7 +41,7 @@ struct PackedTime: Hashable, Sendable {
   @inlinable
   static var never: PackedTime { PackedTime(bits: 1 << 63) }
 
-  /// The point as the rest of the library has it.
+  /// The point in time as a `Timestamp`.
   @usableFromInline
   var timestamp: Timestamp {
     Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
@@ -83,7 +84,7 @@ struct PackedSpan: Hashable, Sendable {
   @usableFromInline
   var nanoseconds: Int64
 
-  /// Splits a duration that is not negative; what is longer than 500 years counts as that.
+  /// Splits a duration that is not negative; one longer than 500 years counts as 500 years.
   @usableFromInline
   init(_ duration: Duration) {
     let (whole, attoseconds) = duration.boundedComponents

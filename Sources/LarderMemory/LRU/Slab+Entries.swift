@@ -5,7 +5,7 @@ extension Slab {
     table.first(tag) { entries[$0.index].key == key }
   }
 
-  /// Adds an entry whose key is not there, as the most recently used.
+  /// Adds an entry with a new key, as the most recently used one.
   @inlinable
   mutating func insert(_ key: Key, _ value: Value, tag: UInt32, cost: Int) -> Slot {
     if count == table.capacity { table.grow() }
@@ -26,8 +26,8 @@ extension Slab {
     setCost(0, of: slot)
     unlink(slot)
     table.remove(links[slot.index].tag, slot)
-    // The link of a slot without an entry carries the free chain, and points back to itself, which
-    // that of an entry never does.
+    // The link of a free slot carries the free chain, and points back to itself, which the link of
+    // an entry never does.
     links[slot.index].next = free
     links[slot.index].previous = slot
     free = slot
@@ -35,7 +35,7 @@ extension Slab {
     return entries.move(at: slot.index)
   }
 
-  /// Returns a slot without an entry: the one freed last, else one that was never used.
+  /// Returns a free slot: the one freed last, else one that was never used.
   @inlinable
   mutating func takeFreeSlot() -> Slot {
     if free != .none {
@@ -48,7 +48,7 @@ extension Slab {
     return Slot(end &- 1)
   }
 
-  /// Doubles the columns. No slot below `end` is free then, so that all of them can be moved.
+  /// Doubles the columns. Called when no slot below `end` is free, so that all can be moved.
   @inlinable
   mutating func grow() {
     let used = Int(end)
@@ -60,14 +60,14 @@ extension Slab {
 }
 
 extension Slab {
-  /// What an entry costs.
+  /// The cost of an entry.
   @inlinable
   func cost(of slot: Slot) -> Int {
     let cost = links[slot.index].cost
     return cost == SlotLink.spilledCost ? spilledCosts[slot] ?? 0 : Int(cost)
   }
 
-  /// Sets what an entry costs, and keeps the total.
+  /// Sets the cost of an entry, and updates the total.
   @inlinable
   mutating func setCost(_ cost: Int, of slot: Slot) {
     totalCost += cost - self.cost(of: slot)
@@ -80,7 +80,7 @@ extension Slab {
     }
   }
 
-  /// Begins to keep times; the entries that are there count as used at `now`.
+  /// Starts to keep times. Existing entries count as used at `now`.
   @inlinable
   mutating func addTimes(at now: PackedTime) {
     guard !hasTimes else { return }
@@ -91,16 +91,17 @@ extension Slab {
 }
 
 extension Slab {
-  /// Moves to memory of the right size when less than an eighth of it is in use.
+  /// Moves the entries to less memory when less than an eighth of it is in use.
   ///
-  /// - Returns: Whether it did, so that entries have other slots now.
-  /// - Complexity: O(*n*), at most once for seven times as many removals.
+  /// - Returns: Whether it did, so that entries are in other slots now.
+  /// - Complexity: O(*n*), at most once per seven times as many removals.
   mutating func shrinkIfSparse() -> Bool {
     // Small slabs keep their memory: moving would cost more than it gives back.
     guard links.capacity > 1_024, count < links.capacity / 8 else { return false }
     var smaller = Slab(minimumCapacity: count)
     if hasTimes { smaller.addTimes(at: .zero) }
-    // From the least recent on, so that each insertion at the front keeps the order.
+    // From the least recent one on, because each insertion at the front makes an entry the most
+    // recent.
     while leastRecent != .none {
       let old = leastRecent
       let (tag, cost) = (links[old.index].tag, cost(of: old))

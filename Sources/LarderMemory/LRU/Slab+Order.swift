@@ -2,7 +2,7 @@ extension Slab {
   /// Makes an entry the most recently used.
   @inlinable @inline(__always)
   mutating func moveToFront(_ slot: Slot) {
-    // The most recently used one again, which repeated reads of one key are.
+    // Repeated reads of one key find it at the front already.
     guard mostRecent != slot else { return }
     unlink(slot)
     linkAtFront(slot)
@@ -16,7 +16,7 @@ extension Slab {
     if next == .none { leastRecent = previous } else { links[next.index].previous = previous }
   }
 
-  /// Puts an entry that is not in the list before the first.
+  /// Puts an entry that is not in the list at its front.
   @inlinable @inline(__always)
   mutating func linkAtFront(_ slot: Slot) {
     let first = mostRecent

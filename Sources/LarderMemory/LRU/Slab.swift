@@ -1,28 +1,27 @@
 /// Entries in numbered slots, found by key and kept in the order of their use.
 ///
-/// There is one allocation per column and none per entry. A list of links runs through the slots in
-/// use, most recent first; a chain runs through the free ones. It
-/// decides nothing: which entry has to go is the business of `LRU`.
+/// There is one allocation per column and none per entry. A list links the slots in use, most
+/// recent first; a chain links the free ones. `LRU` decides which entries to remove.
 ///
 /// - Complexity: O(1) for each operation; growing is O(*n*), once per doubling.
 @usableFromInline
 struct Slab<Key: Hashable, Value>: ~Copyable {
-  /// The entry used last, or none.
+  /// The most recently used entry, or none.
   @usableFromInline
   var mostRecent = Slot.none
-  /// The entry used longest ago, or none.
+  /// The least recently used entry, or none.
   @usableFromInline
   var leastRecent = Slot.none
-  /// From keys to slots.
+  /// The map from keys to slots.
   @usableFromInline
   var table: SlotTable
-  /// From slot to slot in the order of use.
+  /// The links between slots in the order of use.
   @usableFromInline
   var links: SlotBuffer<SlotLink>
   /// Keys and values; slot 0 holds none.
   @usableFromInline
   var entries: SlotBuffer<Entry>
-  /// As long as `links` when `hasTimes`, else empty.
+  /// The times, as many as `links` if `hasTimes`, else none.
   @usableFromInline
   var times: SlotBuffer<SlotTimes>
   /// Whether times are kept.
@@ -37,7 +36,7 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
   /// The number of entries.
   @usableFromInline
   var count = 0
-  /// The sum of their costs.
+  /// The sum of the entries' costs.
   @usableFromInline
   var totalCost = 0
   /// The costs of 4 GiB and more.
@@ -64,7 +63,7 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
 }
 
 extension Slab {
-  /// A key and its value, side by side since a hit reads both.
+  /// A key and its value, side by side because a hit reads both.
   @usableFromInline
   struct Entry {
     @usableFromInline

@@ -3,15 +3,15 @@ public import LarderSystem
 
 /// The number of an entry's place in a slab.
 ///
-/// Zero is no entry: it marks an empty bucket of the table, and the ends of the free list and of the
-/// list of uses.
+/// Zero means no entry: it marks an empty bucket of the table, and the ends of the free chain and
+/// of the list of uses.
 @frozen
 @usableFromInline
 struct Slot: Hashable, Sendable {
   @usableFromInline
   var number: UInt32
 
-  /// Names a place by its number.
+  /// Creates a slot from its number.
   @inlinable
   init(_ number: UInt32) {
     self.number = number
@@ -21,23 +21,23 @@ struct Slot: Hashable, Sendable {
   @inlinable
   static var none: Slot { Slot(0) }
 
-  /// The number as the buffers take it.
+  /// The number as an index into the buffers.
   @inlinable
   var index: Int { Int(number) }
 
-  /// The most entries of one slab; a cache at this size evicts as if it were its count limit.
+  /// The most entries of one slab. A full cache evicts as if this were its count limit.
   @inlinable
   static var maximumCount: Int { Int(UInt32.max >> 1) }
 }
 
-/// When a value that is being stored expires, and how a use moves that.
+/// The expiry of a value that is being stored, and the way a use moves it.
 @frozen
 @usableFromInline
 struct SlotDeadline: Hashable, Sendable {
-  /// The value is gone from this point on.
+  /// The time from which the value is invalid.
   @usableFromInline
   var expiry: PackedTime
-  /// How a use moves that.
+  /// The way a use moves the expiry.
   @usableFromInline
   var lifetime: SlotLifetime
 
@@ -62,7 +62,7 @@ struct SlotDeadline: Hashable, Sendable {
       }
   }
 
-  /// The deadline with an expiry no later than another one, which uses move only if it `slides`.
+  /// The deadline with the expiry limited to `ceiling`. Uses move it only if it `slides`.
   @usableFromInline
   func capped(at ceiling: Timestamp, slides: Bool) -> SlotDeadline {
     SlotDeadline(
@@ -70,11 +70,11 @@ struct SlotDeadline: Hashable, Sendable {
   }
 }
 
-/// How a use moves an entry's expiry, in four bytes.
+/// The way a use moves an entry's expiry, in four bytes.
 @frozen
 @usableFromInline
 struct SlotLifetime: Hashable, Sendable {
-  /// The seconds, or the largest number for none.
+  /// The lifetime in seconds, or the largest number for none.
   @usableFromInline
   var code: UInt32
 
@@ -87,15 +87,16 @@ struct SlotLifetime: Hashable, Sendable {
   @inlinable
   static var fixed: SlotLifetime { SlotLifetime(code: .max) }
 
-  /// The seconds that a use gives anew, or nil when it gives none.
+  /// The lifetime that starts again with a use, or nil for none.
   @inlinable
   var seconds: UInt32? { code == .max ? nil : code }
 
-  /// The lifetime as the disk tier has it.
+  /// The lifetime as the type of the disk tier.
   var lifetime: Lifetime { code == .max ? .fixed : .seconds(code) }
 }
 
-/// An entry's neighbours in the order of use, with what evicting it has to know, in 16 bytes.
+/// An entry's neighbours in the order of use, with its tag and cost, which evicting it needs, in 16
+/// bytes.
 ///
 /// ```
 ///  0        4        8        12       16
@@ -104,22 +105,23 @@ struct SlotLifetime: Hashable, Sendable {
 ///  └────────┴────────┴────────┴────────┘
 /// ```
 ///
-/// They lie apart from keys and values, so that moving an entry to the front touches no key: four
-/// neighbours share a cache line. The tag finds the entry's bucket again without its key.
+/// Links are kept apart from keys and values, so that moving an entry to the front touches no key:
+/// four links share a cache line. The tag finds the entry's bucket in the table without its key.
 @frozen
 @usableFromInline
 struct SlotLink: Sendable {
-  /// The entry used next after this one; none for the most recently used.
+  /// The entry used next after this one; none for the most recently used. In a free slot, the slot
+  /// itself.
   @usableFromInline
   var previous: Slot
-  /// The entry used last before this one; none for the least recently used. The next free slot,
-  /// while the slot is free.
+  /// The entry used last before this one; none for the least recently used. In a free slot, the
+  /// next free slot.
   @usableFromInline
   var next: Slot
   /// The half of the key's hash that the table keeps.
   @usableFromInline
   var tag: UInt32
-  /// What the entry costs; `spilledCost` when that is more than the field can hold.
+  /// The cost of the entry; `spilledCost` if it is more than the field can hold.
   @usableFromInline
   var cost: UInt32
 
@@ -131,22 +133,22 @@ struct SlotLink: Sendable {
     self.cost = cost
   }
 
-  /// Marks a cost that a dictionary beside the slab holds, since it is 4 GiB or more.
+  /// The mark for a cost of 4 GiB or more, which a dictionary beside the slab holds.
   @inlinable
   static var spilledCost: UInt32 { .max }
 }
 
-/// When an entry was last used and when it expires, kept only while a cache has to know.
+/// The last use and the expiry of an entry, kept only while a cache needs them.
 @frozen
 @usableFromInline
 struct SlotTimes: Sendable {
-  /// The entry is gone from this point on.
+  /// The time from which the entry is invalid.
   @usableFromInline
   var expiry: PackedTime
   /// The last use.
   @usableFromInline
   var lastUse: PackedTime
-  /// How a use moves the expiry.
+  /// The way a use moves the expiry.
   @usableFromInline
   var lifetime: SlotLifetime
 
@@ -159,7 +161,7 @@ struct SlotTimes: Sendable {
 }
 
 extension SlotTimes {
-  /// Records a use, which may move the expiry later and never earlier.
+  /// Records a use, which may move the expiry, but only to a later time.
   @inlinable
   mutating func use(_ extending: ExpirationExtending, at now: PackedTime) {
     lastUse = now

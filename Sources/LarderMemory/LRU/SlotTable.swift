@@ -1,4 +1,4 @@
-/// The way from a key's hash to its slot: open addressing over words of tag and slot.
+/// The map from a key's hash to its slot: open addressing over words of tag and slot.
 ///
 /// ```
 ///  63                       32 31                       0
@@ -8,10 +8,10 @@
 ///  └──────────────────────────┴──────────────────────────┘
 /// ```
 ///
-/// An entry's home is the bucket named by the upper bits of its tag, so that probing, removing and
-/// growing read this array alone: no entry is touched before all 32 bits of the tag agree. Entries
-/// whose home is taken go to the next free bucket; removing one closes the gap, without tombstones.
-/// At most three quarters of the buckets are taken.
+/// An entry's home is the bucket given by the upper bits of its tag, so probing, removing and
+/// growing read only this array: no entry is touched before all 32 bits of the tag agree. An entry
+/// whose home is taken goes to the next free bucket. Removing one closes the gap, without
+/// tombstones. At most three quarters of the buckets are taken.
 @usableFromInline
 struct SlotTable: ~Copyable {
   /// Tag and slot of each bucket; 0 for an empty one.
@@ -20,7 +20,7 @@ struct SlotTable: ~Copyable {
   /// The number of buckets less one.
   @usableFromInline
   var mask: Int
-  /// The distance by which a word is shifted to give its home.
+  /// The shift that turns a word into its home.
   @usableFromInline
   var shift: UInt64
 
@@ -32,11 +32,11 @@ struct SlotTable: ~Copyable {
     shift = UInt64(64 - bits)
   }
 
-  /// The most entries it holds before it must grow.
+  /// The most entries before the table must grow.
   @inlinable
   var capacity: Int { (mask + 1) / 4 * 3 }
 
-  /// The fewest bits with room for a number of entries.
+  /// The fewest bits for a table that holds a number of entries.
   @inlinable
   static func bits(forCount count: Int) -> Int {
     var bits = 2
@@ -44,7 +44,7 @@ struct SlotTable: ~Copyable {
     return bits
   }
 
-  /// What a bucket holds.
+  /// The content of a bucket.
   @inlinable @inline(__always)
   static func word(_ tag: UInt32, _ slot: Slot) -> UInt64 {
     UInt64(tag) << 32 | UInt64(slot.number)
@@ -73,7 +73,7 @@ extension SlotTable {
     }
   }
 
-  /// Puts a slot that is not there into the first free bucket from its home on.
+  /// Puts a new slot into the first free bucket from its home on.
   @inlinable
   mutating func insert(_ tag: UInt32, _ slot: Slot) {
     let word = Self.word(tag, slot)
@@ -82,7 +82,7 @@ extension SlotTable {
     words[bucket] = word
   }
 
-  /// Removes a slot that is there, and moves back those that had to give way to it.
+  /// Removes a slot, and moves later slots back into the gap where they may go.
   @inlinable
   mutating func remove(_ tag: UInt32, _ slot: Slot) {
     let target = Self.word(tag, slot)
@@ -91,7 +91,7 @@ extension SlotTable {
     var bucket = (hole &+ 1) & mask
     while words[bucket] != 0 {
       let word = words[bucket]
-      // It may move into the hole if its home does not lie between the two.
+      // This word may move into the hole if its home is not between the two.
       if (bucket &- home(of: word)) & mask >= (bucket &- hole) & mask {
         words[hole] = word
         hole = bucket

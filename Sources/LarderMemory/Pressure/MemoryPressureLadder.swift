@@ -1,13 +1,13 @@
 import LarderBasics
 import LarderSystem
 
-/// Which step follows which signal at which time: a decision without clock, thread or cache.
+/// The rule that maps signals and their times to steps, without clock, thread or cache.
 struct MemoryPressureLadder: Sendable {
-  /// What the first signal costs.
+  /// The share that the first signal gives up.
   let share: Double
-  /// A signal within this time of the one before costs everything.
+  /// A signal within this time after the last one gives up everything.
   let escalation: Duration
-  /// How long no signal must come until limits are restored.
+  /// The time without a signal after which the limits are restored.
   let recovery: Duration
   /// The latest signal; nil while memory is not short.
   private(set) var lastSignal: MonotonicTime?
@@ -18,10 +18,11 @@ struct MemoryPressureLadder: Sendable {
     self.recovery = recovery
   }
 
-  /// When limits are to be restored if no signal comes before; nil when they are as they were set.
+  /// The time at which the limits are restored if no signal comes before; nil while they are not
+  /// lowered.
   var deadline: MonotonicTime? { lastSignal?.advanced(by: recovery) }
 
-  /// The step that a signal asks for.
+  /// Returns the step for a signal.
   mutating func signal(at now: MonotonicTime) -> MemoryPressureStep {
     defer { lastSignal = now }
     guard let lastSignal, now.duration(since: lastSignal) <= escalation else {
@@ -30,13 +31,13 @@ struct MemoryPressureLadder: Sendable {
     return .empty
   }
 
-  /// The step that time alone asks for.
+  /// Returns the step that is due without a signal, if any.
   mutating func step(at now: MonotonicTime) -> MemoryPressureStep? {
     guard let deadline, deadline <= now else { return nil }
     return end()
   }
 
-  /// The step that the end of watching asks for: nobody would restore the limits later.
+  /// Returns the step for the end of watching, because nothing would restore the limits later.
   mutating func end() -> MemoryPressureStep? {
     guard lastSignal != nil else { return nil }
     lastSignal = nil
@@ -44,7 +45,7 @@ struct MemoryPressureLadder: Sendable {
   }
 }
 
-/// What is to be done about memory's being short.
+/// A step in response to a change of memory pressure.
 public enum MemoryPressureStep: Sendable, Hashable {
   /// Give up a share of what is held, above 0 and below 1, and hold no more than the rest.
   case reduce(share: Double)
@@ -54,33 +55,33 @@ public enum MemoryPressureStep: Sendable, Hashable {
   case restore
 }
 
-/// What gives memory up when it is short: the memory tier, a cache with two tiers, or a type of
-/// your own.
+/// A cache that frees memory when memory is short: the memory tier, a cache with two tiers, or a
+/// type of your own.
 public protocol MemoryPressureResponding: AnyObject, Sendable {
-  /// Does what a step says. Called on the monitor's thread, one step after the other.
+  /// Carries out a step. Called on the monitor's thread, one step after the other.
   func respond(to step: MemoryPressureStep)
 }
 
-/// What a monitor watches and what it has done: a snapshot that does not change.
+/// The source that a monitor watches and its counters: a snapshot that does not change.
 ///
 /// | event | counter |
 /// |---|---|
 /// | the kernel or the application signals | `signals`, and `reductions` or `emptyings` |
 /// | the limits are restored | `restorations` |
 public struct MemoryPressureStatus: Sendable, Hashable {
-  /// What tells the monitor that memory is short.
+  /// The source of the signals that memory is short.
   @nonexhaustive
   public enum Source: Sendable, Hashable {
-    /// The file in which the kernel tells of the pressure on a cgroup or on the machine.
+    /// The kernel's file about the memory pressure on a cgroup or on the machine.
     case file(String)
-    /// A descriptor that was handed in.
+    /// A descriptor that was passed in.
     case descriptor
-    /// Nothing: the kernel offers none, or it may not be used, or there is no more. The sentence
-    /// says which. Signals of the application still count.
+    /// No source: the kernel offers none, or it may not be used, or it is gone. The sentence says
+    /// which. Signals of the application still count.
     case none(reason: String)
   }
 
-  /// What tells the monitor that memory is short.
+  /// The source of the signals that memory is short.
   public internal(set) var source: Source
   /// Whether limits are lowered.
   public internal(set) var isUnderPressure = false
@@ -97,13 +98,13 @@ public struct MemoryPressureStatus: Sendable, Hashable {
     self.source = source
   }
 
-  /// Whether something tells the monitor that memory is short.
+  /// Whether there is a source of signals.
   public var isWatching: Bool {
     if case .none = source { return false }
     return true
   }
 
-  /// Counts a step that was decided on.
+  /// Counts a step and records whether limits are lowered.
   mutating func count(_ step: MemoryPressureStep) {
     isUnderPressure = step != .restore
     switch step {
@@ -115,13 +116,14 @@ public struct MemoryPressureStatus: Sendable, Hashable {
 }
 
 extension MemoryCache: MemoryPressureResponding {
-  /// Gives memory up, or takes the right to it back.
+  /// Evicts values and lowers the limit, or restores it.
   ///
   /// `.reduce` evicts the least recently used values until a share of their cost is gone, and
-  /// lowers the limit to what is left; `.empty` evicts all; `.restore` puts the limit back to what
-  /// it was set to, and the cache grows as values are stored. ``costLimit`` and ``countLimit`` tell
-  /// and take what is set, lowered or not. While the limit is lowered, a value that costs more than
-  /// it is rejected as too large. With several stripes each gives up its share.
+  /// lowers the limit to what is left. `.empty` evicts all values. `.restore` sets the limit back
+  /// to the set one, and the cache grows as values are stored. ``costLimit`` and ``countLimit``
+  /// always read and write the set limit, not the lowered one. While the limit is lowered, a value
+  /// that costs more than it is rejected as too large. With several stripes, each gives up its
+  /// share.
   ///
   /// A share that is not above 0 and below 1 traps.
   ///

@@ -1,37 +1,37 @@
 package import LarderSystem
 
 extension MemoryPressureMonitor {
-  /// When memory counts as short, and what follows.
+  /// The settings of a monitor: when memory counts as short, and the response.
   public struct Configuration: Sendable {
-    /// Whose memory is watched. The default is `.automatic`.
+    /// The scope of the watch. The default is `.automatic`.
     public var scope = Scope.automatic
-    /// How long tasks must have waited for memory within a ``window`` for a signal. The default is
-    /// 150 ms.
+    /// The time that tasks must have waited for memory within a ``window`` for a signal. The
+    /// default is 150 ms.
     public var threshold = Duration.milliseconds(150)
     /// The time in which the waits are added up, and in which the kernel gives at most one signal:
     /// 2, 4, 6, 8 or 10 s. The default is 2 s.
     ///
-    /// The kernel takes others only from processes with CAP_SYS_RESOURCE.
+    /// The kernel takes other values only from processes with CAP_SYS_RESOURCE.
     public var window = Duration.seconds(2)
-    /// The share that is given up at the first signal, above 0 and below 1. The default is 0.5.
+    /// The share given up at the first signal, above 0 and below 1. The default is 0.5.
     public var share = 0.5
-    /// A signal that follows another within this time costs everything; one that comes later, a
+    /// A signal within this time after another one gives up everything; a later signal gives up a
     /// share of what is left. The default is 10 s.
     public var escalationTime = Duration.seconds(10)
-    /// How long no signal must come until the limits are restored. The default is 60 s.
+    /// The time without a signal after which the limits are restored. The default is 60 s.
     public var recoveryTime = Duration.seconds(60)
-    /// Told of each step after the caches have taken it, on the monitor's thread. The default is
-    /// nil.
+    /// Called with each step after the caches have carried it out, on the monitor's thread. The
+    /// default is nil.
     public var stepListener: (@Sendable (MemoryPressureStep) -> Void)?
 
     /// Creates the default settings.
     public init() {}
   }
 
-  /// Whose memory is watched.
+  /// The scope of a watch.
   public enum Scope: Sendable, Hashable {
-    /// The process's own cgroup, where it has one that may be watched, else the machine. The waits
-    /// of a group are those of its tasks, whether its own limit or the machine's causes them.
+    /// The process's own cgroup if it has one that may be watched, else the machine. The waits of a
+    /// group are those of its tasks, whether its own limit or the machine's causes them.
     case automatic
     /// The machine.
     case machine
@@ -39,7 +39,7 @@ extension MemoryPressureMonitor {
 }
 
 extension MemoryPressureMonitor.Configuration {
-  /// Traps on settings that make no sense, with a sentence.
+  /// Traps, with a message, if a setting is out of its range.
   func checkPreconditions() {
     precondition(
       [2, 4, 6, 8, 10].contains { window == .seconds($0) }, "window must be 2, 4, 6, 8 or 10 s")
@@ -57,7 +57,7 @@ extension MemoryPressureMonitor.Configuration {
 }
 
 extension MemoryPressureMonitor.Configuration {
-  /// What there is to watch.
+  /// The result of opening a source.
   package enum Opening: ~Copyable {
     case opened(PressureSource, MemoryPressureStatus.Source)
     case failed(MemoryPressureStatus.Source)
@@ -68,10 +68,10 @@ extension MemoryPressureMonitor.Configuration {
     openSource(scope == .machine ? [] : PressureFile.ownGroup, or: PressureFile.machine)
   }
 
-  /// Opens the first of some files that may be watched; when none may, the last says why.
+  /// Opens the first of some files that may be watched. If none may, returns the error of the last.
   func openSource(_ files: [String], or last: String) -> Opening {
     for path in files {
-      // A group's file is absent in version 1 and mostly read-only in containers.
+      // Version 1 of cgroups has no such file, and in containers it is mostly read-only.
       do throws(Errno) { return try open(path) } catch { continue }
     }
     do throws(Errno) {

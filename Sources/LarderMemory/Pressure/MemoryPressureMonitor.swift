@@ -1,34 +1,34 @@
 import LarderSystem
 import Synchronization
 
-/// Makes caches give memory up when the kernel says that tasks wait for it, and grow again later.
+/// A monitor that makes caches free memory while the kernel reports that tasks wait for it.
 ///
 /// ```swift
 /// let monitor = MemoryPressureMonitor()
 /// monitor.attach(cache)
 /// ```
 ///
-/// At the first signal each attached cache evicts a share of what it holds, half by default, and
-/// stays at what is left; at a second one soon after it evicts everything. When no signal came for
-/// a while, limits are what they were set to, and the caches grow as values are stored.
+/// At the first signal, each attached cache evicts a share of its contents, half by default, and
+/// does not grow beyond the rest. At a second signal soon after, it evicts everything. After some
+/// time without a signal, the limits are restored, and the caches grow as values are stored.
 ///
-/// The signals are those of the kernel's pressure stall information. Where there is none, or it may
-/// not be used, the monitor does nothing unless the application signals; ``status`` tells.
+/// The signals are those of the kernel's pressure stall information. If there is none, or it may
+/// not be used, the monitor does nothing unless the application signals; see ``status``.
 ///
-/// Safe from any thread. One thread and two descriptors live as long as the monitor; caches are not
-/// kept alive. When the monitor ends it restores the limits. In a forked child it does nothing.
-/// Source: the kernel's Documentation/accounting/psi.rst.
+/// Safe to use from any thread. One thread and two descriptors live as long as the monitor. It does
+/// not keep caches alive. When the monitor ends, it restores the limits. In a forked child it does
+/// nothing. Source: the kernel's Documentation/accounting/psi.rst.
 public final class MemoryPressureMonitor: Sendable {
   /// The settings that the monitor was made with.
   public let configuration: Configuration
   private let watch: MemoryPressureWatch?
-  /// What is to be told when the system gave no descriptor for a watch.
+  /// The status if the system gave no descriptor or thread for a watch.
   private let statusWithoutWatch: MemoryPressureStatus
   private let forkCount = ProcessIdentity.forkCount
 
-  /// Begins to watch. Traps on settings that make no sense.
+  /// Starts to watch. Traps on settings that are out of their range.
   ///
-  /// It never fails: what keeps it from watching is in ``status``.
+  /// Never fails: if the monitor cannot watch, ``status`` has the reason.
   public convenience init(_ configuration: Configuration = Configuration()) {
     configuration.checkPreconditions()
     switch configuration.openSource() {
@@ -37,7 +37,7 @@ public final class MemoryPressureMonitor: Sendable {
     }
   }
 
-  /// Begins to watch a descriptor by a clock.
+  /// Starts to watch a given source, by a given clock.
   init(
     _ configuration: Configuration, _ source: consuming PressureSource,
     named name: MemoryPressureStatus.Source,
@@ -60,15 +60,15 @@ public final class MemoryPressureMonitor: Sendable {
     watch?.askToStop()
   }
 
-  /// What is watched and what was done. Source: ``MemoryPressureStatus``.
+  /// The source and the counters. Source: ``MemoryPressureStatus``.
   public var status: MemoryPressureStatus {
     watch?.state.withLock { $0.status } ?? statusWithoutWatch
   }
 }
 
 extension MemoryPressureMonitor {
-  /// Lets a cache take the steps from the next one on. It is not kept alive; once more is no
-  /// change.
+  /// Attaches a cache, which takes all steps from the next one on. It is not kept alive. Attaching
+  /// it again changes nothing.
   ///
   /// - Complexity: O(n) for n caches that are attached.
   public func attach(_ cache: some MemoryPressureResponding) {
@@ -77,10 +77,10 @@ extension MemoryPressureMonitor {
     }
   }
 
-  /// Lets a cache take no more steps, after one that restores its limits if they may be lowered.
+  /// Detaches a cache. If its limits may be lowered, it is told to restore them.
   ///
-  /// A step that the monitor's thread is at may still reach the cache, and is followed by one that
-  /// restores.
+  /// A step that is being carried out may still reach the cache, and is then followed by
+  /// `.restore`.
   ///
   /// - Complexity: O(n) for n caches that are attached.
   public func detach(_ cache: some MemoryPressureResponding) {
@@ -91,10 +91,10 @@ extension MemoryPressureMonitor {
     if mayBeLowered == true { cache.respond(to: .restore) }
   }
 
-  /// Does on the monitor's thread what a signal of the kernel does.
+  /// Acts on the monitor's thread as on a signal of the kernel.
   ///
-  /// For signals that only the application has, and to see what it does under pressure. Signals
-  /// that come before the thread looks count as one.
+  /// Use it for signals that only the application has, or to test the application under pressure.
+  /// Signals that come before the thread looks count as one.
   public func signal() {
     guard let watch else { return }
     watch.state.withLock { $0.ownSignals += 1 }
@@ -106,8 +106,8 @@ extension MemoryPressureMonitor {
 
   /// Ends the watch, restores the limits, and returns when the thread is past its last step.
   ///
-  /// Called by a cache or a listener during a step it returns at once. The monitor's end does the
-  /// same and waits for nothing.
+  /// If a cache or a listener calls it during a step, it returns at once. The deinitialiser does
+  /// the same without waiting.
   public func stop() {
     guard let watch, forkCount == ProcessIdentity.forkCount else { return }
     watch.askToStop()

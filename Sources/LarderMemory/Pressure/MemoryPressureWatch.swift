@@ -1,15 +1,15 @@
 import LarderSystem
 import Synchronization
 
-/// What a monitor and its thread share. The thread holds this and not the monitor, whose end is
-/// what ends the thread.
+/// The state that a monitor and its thread share. The thread holds this object and not the monitor,
+/// because the monitor's deinitialiser ends the thread.
 package final class MemoryPressureWatch: Sendable {
-  /// What the lock protects.
+  /// The state under the lock.
   package struct State: Sendable {
     var ladder: MemoryPressureLadder
     var status: MemoryPressureStatus
     var responders: [ObjectIdentifier: Responder] = [:]
-    /// Signals of the application that the thread has not seen.
+    /// Signals of the application that the thread has not handled.
     var ownSignals = 0
     var isStopping = false
     var thread: ThreadIdentity?
@@ -26,7 +26,7 @@ package final class MemoryPressureWatch: Sendable {
   let now: @Sendable () -> MonotonicTime
   private let listener: (@Sendable (MemoryPressureStep) -> Void)?
   private let bell: EventDescriptor
-  /// Until the thread takes it.
+  /// The source, until the thread takes it.
   private let source: ForkSafeMutex<PressureSource>
 
   init(
@@ -41,10 +41,10 @@ package final class MemoryPressureWatch: Sendable {
     self.now = now
   }
 
-  /// Makes the thread look again at what it shares.
+  /// Wakes the thread to look at the state again.
   func ring() { bell.raise() }
 
-  /// Makes the thread end after the step that it may be in.
+  /// Makes the thread end, after the step that it may be in.
   func askToStop() {
     state.withLock { $0.isStopping = true }
     ring()
@@ -59,7 +59,7 @@ package final class MemoryPressureWatch: Sendable {
     }
   }
 
-  /// The thread: waits, decides, and lets the caches act, until the monitor ends.
+  /// The body of the thread: waits, decides, and makes the caches act, until the monitor ends.
   func run() {
     var source = PressureSource.silent
     self.source.withLock { swap(&$0, &source) }
@@ -73,7 +73,7 @@ package final class MemoryPressureWatch: Sendable {
       decide(outcome.isSignalled)
     }
     perform(state.withLock { $0.ladder.end() })
-    // The descriptor is closed before anybody who waits for the end hears of it.
+    // The descriptor is closed before the threads in `waitForEnd()` are woken.
     source = .silent
     state.withLock { state in
       if state.status.isWatching { state.status.source = .none(reason: "stopped") }
@@ -87,7 +87,7 @@ package final class MemoryPressureWatch: Sendable {
     do throws(Errno) {
       return try source.wait(or: bell, timeout: timeout)
     } catch {
-      // Without memory for a wait there is none for the caches either.
+      // If there is no memory for a wait, memory is short: this counts as a signal.
       stop(because: error)
       return PressureSource.Outcome(isSignalled: true)
     }
@@ -100,7 +100,7 @@ package final class MemoryPressureWatch: Sendable {
     }
   }
 
-  /// Takes the steps that time and signals ask for. Signals that are told together count as one.
+  /// Carries out the steps for time and signals. Signals that arrive together count as one.
   private func decide(_ isSignalled: Bool) {
     let now = now()
     perform(state.withLock { $0.ladder.step(at: now) })
@@ -118,14 +118,15 @@ package final class MemoryPressureWatch: Sendable {
     guard let step else { return }
     let responders = state.withLock { state in
       state.status.count(step)
-      // Held until the end of the function: the last reference to a cache must not end in the lock.
+      // Held until the end of the function, so that the last reference to a cache is not released
+      // under the lock.
       let living = state.responders.compactMapValues { $0.object }
       state.responders = state.responders.filter { living[$0.key] != nil }
       return living
     }
     for (identity, responder) in responders {
       responder.respond(to: step)
-      // A cache that was detached meanwhile was restored by that, maybe before the step reached it.
+      // `detach(_:)` restored the cache, perhaps before this step reached it.
       if step != .restore && !isAttached(identity) { responder.respond(to: .restore) }
     }
     listener?(step)
