@@ -10,8 +10,9 @@ import Synchronization
 /// Reads never wait for the scan that finds out what the directory holds; totals and trims do.
 /// Objects of one process on one directory share an index and their limits.
 ///
-/// An operation throws `CacheError` for what the caller can act on. What a cache can shrug off,
-/// such as a damaged file or one that was removed meanwhile, is a miss, counted in `statistics`.
+/// An operation throws `CacheError` for what the caller can act on. A harmless
+/// failure, such as a damaged file or one that was removed meanwhile, is a miss, counted by reason
+/// in `statistics`.
 public final class DiskCache: Sendable {
   package let engine: DiskEngine
   /// The threads of asynchronous operations. In a forked child they are others, which tell that the

@@ -24,7 +24,7 @@ extension Failure {
       case .directoryMissing: Self.sentence(onMissing: directory)
       case .notADirectory: "\(name) is no directory; name the directory of a cache"
       case .unsafeDirectory:
-        "others own \(name) or can write to it; chmod go-w it, or use a directory of your own"
+        "another user owns \(name) or can write to it; chmod go-w it, or use one of your own"
       case .permissionDenied where error.operation == "open":
         "\(name) cannot be opened; check its owner and mode"
       default: error.description

@@ -159,7 +159,7 @@ package enum DirectoryMaking {
     do throws(Errno) {
       try step()
     } catch {
-      // Refused: backups and outside reads lose a convenience, entries lose nothing.
+      // Refused: backups include the directory or `cat` counts as a use; entries lose nothing.
     }
   }
 }

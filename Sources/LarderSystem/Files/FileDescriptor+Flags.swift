@@ -10,14 +10,14 @@ extension FileDescriptor {
   private static let setFlags: UInt = 0x4008_6602
   private static let noAtimeFlag: Int = 0x80
 
-  /// Whether outside reads leave the atime of files made in this directory alone.
+  /// Whether reads by other programs leave the atime of files made in this directory alone.
   ///
   /// Corresponds to `ioctl(FS_IOC_GETFLAGS)` and FS_NOATIME_FL.
   func hasNoAtimeFlag() throws(Errno) -> Bool {
     try inodeFlags() & Self.noAtimeFlag != 0
   }
 
-  /// Keeps outside reads from moving the atime of files made in this directory from now on.
+  /// Keeps reads by other programs from moving the atime of files made here from now on.
   ///
   /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs hand down to
   /// new files.

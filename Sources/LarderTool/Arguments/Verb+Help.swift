@@ -33,7 +33,7 @@ extension Verb {
     help.paragraph(
       """
       Options may stand anywhere; -- ends them. Data goes to stdout and talk to stderr; \
-      when nobody reads stdout any more, the status is 141, as if by SIGPIPE. \
+      when the reader of stdout has gone, the status is 141, as if by SIGPIPE. \
       larder VERB --help says more, larder --version names the release.
       """)
     return help.text

@@ -55,13 +55,13 @@ enum ManualPage {
     page.section("VALUES")
     page.item("SIZE", ByteCount.accepted + ". Decimals round down.")
     page.item("D", TimeSpan.accepted + ". A number alone means seconds.")
-    page.item("KEY", "Any bytes that an argument can hold; --key-file takes the others.")
+    page.item("KEY", "Any bytes that an argument can hold; --key-file takes any other key.")
   }
 
   private static func addStatus(to page: inout Roff) {
     page.section("EXIT STATUS")
     for code in ExitCode.allCases { page.item("\(code.rawValue)", code.meaning + ".") }
-    page.item("141", "nobody reads stdout any more, as if by SIGPIPE.")
+    page.item("141", "the reader of stdout has gone, as if by SIGPIPE.")
   }
 
   private static func addSurroundings(to page: inout Roff) {

@@ -24,7 +24,7 @@ extension MissReason {
     case .otherKey: "the file of that name belongs to another key with the same MD5"
     case .otherVersion: "the file was written by another version of the format"
     case .foreign: "what has the file's name is no regular file"
-    case .otherOwner: "the file belongs to somebody who is not trusted here"
+    case .otherOwner: "the file belongs to a user whose files do not count in this directory"
     case .oversized: "the file is longer than the limit allows"
     case .unproven: "the file does not prove its key, or on this file system its content"
     case .unreadable: "the file cannot be read; check its owner and mode"

@@ -16,7 +16,8 @@ extension Call {
     let cache = try openForReading()
     let survey = try onCache { () throws(CacheError) in try cache.survey() }
     if cache.statistics.isDirectoryUnsafe {
-      console.say("others own the directory or can write to it: what they plant would be served")
+      console.say(
+        "another user owns the directory or can write to it: files planted there would be served")
     }
     let ground = try onCache { () throws(CacheError) in try Ground(of: cache) }
     if isJSON {

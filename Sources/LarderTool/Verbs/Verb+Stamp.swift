@@ -4,7 +4,7 @@ extension Verb {
   /// `larder stamp`
   static let stamp = Verb(
     name: "stamp",
-    summary: "Give entries that were edited or made by hand their stamps and attribute again",
+    summary: "Make files that were edited or made by hand valid entries",
     synonyms: ["bless", "touch", "renew", "sign"],
     operands: [
       .directory,

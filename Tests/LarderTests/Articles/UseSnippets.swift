@@ -65,7 +65,7 @@ func lookInside(
     print(entry.name, entry.byteCount, entry.lastAccess.seconds)
   }
   let survey = try cache.survey()
-  print("\(survey.entryCount) entries, \(survey.foreignCount) things of others")
+  print("\(survey.entryCount) entries, \(survey.foreignCount) foreign files")
 }
 
 func measure(_ pages: Cache<String>) {

@@ -129,7 +129,7 @@ struct DiskStatisticsTests {
         scene.faults.plan(.errno(.permissionDenied), for: .unlinkat)
         #expect(throws: CacheError.self) { try cache.remove(forKey: "key") }
       }, value: { $0.errors[.permissionDenied, default: 0] }),
-    // What a store shrugs off is not an error: the second try succeeds.
+    // A failure after which the second try succeeds is not an error.
     Row(
       counter: "errors",
       event: { scene, cache in

@@ -17,7 +17,7 @@ enum FileSystemFeatures {
     guard try file.status().modification == .never else { throw .notSupported }
   }
 
-  /// Whether a directory can keep outside reads from moving the last access of its files.
+  /// Whether a directory can keep reads by other programs from moving its files' last access.
   static let keepsAccessTimes = succeeds { (file) throws(Errno) in try file.setNoAtimeFlag() }
 
   private static func succeeds(

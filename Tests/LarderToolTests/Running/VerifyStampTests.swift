@@ -47,7 +47,7 @@ struct `Verifying and stamping` {
     #expect(try scene.names(in: "c").contains(name))
   }
 
-  @Test func `stamp blesses what was edited, with the lifetime on record`() throws {
+  @Test func `stamp makes an edited file a valid entry, with the lifetime on record`() throws {
     _ = try scene.shell("printf ' and more' >> c/\(name)")
     #expect(try scene.run("get", "c", "abc").status == 1)
     let outcome = try scene.run("stamp", "c", name)
