@@ -1,8 +1,8 @@
-/// Reads sizes and counts from the command line.
+/// The parser for sizes and counts on the command line.
 enum ByteSize {
-  /// A whole number from 0, or one with K, M or G for powers of 1024.
+  /// Parses a whole number from 0. It may end in K, M or G for powers of 1024.
   ///
-  /// - Throws: `UsageError` for anything else, and for what exceeds 64 bits.
+  /// - Throws: `UsageError` for any other text, and for a number that exceeds 64 bits.
   static func parse(_ text: String?) throws -> Int {
     guard let text, let last = text.last else { throw UsageError() }
     let factors: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]

@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Makes calls for a tracer to count, in a stretch between two marks.
+/// Runs operations between two marks, so that a tracer can count their system calls.
 enum CallsBenchmark {
   static let usage = """
     usage: LarderBench calls fill|exclusive|read-only|fixture DIR
@@ -9,7 +9,7 @@ enum CallsBenchmark {
       Run under strace: what lies between the marks larder-begin and larder-end is counted.
     """
 
-  /// Runs with the arguments that follow its name.
+  /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
     guard arguments.count == 2 else { throw UsageError() }
     let directory = arguments[1]
@@ -22,14 +22,14 @@ enum CallsBenchmark {
     }
   }
 
-  /// A call that changes nothing and that a trace shows by its argument.
+  /// Makes a system call that changes nothing; a trace shows the mark as its argument.
   private static func mark(_ name: String) {
     _ = unsafe access("/larder-\(name)", F_OK)
   }
 
   private static let entryCount = 200
 
-  /// Entries of which each fourth has expired by now.
+  /// Stores entries. A fourth of them have expired by now.
   private static func fill(_ directory: String) throws {
     var configuration = DiskCache.Configuration()
     configuration.clock = ManualClock(WallClock.system.now().adding(seconds: -3600)).wallClock
@@ -49,7 +49,7 @@ enum CallsBenchmark {
     let count = try disk.count()
     try disk.flush()
     var hits = 0
-    // The first has the directory's identity checked, once a second at most.
+    // The first read checks the directory's identity, which is done once a second at most.
     mark("begin")
     for number in 0..<10_000 where try disk.value(forKey: "missing \(number)") != nil { hits += 1 }
     mark("end")

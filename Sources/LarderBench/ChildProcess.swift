@@ -1,11 +1,13 @@
 import Glibc
 
-/// Runs this executable again and reads what it measured.
+/// Runs this executable as a child process and reads its measurements.
 enum ChildProcess {
-  /// Returns the lines of a name and a number that the executable prints with some arguments.
+  /// Runs the executable with some arguments. Returns the names and numbers that it prints, one
+  /// pair a line.
   static func measurements(_ arguments: String) -> [(String, Double)] {
     let path = CommandLine.arguments[0].split(separator: "'", omittingEmptySubsequences: false)
-    // Quoted for the shell that popen starts: the build directory may have any name.
+    // Quoted, because popen starts a shell and the path of the build directory may contain any
+    // character.
     let command = "'" + path.joined(separator: "'\\''") + "' " + arguments
     guard let pipe = unsafe popen(command, "r") else { return [] }
     var lines: [(String, Double)] = []

@@ -3,9 +3,9 @@ import LarderDigest
 
 /// Measures the digests: MD5 on keys of one and two blocks, XXH64 on a mebibyte of content.
 enum DigestBenchmark {
-  /// Prints a median per line, in nanoseconds and gigabytes per second.
+  /// Prints the medians, one a line, in nanoseconds and gigabytes per second.
   ///
-  /// - Parameter arguments: Nothing, or how many samples to take of each; 201 when not given.
+  /// - Parameter arguments: The number of samples of each digest, or nothing. The default is 201.
   static func run(arguments: [String]) {
     let samples = max(1, arguments.first.flatMap { Int($0) } ?? 201)
     for count in [16, 55, 57, 119] {
@@ -34,14 +34,14 @@ enum DigestBenchmark {
   private static func report(
     _ name: String, byteCount: Int, samples: Int, _ body: () -> UInt64
   ) {
-    // A sample lasts about 100 µs, so that reading the clock does not count.
+    // A sample lasts about 100 µs, so that the time of reading the clock is negligible.
     let calls = max(1, 100_000 / (100 + byteCount / 14))
     let nanoseconds = medianNanoseconds(samples: samples, calls: calls, body)
     let gigabytes = Double(byteCount) / nanoseconds
     print("\(name): \(rounded(nanoseconds)) ns, \(rounded(gigabytes)) GB/s")
   }
 
-  /// The median over samples, which a pause of the machine does not move as it would a mean.
+  /// Returns the median of samples, because a pause of the machine would change the mean.
   private static func medianNanoseconds(
     samples: Int, calls: Int, _ body: () -> UInt64
   ) -> Double {
@@ -53,7 +53,7 @@ enum DigestBenchmark {
       }
       return elapsed / .nanoseconds(1) / Double(calls)
     }
-    // The sum is used, so that the calls cannot be left out.
+    // The sum is used, so that the compiler cannot remove the calls.
     precondition(sum != 1, "the digests of equal messages add up to 1")
     return times.sorted()[samples / 2]
   }

@@ -1,10 +1,11 @@
 import Glibc
 import Larder
 
-/// Measures the longest that the lock of the engine, and that of the memory tier, is held at once in
-/// each operation on a full directory.
+/// Measures the longest time that the engine's lock and the memory tier's lock are held in each
+/// operation on a full directory.
 ///
-/// It needs a build that measures, since no other pays for it. `Tests/Reliability/holds` makes one.
+/// It needs a build with `LARDER_HOLDS`, because the measurement would slow down other builds.
+/// `Tests/Reliability/holds` makes one.
 enum HoldsBenchmark {
   static let usage = """
     usage: LarderBench holds [--entries N] [--json] [--directory DIR]
@@ -28,7 +29,7 @@ enum HoldsBenchmark {
 }
 
 #if LARDER_HOLDS
-  /// One run on directories of one size.
+  /// A run on directories of one size.
   private struct HoldsRun {
     struct Result {
       let name: String
@@ -57,7 +58,7 @@ enum HoldsBenchmark {
       measureMemory()
     }
 
-    /// Runs an operation and notes the longest hold of a lock in it.
+    /// Runs an operation and records the longest hold of a lock in it.
     private mutating func measure(
       _ name: String, _ record: HoldRecord = .engine, _ operation: () throws -> Void
     ) rethrows {
@@ -70,7 +71,7 @@ enum HoldsBenchmark {
           processor: processor, elapsed: elapsed))
     }
 
-    /// Makes files without content that are whole entries, used at given times.
+    /// Creates complete entries without content, with given access times.
     private func filled(
       _ name: String, expiry: Int = 1 << 33, used: (Int) -> Int
     ) -> BenchmarkDirectory {
@@ -79,7 +80,7 @@ enum HoldsBenchmark {
       defer { close(descriptor) }
       for index in 0..<count {
         let times = [used(index), expiry].map { timespec(tv_sec: $0, tv_nsec: 0) }
-        // With the XXH64 of no bytes.
+        // The hash is the XXH64 of no bytes.
         let attribute = Array("1 ef46db3751d8e999 never =\(keys[index])".utf8)
         unsafe RawCalls.store(descriptor, names[index], [], attribute, times)
       }
@@ -96,14 +97,14 @@ enum HoldsBenchmark {
       return try DiskCache(directory: directory.path, configuration: configuration)
     }
 
-    /// A directory whose entries were used at random times, without a limit.
+    /// Measures operations on a directory without a limit, whose entries were used at random times.
     private mutating func measureUse() throws {
       let (start, count, keys) = (Int(time(nil)) - 200_000, count, keys)
       let directory = filled("holds") { _ in start + Int.random(in: 0..<100_000) }
       defer { directory.removeAll() }
       let cache = try open(directory)
       try measure("scan") { _ = try cache.count() }
-      // Each use is due on the disk, and waits there for the drain.
+      // Each use has to be written to disk, and waits for the drain.
       try measure("read") { for key in keys { _ = try cache.value(forKey: key) } }
       try measure("drain") { try cache.flush() }
       let some = keys.shuffled().prefix(10_000)
@@ -120,7 +121,7 @@ enum HoldsBenchmark {
       try measure("close") { try cache.close() }
     }
 
-    /// A directory whose entries were all used in one second, over a limit.
+    /// Measures a directory over its limit, whose entries were all used in one second.
     private mutating func measureLimit() throws {
       let (start, count) = (Int(time(nil)) - 200_000, count)
       let directory = filled("holds") { _ in start }
@@ -138,7 +139,7 @@ enum HoldsBenchmark {
       try cache.close()
     }
 
-    /// A directory whose entries have all expired.
+    /// Measures a directory whose entries have all expired.
     private mutating func measureExpiry() throws {
       let start = Int(time(nil)) - 200_000
       let directory = filled("holds", expiry: start + 1) { start + $0 % 1000 }
@@ -151,7 +152,7 @@ enum HoldsBenchmark {
       try cache.close()
     }
 
-    /// A memory tier of as many values.
+    /// Measures a memory tier with the same number of values.
     private mutating func measureMemory() {
       let count = count
       let cache = MemoryCache<Int, Int>(.init(countLimit: 2 * count))

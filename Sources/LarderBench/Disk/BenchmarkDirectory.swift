@@ -1,10 +1,10 @@
 import Glibc
 
-/// A directory that a benchmark makes and removes with all that is in it.
+/// A directory that a benchmark creates, and removes with its files.
 struct BenchmarkDirectory {
   let path: String
 
-  /// Makes an empty directory below one that the caller gave, or below the temporary directory.
+  /// Creates an empty directory in the caller's directory, else in the temporary directory.
   init(_ options: DiskOptions, _ name: String) {
     let parent =
       options.directory
@@ -14,7 +14,7 @@ struct BenchmarkDirectory {
     if unsafe mkdir(path, 0o700) != 0 { RawCalls.failed("mkdir \(path)") }
   }
 
-  /// Removes every file and the directory.
+  /// Removes all files and the directory.
   func removeAll() {
     guard let stream = unsafe opendir(path) else { return }
     var names: [String] = []
@@ -29,16 +29,16 @@ struct BenchmarkDirectory {
     _ = unsafe rmdir(path)
   }
 
-  /// Makes files that are entries by name and stamps alone, used at the given seconds.
+  /// Creates files that are entries by their names and stamps alone, with the given access times in
+  /// seconds.
   ///
-  /// Without attributes: making a million of them is no part of any figure, and should not take
-  /// longer than it has to.
+  /// They have no attributes, because creating a million files is not measured and should be fast.
   func fill(_ names: RawNames, byteCount: Int, accesses: [Int]) {
     let directory = RawCalls.openDirectory(path)
     defer { close(directory) }
     let value = [UInt8](repeating: 7, count: byteCount)
     let flags = O_WRONLY | O_CREAT | O_EXCL
-    // Read as never, and held by all: SFTP would wrap 2³³ s around to 1970.
+    // Read as never. Every file system can hold it, whereas SFTP would wrap 2³³ s around to 1970.
     let never = 1 << 31 - 1
     for index in 0..<names.count {
       let descriptor = unsafe openat(directory, names[index], flags, mode_t(0o600))

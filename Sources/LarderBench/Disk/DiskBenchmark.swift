@@ -3,8 +3,8 @@ import Larder
 
 /// Measures the disk tier beside the raw system calls that give the same results.
 ///
-/// The two sides go by turns in the same rounds on the same filesystem, and reads on the very same
-/// files. The page cache is warm: what is measured is the code, not the disk.
+/// The two sides take turns in the same rounds on the same filesystem, and read the same files. The
+/// page cache is warm, so the code is measured and not the disk.
 enum DiskBenchmark {
   static let defaultByteCounts = [100, 1 << 10, 10 << 10, 100 << 10, 1 << 20]
 

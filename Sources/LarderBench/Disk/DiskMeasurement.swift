@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// The life of a number of values of one size: stored, stored over, read, missed, removed.
+/// A measurement of values of one size: each is stored, replaced, read, missed and removed.
 struct DiskMeasurement {
   let options: DiskOptions
   let byteCount: Int
@@ -29,7 +29,7 @@ struct DiskMeasurement {
     keys = Self.keys(count, "item")
     names = RawNames(ofKeys: keys)
     value = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    // As long as the cache's own for such a key.
+    // As long as the attribute that the cache writes for such a key.
     attribute = Array("1 0123456789abcdef 604800 =\(keys[0])".utf8)
     let now = Int(time(nil))
     times = [timespec(tv_sec: now, tv_nsec: 1), timespec(tv_sec: now + 604_800, tv_nsec: 1)]
@@ -39,7 +39,7 @@ struct DiskMeasurement {
     (0..<count).map { "https://example.com/\(kind)/\(1_000_000 + $0)" }
   }
 
-  /// A cache that does everything a cache with a limit does, and never reaches it.
+  /// Opens a cache that has a limit but never reaches it, so that it does all the work for a limit.
   private func open(
     _ mode: DiskCache.Mode = .shared, writeBehindLimit: Int? = nil
   ) throws -> DiskCache {
@@ -51,7 +51,7 @@ struct DiskMeasurement {
     return cache
   }
 
-  /// One life of all values. The order is that of a life, so that each step finds what it needs.
+  /// Runs one round on all values. Each step needs the result of the step before.
   mutating func runRound() throws {
     let cache = try open()
     try store(cache, "store-new")
@@ -59,7 +59,7 @@ struct DiskMeasurement {
     try cache.close()
     if options.wants("read", "read-first", "miss", "miss-repeated") {
       let fresh = try open()
-      // On sshfs and its like only who stored a value finds it.
+      // On sshfs and the like, a process finds only the values that it stored itself.
       if try fresh.weakerPromises().contains(where: { $0.name == "sharing" }) {
         for key in keys { try fresh.store(value, forKey: key) }
       }
@@ -108,7 +108,8 @@ extension DiskMeasurement {
     add(name, times)
   }
 
-  /// What the caller waits for: a backlog that takes all of a round, and is written between rounds.
+  /// Measures the time until a store returns. The backlog holds a whole round, and is written
+  /// between rounds.
   private mutating func storeBehind() throws {
     let cache = try open(writeBehindLimit: max(1, 2 * byteCount * count))
     try store(cache, "store-behind")
@@ -132,8 +133,8 @@ extension DiskMeasurement {
     add(name, times)
   }
 
-  /// A name that nobody has asked for before costs the system a look into the directory; asked for
-  /// again, only into its cache of names.
+  /// Measures misses of new names, for which the kernel searches the directory, and then of the
+  /// same names, which are in the kernel's cache of names.
   private mutating func miss(_ cache: DiskCache) throws {
     let keys = Self.keys(count, "miss\(round)")
     let names = RawNames(ofKeys: Self.keys(count, "none\(round)"))
@@ -142,7 +143,8 @@ extension DiskMeasurement {
 
   private mutating func missInExclusive() throws {
     let cache = try open(.exclusive)
-    // New names: to the index it is all the same, and to the system the usual miss is a first one.
+    // New names for the raw side, because a first miss is the usual one. The index does not
+    // distinguish.
     let names = RawNames(ofKeys: Self.keys(count, "unknown\(round)"))
     add("miss-exclusive", try missAll(cache, Self.keys(count, "lack"), names))
     try cache.close()
@@ -175,7 +177,7 @@ extension DiskMeasurement {
     add("remove", times)
   }
 
-  /// All threads read all values, each from another one on.
+  /// Measures reads by several threads. Together they read all values once.
   private mutating func readInThreads(_ cache: DiskCache) throws {
     let directory = RawCalls.openDirectory(ours.path)
     defer { close(directory) }

@@ -1,4 +1,4 @@
-/// What the caller asked of one of the benchmarks of the disk tier.
+/// The options of the benchmarks of the disk tier.
 struct DiskOptions {
   static let usage = """
     usage: LarderBench disk|scan|evict|open [--json] [--directory DIR] [--rounds N] [--entries N]…
@@ -22,7 +22,8 @@ struct DiskOptions {
   var byteCounts: [Int] = []
   var threads: [Int] = []
   var only: [String] = []
-  /// 10,000 values of 1 MiB would not stay in the page cache of an ordinary machine.
+  /// The largest number of bytes of values, because 10,000 values of 1 MiB would not stay in the
+  /// page cache of an ordinary machine.
   var cap = 1 << 30
 
   init(_ arguments: [String]) throws {
@@ -44,7 +45,7 @@ struct DiskOptions {
     guard rounds > 0, !entries.contains(0), !threads.contains(0) else { throw UsageError() }
   }
 
-  /// Whether a row is asked for.
+  /// Whether one of some rows is to be measured.
   func wants(_ names: String...) -> Bool {
     only.isEmpty || names.contains { only.contains($0) }
   }

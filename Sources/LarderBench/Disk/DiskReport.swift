@@ -2,7 +2,7 @@
 struct DiskReport {
   var results: [DiskResult] = []
 
-  /// Prints what was asked for.
+  /// Prints the report as JSON or as a table.
   func print(asJSON: Bool) {
     Swift.print(asJSON ? json : table)
   }
@@ -43,7 +43,7 @@ struct DiskReport {
 }
 
 extension Double {
-  /// The number with so many places after the point, `null` for what is none.
+  /// Returns the number with so many decimals; `null` for infinity and NaN.
   func rounded(to places: Int) -> String {
     guard isFinite else { return "null" }
     let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }

@@ -1,14 +1,14 @@
-/// One figure beside that of the raw system calls of the same rounds.
+/// One figure, beside that of raw system calls in the same rounds.
 struct DiskResult {
   let name: String
   let entries: Int
   let byteCount: Int?
   var threads = 1
-  /// Per operation, or for the whole where the operation is one; one of each a round.
+  /// The nanoseconds of each round, per operation, or in all if the round is one operation.
   var ours: [Double] = []
   var raw: [Double] = []
 
-  /// Adds what a round took.
+  /// Adds the nanoseconds of a round.
   mutating func add(_ ours: Double, raw: Double) {
     self.ours.append(ours)
     self.raw.append(raw)
@@ -23,18 +23,18 @@ struct DiskResult {
 
   var nanoseconds: Double { ours.median }
   var rawNanoseconds: Double { raw.median }
-  /// The median of the rounds' ratios: the two sides of one round had the same disturbances.
+  /// The median of the rounds' ratios, because disturbances in a round affect both sides.
   var ratio: Double { zip(ours, raw).map { $0 / $1 }.median }
 }
 
 extension [Double] {
-  /// The middle one, of an even number the later of the two.
+  /// The median; of an even number of elements, the higher of the middle two.
   var median: Double {
     let sorted = sorted()
     return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
   }
 
-  /// The value below which a share of all lies.
+  /// Returns the value below which a share of the elements lies.
   func quantile(_ share: Double) -> Double {
     let sorted = sorted()
     guard !sorted.isEmpty else { return .nan }

@@ -3,9 +3,9 @@ import Larder
 
 /// Measures the eviction of half of a directory, from the decision until the files are gone.
 ///
-/// The raw side unlinks the same files of a directory made in the same way, in the order of last
-/// access, which is no order that the disk knows. With `--latency` it is measured what reads and
-/// stores of another thread take meanwhile.
+/// The raw side unlinks the same files of a directory created in the same way. It does so in the
+/// order of last access, which is unrelated to the order on the disk. With `--latency`, the
+/// benchmark measures reads and stores of another thread during the eviction instead.
 enum EvictBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
@@ -38,7 +38,8 @@ enum EvictBenchmark {
     let start = Int(time(nil)) - count
     for (place, index) in order.enumerated() { accesses[index] = start + place }
     var times = Interleaving.Times()
-    // One after the other, each in a directory of its own: two at once would not fit many memories.
+    // One side after the other, each in its own directory, because two at once would not fit into
+    // the memory of many machines.
     for isOurs in [isOursFirst, !isOursFirst] {
       let directory = BenchmarkDirectory(options, "evict")
       directory.fill(names, byteCount: options.byteCounts.first ?? 100, accesses: accesses)
@@ -79,6 +80,6 @@ enum EvictBenchmark {
 }
 
 extension DiskResult {
-  /// Adds the times of a round as a whole.
+  /// Adds the times of a round that is one operation.
   fileprivate mutating func add(_ times: Interleaving.Times) { add(times, count: 1) }
 }

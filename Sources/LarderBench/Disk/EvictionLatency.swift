@@ -1,9 +1,10 @@
 import Glibc
 import Larder
 
-/// Measures what reads and stores take while half of a directory is being evicted, beside raw system
-/// calls while another thread unlinks the same files: what they wait for in the kernel is not the
-/// cache's doing.
+/// Measures the latency of reads and stores while half of a directory is being evicted.
+///
+/// Beside it, raw system calls are measured while another thread unlinks the same files. They show
+/// the share of the waiting that is due to the kernel.
 struct EvictionLatency {
   private let options: DiskOptions
 
@@ -11,7 +12,7 @@ struct EvictionLatency {
     self.options = options
   }
 
-  /// What one operation took each time, in nanoseconds.
+  /// The nanoseconds of each operation.
   private struct Samples {
     var reads: [Double] = []
     var stores: [Double] = []
@@ -25,7 +26,7 @@ struct EvictionLatency {
     }
   }
 
-  /// Measures idle, then evicting, with the cache and with raw system calls, and prints all four.
+  /// Measures the cache and raw system calls, each idle and while evicting, and prints all four.
   func run() throws {
     print(
       [
@@ -57,7 +58,7 @@ struct EvictionLatency {
     let cache = try DiskCache(
       directory: filled.directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
     _ = try cache.count()
-    // What is read is used last, and stays.
+    // The entries to read are the most recently used, so they are not evicted.
     let kept = filled.order.suffix(min(1000, count / 4)).map { filled.keys[$0] }
     let calls = Calls {
       _ = try cache.value(forKey: kept[$0 % kept.count])
@@ -75,7 +76,7 @@ struct EvictionLatency {
     return (first, second)
   }
 
-  /// The same with a thread that unlinks the files which the cache would evict.
+  /// Measures raw system calls while a thread unlinks the files that the cache would evict.
   private func measureRaw(_ count: Int) throws -> (Samples, Samples) {
     let filled = FilledDirectory(options, count)
     defer { filled.directory.removeAll() }
@@ -103,12 +104,12 @@ struct EvictionLatency {
 
   private static let value = [UInt8](repeating: 1, count: 1024)
 
-  /// A directory of files that were used in no order that it knows.
+  /// A directory of files whose order of use is unrelated to their order on the disk.
   private struct FilledDirectory {
     let directory: BenchmarkDirectory
     let keys: [String]
     let names: RawNames
-    /// From the least recently used on.
+    /// The indices of the keys, the least recently used first.
     let order: [Int]
 
     init(_ options: DiskOptions, _ count: Int) {
@@ -124,7 +125,7 @@ struct EvictionLatency {
     }
   }
 
-  /// What is measured: one store for nine reads.
+  /// The operations to measure: one store for every nine reads.
   private struct Calls {
     let read: (Int) throws -> Void
     let store: (Int) throws -> Void
@@ -134,7 +135,7 @@ struct EvictionLatency {
       self.store = store
     }
 
-    /// Calls both until a condition on the number of calls ends.
+    /// Calls both while a condition on the number of calls holds.
     func sample(while condition: (Int) -> Bool) throws -> Samples {
       var samples = Samples()
       var number = 0

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that has happened or not, seen by all threads.
+/// A Boolean that one thread sets and other threads read.
 final class Flag: Sendable {
   private let value = Atomic<Bool>(false)
 

@@ -1,19 +1,19 @@
-/// Runs two sides by turns, so that what else the machine does falls on both.
+/// Runs two sides alternately, so that other work of the machine slows down both.
 struct Interleaving {
-  /// Whether the median piece stands for all of a round in place of their sum, on a machine that
-  /// has other work to do.
+  /// Whether the median piece represents all pieces of a round, instead of their sum. This is for a
+  /// machine that has other work to do.
   var isByTypicalPiece = false
 
-  /// What each side took.
+  /// The time of each side.
   struct Times {
     var ours = Duration.zero
     var raw = Duration.zero
   }
 
-  /// Runs both sides over a number of operations, in pieces; each begins every other piece.
+  /// Runs both sides over a number of operations, in pieces. The sides take turns in going first.
   ///
-  /// A piece is long enough that two looks at the clock do not count, and short enough that neither
-  /// side has a quiet moment to itself.
+  /// A piece is so long that reading the clock is negligible, and so short that a quiet moment of
+  /// the machine cannot favour one side.
   func run(
     _ count: Int, piece: Int = 64, _ ours: (Range<Int>) throws -> Void,
     raw: (Range<Int>) throws -> Void

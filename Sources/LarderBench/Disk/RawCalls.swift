@@ -1,22 +1,22 @@
 import Glibc
 
-/// The system calls that the cache is compared with: the least that gives the same result.
+/// The system calls that the cache is compared with: the fewest that give the same result.
 ///
-/// Nothing is built, looked up or checked between them, but for a failure, which ends the program.
+/// Nothing else is done between them, except that a failure ends the program.
 enum RawCalls {
-  // Values of asm-generic/fcntl.h and of linux/fs.h, which Glibc's module lacks.
+  // A value of asm-generic/fcntl.h, which Glibc's module lacks.
   static let noAtime: Int32 = 0o1000000
 
   private typealias SetAttribute =
     @convention(c) (Int32, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32) -> Int32
 
-  // Glibc's module lacks it; found once, so that a call of it costs what any call does.
+  // Glibc's module lacks it. It is looked up once, so that a call costs no more than any other.
   private static let setAttribute: SetAttribute = {
     guard let symbol = unsafe dlsym(nil, "fsetxattr") else { fail("no fsetxattr in libc", 4) }
     return unsafe unsafeBitCast(symbol, to: SetAttribute.self)
   }()
 
-  /// Ends the program with the name of a call and what it said.
+  /// Ends the program with the name of a call and its error.
   static func failed(_ call: String) -> Never {
     fail("LarderBench: \(call): \(unsafe String(cString: strerror(errno)))", 4)
   }
@@ -27,7 +27,7 @@ enum RawCalls {
     return descriptor
   }
 
-  /// Reads a whole file into an array of its own.
+  /// Reads a whole file into a new array.
   @inline(__always)
   static func read(_ directory: Int32, _ name: UnsafePointer<CChar>) -> [UInt8] {
     let descriptor = unsafe openat(directory, name, O_RDONLY | O_CLOEXEC | noAtime)
@@ -42,14 +42,14 @@ enum RawCalls {
     return bytes
   }
 
-  /// Asks for a file that is not there.
+  /// Tries to open a file that does not exist.
   @inline(__always)
   static func miss(_ directory: Int32, _ name: UnsafePointer<CChar>) {
     let descriptor = unsafe openat(directory, name, O_RDONLY | O_CLOEXEC | noAtime)
     if descriptor >= 0 { fail("LarderBench: a name that should be free is not", 4) }
   }
 
-  /// Writes a file under a temporary name and gives it its own.
+  /// Writes a file under a temporary name and renames it.
   @inline(__always)
   static func store(
     _ directory: Int32, _ name: UnsafePointer<CChar>, _ value: [UInt8], _ attribute: [UInt8],
@@ -70,7 +70,7 @@ enum RawCalls {
     }
   }
 
-  /// Sets `user.larder`; filesystems without attributes are let pass, as the cache does.
+  /// Sets `user.larder`. Ignores filesystems without attributes, as the cache does.
   @inline(__always)
   private static func setEntryAttribute(_ descriptor: Int32, _ attribute: [UInt8]) {
     let name: StaticString = "user.larder"
@@ -84,7 +84,7 @@ enum RawCalls {
     if unsafe unlinkat(directory, name, 0) != 0 { failed("unlinkat") }
   }
 
-  /// Walks through a directory and asks for the status of every name, and returns the bytes.
+  /// Lists a directory, gets the status of every name, and returns the bytes of all files.
   static func scan(_ directory: Int32) -> Int {
     let descriptor = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | noAtime)
     guard descriptor >= 0, let stream = unsafe fdopendir(descriptor) else { failed("fdopendir") }

@@ -1,13 +1,13 @@
 import Glibc
 import Larder
 
-/// Names of files as C takes them, made before anything is timed.
+/// The names of files as C strings, created before anything is timed.
 final class RawNames: Sendable {
   private static let stride = 64
   private let address: UInt
   let count: Int
 
-  /// The names that a cache gives to keys.
+  /// Creates the names that a cache gives to keys.
   convenience init(ofKeys keys: [String]) {
     self.init(keys.map { EntryName(CacheKey($0)).description })
   }
@@ -26,7 +26,7 @@ final class RawNames: Sendable {
     unsafe UnsafeMutablePointer<CChar>(bitPattern: address)?.deallocate()
   }
 
-  /// The name of a number.
+  /// The name at an index.
   subscript(index: Int) -> UnsafePointer<CChar> {
     unsafe UnsafePointer<CChar>(bitPattern: address).unsafelyUnwrapped + index * Self.stride
   }

@@ -1,10 +1,11 @@
 import Glibc
 import Larder
 
-/// Does one operation so many times and nothing else that depends on the number, so that a tool can
-/// count what an operation costs: the difference of two runs over the difference of the numbers.
+/// Repeats one operation, so that a tool can count the cost of one.
 ///
-/// The scripts that count instructions and allocations run it.
+/// Nothing else depends on the number of repetitions. So the cost is the difference of two runs
+/// divided by the difference of their numbers. The scripts that count instructions and allocations
+/// run it.
 enum RepeatBenchmark {
   static let usage = """
     usage: LarderBench repeat OPERATION TIMES [--directory DIR]
@@ -32,7 +33,8 @@ enum RepeatBenchmark {
     switch name {
     case "memory-hit": try hitMemory(keys, value, times)
     case "read", "read-first":
-      // A second object of the process shares what the first has checked; a new engine does not.
+      // Closed first, because a second object of the process would share the checks of the first
+      // engine.
       try cache.close()
       let reader = try open(path)
       if name == "read" { for key in keys { _ = try reader.value(forKey: key) } }

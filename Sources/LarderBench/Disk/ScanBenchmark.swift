@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the scan of a directory, from its start to when totals can be told.
+/// Measures the scan of a directory, from its start until the totals are known.
 enum ScanBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
@@ -16,7 +16,7 @@ enum ScanBenchmark {
     for count in sizes {
       let directory = BenchmarkDirectory(options, "scan")
       let names = RawNames(ofKeys: (0..<count).map { "https://example.com/item/\($0)" })
-      // A person's cache: used in no order that the directory knows.
+      // In random order, because real uses are unrelated to the order on the disk.
       let accesses = (0..<count).map { Int(time(nil)) - $0 }.shuffled()
       directory.fill(names, byteCount: options.byteCounts.first ?? 100, accesses: accesses)
       var result = DiskResult(name: "scan", entries: count, byteCount: nil)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs the benchmarks of the disk tier and prints what the documentation shows: what each operation
-/// takes and its ratio to raw system calls, with the machine and the date.
+/// Runs the benchmarks of the disk tier and prints the table of the documentation: the time of each
+/// operation and its ratio to raw system calls, with the machine and the date.
 enum TableBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
@@ -9,7 +9,7 @@ enum TableBenchmark {
     let values = try DiskBenchmark.measure(options).results.filter { $0.threads == 1 }
     print("\(machine), \(date): time and ratio to raw system calls\n")
     print(table(values, by: "a value of", { $0.byteCount ?? 0 }, heading: size))
-    // The second half takes minutes, and what is there is to be seen.
+    // Flushed, because the second half takes minutes.
     fflush(nil)
     var directories = try ScanBenchmark.measure(options).results
     directories += try EvictBenchmark.measure(options).results
@@ -17,7 +17,8 @@ enum TableBenchmark {
     print(table(directories, by: "entries", \.entries) { "\($0)" })
   }
 
-  /// One row for each name, in the order of their coming, and one column for each size.
+  /// Returns a table with one row for each name, in the order of the results, and one column for
+  /// each size.
   private static func table(
     _ results: [DiskResult], by title: String, _ size: (DiskResult) -> Int,
     heading: (Int) -> String
@@ -62,7 +63,7 @@ enum TableBenchmark {
     }
   }
 
-  /// The processor, the number of them, and the kernel. See: man 5 proc, man 2 uname.
+  /// The processor, the number of cores, and the kernel. See: man 5 proc, man 2 uname.
   private static var machine: String {
     var name = utsname()
     guard unsafe uname(&name) == 0 else { return "Linux" }
@@ -86,8 +87,8 @@ enum TableBenchmark {
     return "processor unknown"
   }
 
-  /// The day, from the days since 1970. Source: Howard Hinnant, "chrono-compatible low-level date
-  /// algorithms", civil_from_days.
+  /// The date, computed from the days since 1970. Source: Howard Hinnant, "chrono-compatible
+  /// low-level date algorithms", civil_from_days.
   private static var date: String {
     let days = Glibc.time(nil) / 86_400 + 719_468
     let era = days / 146_097

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Lets a thread of its own wait for a task.
+/// Lets a thread wait for a task.
 enum BlockingTask {
   private final class Outcome<Value: Sendable>: Sendable {
     let result = Mutex<Result<Value, any Error>?>(nil)
   }
 
-  /// Runs a task and returns what it returns. For threads that are none of Swift's.
+  /// Runs a task and returns its result. Only for threads outside of Swift's thread pool.
   static func run<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {

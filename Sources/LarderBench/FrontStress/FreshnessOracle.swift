@@ -1,17 +1,18 @@
 import Synchronization
 
-/// What a read of one key may find, whoever stores, removes and reads it at the same time.
+/// An oracle for one key: the results that a read may return while other threads store, remove and
+/// read.
 ///
-/// Every change has a version and two moments, before it began and after it ended. A change is dead
-/// once another has ended that began after its end: whatever order the two may have had, the dead
-/// one was first. A read that begins after that and finds it has found something that was replaced.
+/// Every change has a version and two moments, before its begin and after its end. A change is dead
+/// when another one that began after its end has ended too, because then the dead one was certainly
+/// the first. A read that begins later and finds a dead version has found a replaced value.
 final class FreshnessOracle: Sendable {
-  /// What changes a key.
+  /// The kinds of changes of a key.
   enum Change: Sendable {
     case store
     case removal
-    /// The value of a load counts as stored when the load begins, however late it is: what is
-    /// stored or removed meanwhile wins.
+    /// A load. Its value counts as stored when the load begins, even if it is stored much later,
+    /// because a store or removal during the load wins.
     case load
   }
 
@@ -24,12 +25,12 @@ final class FreshnessOracle: Sendable {
   private struct State: Sendable {
     var clock = 0
     var lastVersion: UInt64 = 0
-    /// The latest change that is no store.
+    /// The version of the latest change that is no store.
     var lastOther: UInt64 = 0
     var live: [UInt64: Live] = [:]
-    /// When versions died, as far back as a read that is going on may ask.
+    /// The moments at which versions died, as far back as the reads in progress need them.
     var deaths: [UInt64: Int] = [:]
-    /// When the reads that are going on began.
+    /// The moments at which the reads in progress began.
     var readings: Set<Int> = []
 
     mutating func tick() -> Int {
@@ -38,26 +39,26 @@ final class FreshnessOracle: Sendable {
     }
   }
 
-  /// What was known before a read.
+  /// The state of the key before a read.
   struct Reading: Sendable {
     fileprivate let began: Int
-    /// Whether a store had ended, and nothing but stores was going on or came last.
+    /// Whether a store had ended, and only stores were in progress or came last.
     fileprivate let mustHit: Bool
     fileprivate let lastVersion: UInt64
   }
 
-  /// What is to be said of what a read found.
+  /// The judgement of a read's result.
   enum Verdict: Sendable {
     case fine
-    /// It found a value that had been replaced or removed.
+    /// The value had been replaced or removed.
     case replaced
-    /// It found nothing where something must be, unless it may be evicted.
+    /// There was no value although one must exist, unless it may be evicted.
     case lost
   }
 
   private let state = Mutex(State())
 
-  /// Announces a change and returns its version.
+  /// Records the begin of a change and returns its version.
   func begin(_ change: Change) -> UInt64 {
     state.withLock { state in
       state.lastVersion += 1
@@ -70,7 +71,7 @@ final class FreshnessOracle: Sendable {
     }
   }
 
-  /// Says that a change has ended. One that failed may have done anything, and ended nothing.
+  /// Records the end of a change. A failed change may have had any effect, so it ends no other.
   func end(_ version: UInt64, hasFailed: Bool = false) {
     state.withLock { state in
       guard !hasFailed, let change = state.live[version], change.change != .load else { return }
@@ -88,7 +89,7 @@ final class FreshnessOracle: Sendable {
     }
   }
 
-  /// Takes down what is known before a read.
+  /// Records the begin of a read and returns the state before it.
   func beginReading() -> Reading {
     state.withLock { state in
       let stored = state.live.values.contains { $0.change == .store && $0.ended != nil }
@@ -99,7 +100,7 @@ final class FreshnessOracle: Sendable {
     }
   }
 
-  /// Judges what a read found: a version, or nothing.
+  /// Judges the result of a read: a version, or nil for no value.
   func end(_ reading: Reading, found version: UInt64?) -> Verdict {
     state.withLock { state in
       state.readings.remove(reading.began)
@@ -107,7 +108,7 @@ final class FreshnessOracle: Sendable {
         return reading.mustHit && state.lastOther <= reading.lastVersion ? .lost : .fine
       }
       if state.live[version] != nil { return .fine }
-      // A death that is not on record was before the read, and so is a version that never was.
+      // An unrecorded death was before the read. A version that never existed is treated alike.
       return state.deaths[version, default: 0] > reading.began ? .fine : .replaced
     }
   }

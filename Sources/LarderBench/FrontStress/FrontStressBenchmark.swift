@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Many threads on the front door: both tiers, single flight, and a memory cache alone, with an
-/// oracle that knows what each read may find.
+/// Stresses both tiers, single flight and a separate memory cache with many threads. An oracle
+/// knows the valid results of each read.
 enum FrontStressBenchmark {
   static let usage = """
     usage: LarderBench front-stress [--threads N] [--seconds S] [--directory DIR] [--json]
@@ -10,13 +10,13 @@ enum FrontStressBenchmark {
       --directory DIR   where the cache is made, below this; the default is $TMPDIR or /tmp
     """
 
-  /// What must be zero for a run to pass.
+  /// The counts that must be zero for a run to pass.
   private static let violations = [
     "replaced_values", "lost_values", "stale_values", "wrong_values", "torn_values",
     "loads_at_once", "errors", "totals_wrong",
   ]
 
-  /// Runs with the arguments that follow its name. Exits 1 when anything is wrong.
+  /// Runs with the arguments that follow its name. Exits 1 if there is a violation.
   static func run(arguments: [String]) throws {
     var (threads, seconds, isJSON) = (16, 60, false)
     var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"

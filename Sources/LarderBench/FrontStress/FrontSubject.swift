@@ -1,28 +1,29 @@
 import Larder
 import Synchronization
 
-/// The caches of a front stress run, and what is known of their keys.
+/// The caches of a front stress run, and the oracles of their keys.
 final class FrontSubject: Sendable {
-  /// How a key is treated, which its number tells.
+  /// The kind of a key, which follows from its number.
   enum Kind: UInt64, CaseIterable {
-    /// Stored and removed, and never evicted from the disk: a read misses it only when it should.
+    /// Stored and removed, and never evicted from the disk. A read must find it unless it was
+    /// removed.
     case lasting
-    /// Stored with expiries near and far.
+    /// Stored with near and far expiries.
     case expiring
-    /// Loaded by whoever misses it, stored and removed.
+    /// Loaded after a miss, stored and removed.
     case loaded
-    /// In the cache in memory alone, where it is evicted.
+    /// Stored in the separate memory cache only, where it is evicted.
     case memory
   }
 
   static let keysOfAKind: UInt64 = 16
 
   let cache: Cache<[UInt8]>
-  /// A cache of its own, with several stripes and a limit that is always reached.
+  /// A separate memory cache with several stripes. Its limit is always reached.
   let memory: MemoryCache<UInt64, StressValue>
   let counts: StressCounts
   private let oracles: [FreshnessOracle]
-  /// Loads that run, by key.
+  /// The number of running loads of each key.
   private let running = Mutex<[UInt64: Int]>([:])
 
   init(directory: String, _ counts: StressCounts) throws {
@@ -31,7 +32,7 @@ final class FrontSubject: Sendable {
     // A few dozen values, so that reads come from both tiers.
     configuration.memoryCostLimit = 64 << 10
     configuration.memorySweepInterval = .milliseconds(50)
-    // Values of lasting keys are to stay: the disk has no limit.
+    // The disk has no limit, because values of lasting keys must stay.
     configuration.disk.sizeLimit = nil
     cache = try Cache(directory: directory, coder: .bytes, configuration: configuration)
     var memory = MemoryCache<UInt64, StressValue>.Configuration(
@@ -48,7 +49,8 @@ final class FrontSubject: Sendable {
 
   func oracle(_ key: UInt64) -> FreshnessOracle { oracles[Int(key)] }
 
-  /// Announces a removal of every key of some kinds, and returns what ends it.
+  /// Records the begin of a removal of every key of some kinds. Returns the oracles and versions
+  /// for recording the end.
   func beginRemovals(of kinds: [Kind]) -> [(FreshnessOracle, UInt64)] {
     kinds.flatMap { kind in
       (0..<Self.keysOfAKind).map { number in
@@ -58,7 +60,7 @@ final class FrontSubject: Sendable {
     }
   }
 
-  /// Counts a load of a key that begins, and tells if it is not alone.
+  /// Counts a running load of a key. Reports a violation if another one is running.
   func beginLoad(_ key: UInt64) {
     let count = running.withLock { running in
       running[key, default: 0] += 1

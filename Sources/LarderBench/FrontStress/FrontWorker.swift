@@ -1,6 +1,6 @@
 import Larder
 
-/// What one thread does to the caches of a front stress run, with each value that it meets judged.
+/// One thread of a front stress run. It checks every value that it reads.
 struct FrontWorker {
   private let subject: FrontSubject
   private let writer: UInt64
@@ -41,7 +41,7 @@ struct FrontWorker {
     case 0..<60:
       if kind == .loaded { try load(key) } else { try read(key, kind) }
     case 60..<65: try read(key, kind)
-    // What memory forgets must come from the disk as it was.
+    // After the memory tier was trimmed, the disk must return the same values.
     case 65..<68: subject.cache.memory.trim(toCount: 4)
     case 68..<70: _ = try subject.cache.removeExpired()
     case 70..<92: try store(key, kind)
@@ -52,7 +52,7 @@ struct FrontWorker {
     }
   }
 
-  /// Makes a change between the two moments that the oracle is told of.
+  /// Makes a change, and records its begin and end in the oracle.
   private func change<Result>(
     _ key: UInt64, _ kind: FreshnessOracle.Change, _ body: (UInt64) throws -> Result
   ) throws -> Result {
@@ -83,7 +83,7 @@ struct FrontWorker {
     }
   }
 
-  /// The value of some bytes, after it was looked at by itself.
+  /// Checks some bytes without the oracle and returns their value.
   private func judged(_ bytes: [UInt8], _ key: UInt64, readAt time: Timestamp) -> StressValue? {
     switch StressValue.fault(in: bytes, of: key, readAt: time) {
     case .torn: subject.counts.violation("torn_values", "\(key), \(bytes.count) bytes")
@@ -106,7 +106,8 @@ struct FrontWorker {
     }
   }
 
-  /// How long a value shall be valid, nil for ever. Some have expired before they are stored.
+  /// Returns the validity of a new value; nil for ever. Some values have expired before they are
+  /// stored.
   private mutating func expiry(_ kind: FrontSubject.Kind) -> Duration? {
     guard kind == .expiring || kind == .memory, Bool.random(using: &random) else { return nil }
     return .milliseconds(Int.random(in: -5...200, using: &random))
@@ -119,7 +120,8 @@ struct FrontWorker {
       lifetime: 0, made: now, date: now.adding(wait ?? .zero))
   }
 
-  /// Asks for a value that is loaded on a miss. One that was stored meanwhile may be newer.
+  /// Reads a value that is loaded after a miss. The oracle does not judge it, because a value
+  /// stored meanwhile may be newer.
   private mutating func load(_ key: UInt64) throws {
     tally["requests", default: 0] += 1
     let (subject, before) = (subject, WallClock.system.now())
@@ -181,7 +183,7 @@ extension FrontWorker {
     guard let value else { return }
     tally["memory_hits", default: 0] += 1
     if value.key != key { subject.counts.violation("wrong_values", "\(key) in memory") }
-    // The coarse clock is a tick behind.
+    // The memory tier uses the coarse clock, which may lag by a tick.
     if value.validity == .date, value.date.adding(.milliseconds(20)) <= before {
       subject.counts.violation("stale_values", "\(key) in memory")
     }
