@@ -1,17 +1,18 @@
-/// Words as sixteen hexadecimal digits in ASCII, lower-case only.
+/// Conversions of words to and from sixteen hexadecimal digits in ASCII, lower-case only.
 package enum Hexadecimal {
-  /// Eight digits of half a word, the highest in the lowest byte: as they lie in memory, where the
-  /// lowest byte comes first.
+  /// Returns the eight digits of half a word, the highest digit in the lowest byte: the order in
+  /// memory, where the lowest byte comes first.
   ///
-  /// All eight at once, each in its byte: 15 instructions in place of 200.
+  /// Computes all eight at once, each in its byte: 15 instructions in place of 200.
   @inline(__always)
   package static func packedDigits(of half: UInt32) -> UInt64 {
-    // Each step halves what a lane holds and puts the upper part into the next one.
+    // Each step halves the content of a lane and puts the upper part into the next lane.
     var lanes = UInt64(half.byteSwapped)
     lanes = (lanes | lanes &<< 16) & 0x0000_ffff_0000_ffff
     lanes = (lanes | lanes &<< 8) & 0x00ff_00ff_00ff_00ff
     lanes = (lanes &>> 4 & 0x000f_000f_000f_000f) | (lanes & 0x000f_000f_000f_000f) &<< 8
-    // 6 more carries into bit 4 where a digit is a letter; letters begin 39 after what follows "9".
+    // Adding 6 carries into bit 4 if the digit is a letter. The letters' codes are 39 higher than
+    // they would be if they followed "9".
     let letters = (lanes &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
     return lanes &+ 0x3030_3030_3030_3030 &+ letters &* 39
   }
@@ -30,8 +31,8 @@ package enum Hexadecimal {
     }
   }
 
-  /// The word that exactly sixteen digits spell; nil for anything else, upper case included, so
-  /// that no two texts mean the same.
+  /// Returns the word that exactly sixteen digits spell; nil for any other text, including upper
+  /// case, so that no two texts mean the same word.
   package static func word(of text: Span<UInt8>) -> UInt64? {
     guard text.count == 16 else { return nil }
     var word: UInt64 = 0
@@ -42,9 +43,10 @@ package enum Hexadecimal {
     return word
   }
 
-  /// Half a word from eight digits, the first in the lowest byte; nil where one of them is none.
+  /// Returns half a word from eight digits, the first in the lowest byte; nil if one of them is no
+  /// digit.
   ///
-  /// All eight at once: a scan reads the names of a million files.
+  /// Reads all eight at once, because a scan reads the names of a million files.
   @inline(__always)
   package static func half(ofPacked text: UInt64) -> UInt32? {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -59,7 +61,7 @@ package enum Hexadecimal {
     let isLetter = fromA & ~beyondF
     guard (isDigit | isLetter) & (ones &* 0x80) == ones &* 0x80 else { return nil }
     var lanes = (text & (ones &* 0x0f)) &+ (isLetter &>> 7 & ones) &* 9
-    // Two digits to a byte, then the bytes together; the first digit is the highest.
+    // Joins two digits to a byte, then the bytes; the first digit is the highest.
     lanes = (lanes &<< 4 | lanes &>> 8) & 0x00ff_00ff_00ff_00ff
     lanes = (lanes | lanes &>> 8) & 0x0000_ffff_0000_ffff
     return UInt32(truncatingIfNeeded: lanes | lanes &>> 16).byteSwapped

@@ -1,14 +1,14 @@
-/// The MD5 message digest: it names entries and proves nothing. Source: RFC 1321.
+/// The MD5 message digest, which names entries. It is no proof of content. Source: RFC 1321.
 ///
-/// `digest(of:)` is for bytes at hand, a value of this type for bytes that come in pieces. Neither
-/// allocates. All digests here take their bytes as `Span<UInt8>`, which arrays, strings' `utf8` and
-/// inline arrays have; a `RawSpan` of them would cost the strict memory safety that this keeps.
+/// Use `digest(of:)` for bytes in memory, and a value of this type for bytes that come in pieces.
+/// Neither allocates. All digests here take bytes as a `Span<UInt8>`, which arrays, strings' `utf8`
+/// and inline arrays offer; making a `RawSpan` of them would give up strict memory safety.
 package struct MD5 {
   private var state = State()
   private var pending = PendingBlock<64>()
   private var byteCount: UInt64 = 0
 
-  /// Creates the digest of nothing yet.
+  /// Creates the digest of an empty message.
   package init() {}
 
   /// Adds the next piece of the message, of any length.
@@ -17,7 +17,7 @@ package struct MD5 {
     pending.feed(bytes) { span, start in state.takeBlocks(of: span, from: start) }
   }
 
-  /// Returns the digest of the pieces so far; more can follow.
+  /// Returns the digest of the pieces so far; more pieces can follow.
   package func finalize() -> MD5Digest {
     var state = state
     state.takeEnd(of: pending.bytes.span.extracting(first: pending.count), byteCount: byteCount)
@@ -35,7 +35,7 @@ package struct MD5 {
 }
 
 extension MD5 {
-  /// The four chaining words and how a block changes them. Source: RFC 1321, sections 3.3 to 3.5.
+  /// The four chaining words and the processing of a block. Source: RFC 1321, sections 3.3 to 3.5.
   package struct State {
     var a: UInt32 = 0x6745_2301
     var b: UInt32 = 0xefcd_ab89
@@ -63,7 +63,7 @@ extension MD5.State: ChainingState {
 }
 
 extension MD5.State {
-  /// The digest, once the last block is taken: the words' bytes, the lowest of each first.
+  /// The digest after the last block: the words' bytes, the lowest byte of each first.
   var digest: MD5Digest {
     MD5Digest(
       high: UInt64(a.byteSwapped) << 32 | UInt64(b.byteSwapped),
@@ -71,8 +71,8 @@ extension MD5.State {
   }
 }
 
-// The 64 operations as the RFC lists them. Written out, since indices and shifts that are known to
-// the compiler keep the state in registers.
+// The 64 operations as the RFC lists them. Written out, because constant indices and shifts let the
+// compiler keep the state in registers.
 extension MD5.State {
   @inline(__always)
   private mutating func round1(_ x: [16 of UInt32]) {
@@ -155,8 +155,8 @@ extension MD5.State {
   }
 }
 
-// The RFC's auxiliary functions, each with the rest of its operation. Every operation waits for the
-// `b` of the one before, so the time is the way from `b` to the result.
+// The RFC's auxiliary functions, each with the rest of its operation. Every operation needs the `b`
+// of the one before, so the path from `b` to the result determines the time.
 
 @inline(__always)
 private func f(
@@ -169,8 +169,8 @@ private func f(
 private func g(
   _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ x: UInt32, _ s: UInt32, _ t: UInt32
 ) {
-  // The halves share no bit, so their sum is their union, and only one of them waits for `b`:
-  // a block takes 110 ns, with `|` 116. The same in `f` makes it 114.
+  // The two parts share no bit, so their sum is their union, and only one of them waits for `b`: a
+  // block takes 110 ns, with `|` 116. The same in `f` makes it 114.
   a = rotated(a &+ x &+ t &+ (c & ~d) &+ (b & d), s) &+ b
 }
 

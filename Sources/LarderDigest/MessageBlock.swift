@@ -1,19 +1,19 @@
 import LarderSystem
 
-/// The unit in which MD5 and SHA-256 take a message: 64 bytes as sixteen little-endian words.
+/// The unit in which MD5 and SHA-256 process a message: 64 bytes as sixteen little-endian words.
 ///
-/// Both end a message alike, with the bit 1, zeros, and the length in the last eight bytes of a
-/// block. SHA-256 has its words the other way round and swaps them itself.
+/// Both end a message in the same way, with the bit 1, zeros, and the length in the last eight
+/// bytes of a block. SHA-256 uses big-endian words and swaps the bytes itself.
 /// Source: RFC 1321, sections 3.1 and 3.2; FIPS 180-4, section 5.1.1.
 struct MessageBlock {
   /// The bytes in a block.
   static let byteCount = 64
-  /// The most bytes that leave room for the end mark and the length.
+  /// The most message bytes in the last block, which also holds the end mark and the length.
   static let maximumFinalByteCount = 55
 
   var words: [16 of UInt32]
 
-  /// Creates a block of zeros, for a length that found no room behind the message.
+  /// Creates a block of zeros, for a length that does not fit behind the message.
   @inline(__always)
   init() {
     words = [16 of UInt32](repeating: 0)
@@ -33,7 +33,7 @@ struct MessageBlock {
     for index in 0..<wholeWords {
       words[index] = rest.littleEndianUInt32(at: 4 * index)
     }
-    // Gathered in a register: a word that is loaded soon after stores of its bytes waits for them.
+    // Gathered in a register, because loading a word soon after storing its bytes would stall.
     var last: UInt32 = 0x80
     for offset in stride(from: rest.count - 1, through: 4 * wholeWords, by: -1) {
       last = last &<< 8 | UInt32(rest[offset])
@@ -41,7 +41,7 @@ struct MessageBlock {
     words[wholeWords] = last
   }
 
-  /// Writes the length where both standards have it.
+  /// Writes the length to its place, the same in both standards.
   @inline(__always)
   mutating func setLength(_ field: UInt64) {
     words[14] = UInt32(truncatingIfNeeded: field)
@@ -49,25 +49,25 @@ struct MessageBlock {
   }
 }
 
-/// What MD5 and SHA-256 have in common: a state that takes a message block by block and ends it
+/// The common part of MD5 and SHA-256: a state that processes a message block by block and ends it
 /// with its length.
 protocol ChainingState {
-  /// A length as the standard writes it, in bits, read back as a little-endian word.
+  /// Returns a length in bits as the standard writes it, read back as a little-endian word.
   static func lengthField(byteCount: UInt64) -> UInt64
 
-  /// Takes one block.
+  /// Processes one block.
   mutating func take(_ block: MessageBlock)
 }
 
 extension ChainingState {
-  /// Takes a whole message and its end.
+  /// Processes a whole message and its end.
   @inline(__always)
   mutating func takeAll(of message: Span<UInt8>) {
     let end = takeBlocks(of: message, from: 0)
     takeEnd(of: message.extracting(droppingFirst: end), byteCount: UInt64(message.count))
   }
 
-  /// Takes the whole blocks from an offset on, and returns the offset behind them.
+  /// Processes the whole blocks from an offset on, and returns the offset behind them.
   @inline(__always)
   mutating func takeBlocks(of bytes: Span<UInt8>, from start: Int) -> Int {
     var offset = start
@@ -78,7 +78,7 @@ extension ChainingState {
     return offset
   }
 
-  /// Takes what is left, less than a block, of a message that has `byteCount` bytes in all.
+  /// Processes the rest of a message, less than a block. The whole message has `byteCount` bytes.
   @inline(__always)
   mutating func takeEnd(of rest: Span<UInt8>, byteCount: UInt64) {
     var block = MessageBlock(ending: rest)
@@ -94,13 +94,13 @@ extension ChainingState {
 /// The bytes at the end of a stream that do not fill a block of `size` bytes yet.
 struct PendingBlock<let size: Int> {
   private(set) var bytes = [size of UInt8](repeating: 0)
-  /// How many of `bytes` count, always fewer than `size` between calls.
+  /// The number of bytes in use in `bytes`, always less than `size` between calls.
   private(set) var count = 0
 
-  /// Hands on every block that is full with these bytes, in order, and keeps the rest.
+  /// Passes on every block that becomes full with these bytes, in order, and keeps the rest.
   ///
-  /// - Parameter take: Takes the whole blocks of a span from an offset on, and returns the offset
-  ///   behind them.
+  /// - Parameter take: Processes the whole blocks of a span from an offset on, and returns the
+  ///   offset behind them.
   @inline(__always)
   mutating func feed(_ next: Span<UInt8>, to take: (Span<UInt8>, Int) -> Int) {
     var offset = 0

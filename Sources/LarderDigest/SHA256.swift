@@ -1,4 +1,4 @@
-/// The SHA-256 message digest, which proves a key that is not written down itself.
+/// The SHA-256 message digest, which proves a key that the file does not contain itself.
 ///
 /// Source: FIPS 180-4.
 package enum SHA256 {
@@ -13,7 +13,7 @@ package enum SHA256 {
 }
 
 extension SHA256 {
-  /// The eight chaining words and how a block changes them. Source: FIPS 180-4, section 6.2.
+  /// The eight chaining words and the processing of a block. Source: FIPS 180-4, section 6.2.
   package struct State {
     /// H0 to H7: at first, the fractions of the square roots of the first eight primes.
     var words = SIMD8<UInt32>(
@@ -43,7 +43,7 @@ extension SHA256.State: ChainingState {
 }
 
 extension SHA256.State {
-  /// The digest, once the last block is taken.
+  /// The digest after the last block.
   var digest: SHA256Digest {
     func pair(_ index: Int) -> UInt64 {
       UInt64(words[index]) << 32 | UInt64(words[index + 1])
@@ -64,7 +64,7 @@ private struct Schedule {
     }
   }
 
-  /// The word of a round; rounds are asked for in order.
+  /// Returns the word of a round; rounds must be asked for in order.
   @inline(__always)
   mutating func next(_ round: Int) -> UInt32 {
     if round >= 16 {
@@ -116,7 +116,7 @@ private let roundConstants: [64 of UInt32] = [
 
 /// The 256 bits of a SHA-256 digest, as four words in the order in which the digits are written.
 ///
-/// A key's proof is the first two of them.
+/// The first two words are a key's proof.
 package struct SHA256Digest: Sendable, Hashable {
   /// Sixteen hexadecimal digits each.
   package var words: SIMD4<UInt64>
