@@ -2,22 +2,23 @@ package import LarderBasics
 package import LarderSystem
 import Synchronization
 
-/// Where a cache lives: the directory held open, and the parent it can be made again in.
+/// The location of a cache: the open directory, and the parent directory in which it can be made
+/// again.
 package final class DirectoryLocation: Sendable {
-  /// The path with links resolved once, at opening.
+  /// The path of the directory. Links were resolved once, at opening.
   let path: String
-  /// The directory's name in its parent; nil for `/`, which is never made again.
+  /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
-  /// Held open, so that a directory above that is renamed or replaced does not lead elsewhere; nil
-  /// where it cannot be opened, and then the directory is not made again.
+  /// The parent directory, held open because a directory further up may be renamed or replaced.
+  /// Without it the directory is not made again.
   private let parent: DirectoryHandle?
   private let configuration: DiskCache.Configuration
-  // The handle is a class: who took it before a replacement finishes with the old directory, and
-  // the descriptor closes when the last of them has.
+  // The handle is a class. An operation that took it before a replacement finishes with the old
+  // directory, and the descriptor closes when the last such operation has ended.
   private let current: ForkSafeMutex<DirectoryHandle>
-  /// When the path was last looked at, in nanoseconds of the monotonic clock.
+  /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
-  /// Whether others own or can write to the directory.
+  /// Whether an untrusted user owns the directory or can write to it.
   let isUnsafe: Bool
 
   private init(
@@ -33,17 +34,18 @@ package final class DirectoryLocation: Sendable {
     lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
   }
 
-  /// The directory as it is held now.
+  /// The directory that is held now.
   package var handle: DirectoryHandle { current.withLock { $0 } }
 
-  /// Opens a cache's directory and, unless it is only read, makes it and marks it as a cache.
+  /// Opens a cache's directory. If the configuration allows it, makes a missing directory and marks
+  /// it as a cache.
   ///
   /// - Throws: `CacheError`: `.unsafeDirectory`, `.directoryMissing`, `.notADirectory`,
-  ///   `.permissionDenied` and what else the system says.
+  ///   `.permissionDenied`, or the code of another system error.
   package static func open(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DirectoryLocation {
-    // An empty path is none, and what follows a NUL would be cut off and another directory opened.
+    // An empty path names no directory. A NUL would cut the path off and open another directory.
     if path.isEmpty || path.utf8.contains(0) {
       throw CacheError(
         .invalidArgument, operation: "open", path: path,
@@ -60,7 +62,7 @@ package final class DirectoryLocation: Sendable {
         if trust == .refused { throw .notPermitted }
         if trust == .roots { throw .permissionDenied }
       }
-      // Only after the directory was found safe: nothing is written into somebody else's.
+      // Marked only after the trust check, because nothing is written into an untrusted directory.
       if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
@@ -70,7 +72,7 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Opens the directory at a path, and makes it if it may.
+  /// Opens the directory at a path. If it is missing and `mayMake` is true, makes it first.
   ///
   /// - Returns: The directory, its path with links resolved, and whether it was made.
   private static func reach(
@@ -83,23 +85,24 @@ package final class DirectoryLocation: Sendable {
           path, permissions: configuration.directoryPermissions, configuration)
         : false
       let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
-      // From the descriptor, after it was opened: a link that is changed between the two cannot
-      // make path and descriptor disagree.
+      // The path is read from the open descriptor, so a link that changes meanwhile cannot make the
+      // two disagree.
       let resolved = try handle.resolvedPath(openedAs: path)
       if resolved == path { return (handle, resolved, wasMade) }
-      // Another path than the one asked for is that of a link's target, or of a directory that was
-      // moved away in between. What takes the place of that would never be met.
+      // A different path means that a link was followed, or that the directory was moved after it
+      // was opened. In the second case the path is opened again, because a new directory there
+      // would never be noticed.
       do throws(Errno) {
         let present = try DirectoryHandle.open(path: path, faults: configuration.faults)
         if present.identity == handle.identity { return (handle, resolved, wasMade) }
       } catch .noSuchFile where mayMake {
-        // It is made again.
+        // The next round makes it.
       }
     }
   }
 
-  /// EPERM is what `open` above says of an unsafe directory; the system says EACCES of one that it
-  /// does not let us open.
+  /// Returns the error for a directory that cannot be opened. `open` above throws EPERM for an
+  /// unsafe directory; the system reports EACCES if it denies access.
   private static func openingError(_ errno: Errno, _ path: String) -> CacheError {
     if errno == .notPermitted {
       return CacheError(.unsafeDirectory, operation: "open", path: path)
@@ -107,7 +110,8 @@ package final class DirectoryLocation: Sendable {
     return CacheError(errno: errno, operation: "open", path: path)
   }
 
-  /// Opens the directory above; `/` has none.
+  /// Opens the parent directory, and returns it with the directory's name in it. Both are nil for
+  /// `/` and for a parent that cannot be opened.
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
@@ -117,8 +121,8 @@ package final class DirectoryLocation: Sendable {
     do throws(Errno) {
       return (try DirectoryHandle.open(path: above, faults: faults), name)
     } catch .permissionDenied, .noSuchFile {
-      // A parent that cannot be read, or whose path is not UTF-8, only means that the directory is
-      // not made again.
+      // The parent cannot be read, or its path is not UTF-8. The cache works without it, but its
+      // directory is not made again.
       return (nil, nil)
     }
   }
@@ -134,15 +138,16 @@ package final class DirectoryLocation: Sendable {
   }
 }
 
-/// What the owner and the mode of a directory say of those who can plant entries in it.
+/// The trust in a directory. Its owner and mode tell which users can plant entries in it.
 ///
-/// Access lists are not looked at; their mask shows in the group's bits. See: man 5 acl.
+/// Access lists are not read, because their mask shows in the group's bits. See: man 5 acl.
 enum DirectoryTrust: Sendable, Hashable {
-  /// The caller, root, and the group that it is shared with.
+  /// Only the caller, root, and the caller's own group or the group that the cache is shared with
+  /// can write to it.
   case safe
-  /// Others, who own it or can write to it.
+  /// Another user owns it or can write to it.
   case refused
-  /// Root alone: a directory of the system's, in which the caller can store nothing.
+  /// Only root can write to it: a system directory, in which the caller can store nothing.
   case roots
 
   /// - Parameters:
@@ -159,7 +164,7 @@ enum DirectoryTrust: Sendable, Hashable {
     } else if status.owner == 0 && !isOwn && !status.isWritableByGroup {
       self = .roots
     } else if sharesWithGroup && isMember {
-      // Those who share with a group trust its members, one of whom made the directory.
+      // A cache that is shared with a group trusts its members, and one of them made the directory.
       self = .safe
     } else if status.owner != 0 && !isOwn {
       self = .refused
@@ -181,30 +186,32 @@ extension DirectoryLocation {
     }
   }
 
-  /// Makes sure, at most once a second unless asked to, that the path still leads to the directory
-  /// that is held; opens the one that it leads to if not, and makes it if it may.
+  /// Checks that the path still leads to the directory that is held. If not, holds the directory
+  /// that it leads to. If there is none and `mayMake` is true, makes it first.
+  ///
+  /// Checks at most once a second, unless `isUrgent` is true.
   ///
   /// - Returns: Whether another directory is held now.
   func revalidate(isUrgent: Bool, mayMake: Bool) throws(Errno) -> Bool {
     guard let parent, let name, isCheckDue(isUrgent) else { return false }
     var wasMade = false
     do throws(Errno) {
-      // One call, at most once a second: this is all that following a replaced directory costs.
+      // This call, at most once a second, is all that following a replaced directory costs.
       let status = try parent.statusFollowingLinks(of: name)
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
       guard mayMake, configuration.makesDirectory else { return false }
       wasMade = try make(name, in: parent)
     }
-    // Without following a link this time: what was resolved at opening was no link, and one that
-    // appears now was put there by somebody.
+    // Links are not followed here. The path was resolved at opening, so a link that appears now was
+    // put there by another program.
     let fresh = try parent.openDirectory(name)
     let trust = try Self.trust(in: fresh, configuration)
     if trust == .refused && !configuration.allowsUnsafeDirectory { throw .notPermitted }
     let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
     if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in
-      // Another thread was quicker.
+      // Another thread has replaced it already.
       if held.identity == fresh.identity { return false }
       held = fresh
       return true
@@ -228,33 +235,33 @@ extension DirectoryLocation {
     return true
   }
 
-  /// Whether it is this thread's turn to look: one thread a second, and any whose look is urgent.
+  /// Whether this thread has to check the path: one thread a second has to, and every urgent one.
   private func isCheckDue(_ isUrgent: Bool) -> Bool {
     let now = MonotonicTime.coarse.nanoseconds
     let last = lastCheck.load(ordering: .relaxed)
     guard isUrgent || now - last >= 1_000_000_000 else { return false }
-    // Of several threads that come at once, the one that moves the time looks.
+    // If several threads arrive at once, the one that moves the time checks the path.
     let isFirst = lastCheck.compareExchange(expected: last, desired: now, ordering: .relaxed)
     return isUrgent || isFirst.exchanged
   }
 }
 
-/// What a directory is to a cache, as its names tell.
+/// The kind of a directory, as far as the names in it tell.
 package enum DirectoryKind: Sendable, Hashable {
   /// It holds nothing.
   case empty
-  /// It has the tag that this library writes, or a blank one, an entry, or what a write left behind.
+  /// It holds this library's tag, a blank tag, an entry, or the temporary file of a write.
   case cache
   /// It holds only other things.
   case foreign
 }
 
 extension DirectoryKind {
-  /// Looks at a directory; nothing in it is read but the tag.
+  /// Determines the kind of a directory. Reads no file in it except the tag.
   ///
-  /// The tag is looked at first, and the walk ends at the first name of an entry, so that the
-  /// answer comes at once for a cache of any size. Other programs mark their caches with
-  /// CACHEDIR.TAG too; ours says who wrote it, or is blank after a power cut.
+  /// The tag comes first, and the walk ends at the first name of an entry, so a cache of any size
+  /// is recognised at once. Other programs mark their caches with CACHEDIR.TAG too. Larder's tag
+  /// names Larder, or is blank after a power cut.
   ///
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
   package init(ofDirectory path: String) throws(CacheError) {
@@ -265,8 +272,8 @@ extension DirectoryKind {
     }
   }
 
-  /// Names alone decide: something foreign that is named like an entry makes a cache of the
-  /// directory, which is harmless, since foreign things are never touched.
+  /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
+  /// count as a cache. This is harmless, because foreign things are never touched.
   private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
     if try DirectoryMaking.tagFinding(handle) != .none { return .cache }
     let stream = try DirectoryStream(handle.reopen())

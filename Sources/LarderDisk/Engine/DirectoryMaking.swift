@@ -1,12 +1,12 @@
 package import LarderSystem
 
-/// Makes a cache's directory and marks it as one.
+/// The functions that make a cache's directory and mark it as one.
 package enum DirectoryMaking {
   /// The file that tells backups to skip the directory. See: https://bford.info/cachedir/
   static let tagName = FileName("CACHEDIR.TAG")
 
-  /// The first line is the specification's; the rest says whose cache it is, which the tool goes
-  /// by.
+  /// The text of the tag. The first line is the specification's. The rest names Larder, and the
+  /// tool recognises a cache by it.
   static let tagText = """
     Signature: 8a477f597d28d172789f06886806bc55
     # This directory is a cache made by Larder. Its contents can be deleted at any time.
@@ -15,10 +15,10 @@ package enum DirectoryMaking {
 
   /// Makes the directories of a path that are missing.
   ///
-  /// - Returns: Whether the last one was made now.
+  /// - Returns: Whether this call made the last one.
   ///
-  /// Tries the last one first, for nearly always the others are there. A parent that is made gets
-  /// 0700, whatever the cache itself is shared with.
+  /// Tries the last one first, because the parents nearly always exist. A parent that is made gets
+  /// 0700, even if the cache is shared with a group.
   ///
   /// - Complexity: O(components), one system call for a directory that exists.
   package static func makeDirectories(
@@ -33,7 +33,7 @@ package enum DirectoryMaking {
       guard let parent = parentPath(of: path), parent != path else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
     }
-    // Once more and not for ever: a parent that is a link to nothing is there, and nothing can be
+    // Tried only once more, because a parent that is a dangling link exists, but nothing can be
     // made in it.
     do throws(Errno) {
       try makeOne(path, permissions: permissions, configuration)
@@ -45,7 +45,7 @@ package enum DirectoryMaking {
 
   /// Makes one directory with exactly the mode asked for.
   ///
-  /// - Throws: `.fileExists`, `.noSuchFile` for a missing parent, and what else the system says.
+  /// - Throws: `.fileExists`, `.noSuchFile` for a missing parent, or another error of the system.
   private static func makeOne(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) {
@@ -54,7 +54,7 @@ package enum DirectoryMaking {
     let handle = try openMade(path, permissions: permissions, configuration)
     // mkdir's mode is narrowed by the umask and has no set-group-id bit.
     let status = try handle.descriptor.status()
-    // Through the descriptor, so that nothing that takes the path's place meanwhile is changed.
+    // The mode is set through the descriptor, because something else may have taken the path.
     if status.permissions != permissions { try handle.descriptor.setPermissions(permissions) }
     if configuration.durability == .durable, let parent = parentPath(of: path) {
       try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
@@ -63,9 +63,9 @@ package enum DirectoryMaking {
 
   /// Opens a directory that was just made.
   ///
-  /// A umask that takes the owner's own rights away leaves one that its maker cannot open; then its
-  /// mode is set by the path, under which nobody else can have put another meanwhile who could not
-  /// as well have made it first.
+  /// A umask that takes away the owner's rights makes a directory that this process cannot open.
+  /// Its mode is then set by its path. This is safe, because a user that could have put another
+  /// directory there could also have made it first.
   private static func openMade(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> DirectoryHandle {
@@ -77,7 +77,7 @@ package enum DirectoryMaking {
     }
   }
 
-  /// The path without its last component, by the text alone; nil for no path.
+  /// Returns the path without its last component, by the text alone; nil for an empty path.
   private static func parentPath(of path: String) -> String? {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
@@ -85,16 +85,16 @@ package enum DirectoryMaking {
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 
-  /// Writes the tag and sets the no-atime flag, in a directory that we made or found empty.
-  /// Elsewhere, writes the text of a tag that a power cut has left without it.
+  /// Sets the no-atime flag and writes the tag, in a directory that is new or empty. In any other
+  /// directory, rewrites a tag that a power cut has left blank.
   ///
-  /// Both are a service: a file system that refuses them is no reason not to cache.
+  /// Failures are ignored, because the cache works without the flag and the tag.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
     if !wasMade, try !isEmpty(handle) {
       return bestEffort { () throws(Errno) in try restoreTag(handle) }
     }
-    // The flag first: it is inherited only by files made after it, the tag among them. ENOTTY or
-    // EOPNOTSUPP where the filesystem has none. See: man 2 ioctl_iflags.
+    // The flag comes first, because only files made after it inherit it, the tag among them. A file
+    // system without the flag reports ENOTTY or EOPNOTSUPP. See: man 2 ioctl_iflags.
     if !handle.fileSystem.isNetwork {
       bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
     }
@@ -103,17 +103,18 @@ package enum DirectoryMaking {
     }
   }
 
-  /// Writes the text of the tag and waits until it is on the disk, once for a directory: without it
-  /// the tool does not know a directory whose last entry is gone.
+  /// Writes the text of the tag and waits until it is on disk, once for a directory. Without the
+  /// tag the tool does not recognise a directory after its last entry is gone.
   private static func writeTag(to tag: borrowing FileDescriptor) throws(Errno) {
     try tag.write(tagText.utf8.span)
     try tag.synchronize()
   }
 
-  /// Writes the text into a tag that has lost it.
+  /// Writes the text into a blank tag.
   ///
-  /// In place, because evictors of other processes may hold a lock on the file. Two processes that
-  /// write at once write the same. A file with a second name may be something else to its owner.
+  /// The file is written in place, because the evictor of another process may hold a lock on it.
+  /// Two processes that write at once write the same text. A file with a second name is left alone,
+  /// because its owner may use it for something else.
   private static func restoreTag(_ handle: DirectoryHandle) throws(Errno) {
     guard try tagFinding(handle) == .blank else { return }
     let tag = try handle.openForWriting(tagName)
@@ -122,7 +123,7 @@ package enum DirectoryMaking {
     try writeTag(to: tag)
   }
 
-  /// What a directory has for a tag.
+  /// The kind of tag that a directory has.
   enum TagFinding: Sendable {
     /// None, or one that another program wrote.
     case none
@@ -132,7 +133,7 @@ package enum DirectoryMaking {
     case blank
   }
 
-  /// Looks at the tag, of which no more is read than ours is long.
+  /// Examines the tag. Reads no more bytes than Larder's own tag has.
   static func tagFinding(_ handle: DirectoryHandle) throws(Errno) -> TagFinding {
     do throws(Errno) {
       let tag = try handle.openForReading(tagName)
@@ -154,12 +155,13 @@ package enum DirectoryMaking {
     return try stream.next() == nil
   }
 
-  /// Takes a step whose failure changes nothing of what the cache promises.
+  /// Runs a step that may fail without breaking a promise of the cache.
   private static func bestEffort(_ step: () throws(Errno) -> Void) {
     do throws(Errno) {
       try step()
     } catch {
-      // Refused: backups include the directory or `cat` counts as a use; entries lose nothing.
+      // Without the tag backups include the directory; without the flag `cat` counts as a use.
+      // Entries lose nothing.
     }
   }
 }

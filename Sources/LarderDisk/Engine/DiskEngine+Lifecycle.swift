@@ -3,14 +3,14 @@ import LarderSystem
 import Synchronization
 
 extension DiskEngine {
-  /// Takes the lock that the mode asks for; it ends with the directory's descriptor.
+  /// Takes the lock that the mode asks for. It ends when the directory's descriptor is closed.
   func lockDirectory() throws(CacheError) {
     let lock: FileLock
     switch configuration.mode {
     case .readOnly, .fixture: return
     case .shared: lock = .shared
     case .exclusive:
-      // A lock on a directory there keeps nobody on another machine out.
+      // On a network file system, a lock on a directory does not exclude other machines.
       guard !isOnNetwork else {
         throw CacheError(.exclusiveUnsupported, operation: "open", path: location.path)
       }
@@ -20,13 +20,14 @@ extension DiskEngine {
     do throws(Errno) {
       isLocked = try location.handle.descriptor.tryLock(lock)
     } catch {
-      // A file system without locks has no other process's lock either.
+      // On a file system without locks, no other process holds a lock either.
       noteUpkeepFailure(error)
     }
     guard isLocked else { throw lockedError() }
   }
 
-  /// That the directory is held, and by whom, where the system tells.
+  /// Returns the error for a directory that another process holds. Names the process if the system
+  /// tells which one it is.
   private func lockedError() -> CacheError {
     let holders = LockTable.holders(of: location.handle.identity).map(String.init)
     let text = "held by process \(holders.joined(separator: ", "))"
@@ -34,38 +35,39 @@ extension DiskEngine {
       .locked, operation: "open", path: location.path, underlying: holders.isEmpty ? nil : text)
   }
 
-  /// Sees that the directory that is held is still the one that the path leads to.
+  /// Checks that the path still leads to the directory that is held, and follows it to another one
+  /// if not.
   ///
-  /// - Returns: Whether it was not, and another is held now.
+  /// - Returns: Whether another directory is held now.
   @discardableResult
   func revalidate(
     isUrgent: Bool, mayMake: Bool, _ operation: String
   ) throws(CacheError) -> Bool {
     var isReplaced = false
-    // While the path is known to lead elsewhere, every call looks whether there is a directory.
+    // While the path is known to lead elsewhere, every call checks it.
     let isAstray = isAstray
     do throws(Errno) {
       isReplaced = try location.revalidate(isUrgent: isUrgent || isAstray, mayMake: mayMake)
     } catch {
-      // Said by each call and not by one a second: the others would go on in a directory that is
-      // no longer the cache's.
+      // Every call fails, not only one a second, because the directory that is held is no longer
+      // the cache's.
       watching.isAstray.store(true, ordering: .relaxed)
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
     if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
     guard mayBe(.mustLock) else { return false }
-    // Asked again at each call until it is had: nothing is written without the lock.
+    // Every call tries again until it gets the lock, because nothing is written without it.
     try lockDirectory()
     withState { $0.mustLock = false }
     return isReplaced
   }
 
-  /// After a store failed: whether the directory was gone and is there again, so that another try
-  /// makes sense.
+  /// Whether a store that failed can be tried again, because its directory had gone and is there
+  /// again.
   ///
-  /// tmpfs takes an unnamed file in a removed directory and says ENOENT only when it is to get its
-  /// name; others say EPERM or ENOENT at once.
+  /// tmpfs accepts an unnamed file in a removed directory, and reports ENOENT only when the file
+  /// gets its name. Other file systems report EPERM or ENOENT at once.
   func hasRecovered(from failure: CacheError) -> Bool {
     guard failure.errno == .noSuchFile || failure.errno == .notPermitted else { return false }
     do throws(CacheError) {
@@ -76,7 +78,8 @@ extension DiskEngine {
     }
   }
 
-  /// The same for who only reads: a directory that is gone stays gone, and a failure is counted.
+  /// Revalidates the directory for an operation that only reads. Does not make a missing directory,
+  /// and counts a failure instead of throwing it.
   func followReplacement(isUrgent: Bool = false) {
     do throws(CacheError) {
       try revalidate(isUrgent: isUrgent, mayMake: false, "read")
@@ -85,7 +88,8 @@ extension DiskEngine {
     }
   }
 
-  /// Waits until everything accepted so far is on disk: pending uses and the removal of victims.
+  /// Waits until everything accepted so far has reached the disk: values, uses, and the removal of
+  /// victims' files.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
     writePending()
@@ -103,23 +107,24 @@ extension DiskEngine {
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }
-    // From here on no store is accepted, and none that has not taken its name yet may publish.
+    // From here on no store is accepted, and a store that does not hold its name yet must not
+    // publish.
     withState { $0.phase.advance(to: .ending) }
-    // While limits are still kept for what it brings.
+    // Pending values are written now, while limits are still enforced for them.
     writePending()
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
         enforceLimits(after: nil)
       } catch {
-        // The limit is somebody else's to keep then: the next process that scans.
+        // The next process that scans enforces the limit instead.
       }
     }
     withState { $0.phase.advance(to: .shutDown) }
     endWatching()
-    // What still removes files would remove those of who has the directory next.
+    // A scan or a clear that still runs would remove files of the directory's next owner.
     wait { !$0.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
-    // A store or removal that has its name goes on, and ends before the lock is given up.
+    // A store or removal that holds its name goes on, and ends before the lock is released.
     wait { $0.locks.isEmpty ? () : nil }
     try flush()
   }
@@ -135,8 +140,8 @@ extension DiskEngine {
     changed.signal()
   }
 
-  /// Gives up the lock, so that the directory can be opened again although somebody still holds the
-  /// closed object.
+  /// Releases the lock, so that the directory can be opened again even while a reference to the
+  /// closed object is left.
   private func unlockDirectory() {
     guard !isReadOnly else { return }
     do throws(Errno) {
@@ -146,7 +151,7 @@ extension DiskEngine {
     }
   }
 
-  /// Ends the engine when nobody is left to be told of a failure; it is counted.
+  /// Ends the engine when no caller is left to catch a failure. Counts the failure instead.
   func shutDownQuietly() {
     do throws(CacheError) {
       try shutDown()

@@ -2,33 +2,33 @@ import LarderBasics
 package import LarderSystem
 import Synchronization
 
-/// What all objects on one directory in one process share: the open directory, the index, and the
-/// threads' agreement on who changes which name.
+/// The engine that all objects on one directory share within a process. It holds the open
+/// directory, the index, and the locks of the names that threads are changing.
 ///
-/// The disk tier has one lock, around `EngineState`, and nothing touches the disk or waits under
-/// it.
+/// The disk tier has one lock, around `EngineState`. A thread that holds it does not touch the disk
+/// and does not wait.
 package final class DiskEngine: Sendable {
   package let configuration: DiskCache.Configuration
   let location: DirectoryLocation
   package let generations = EntryGenerations()
   private let state = ForkSafeMutex(EngineState())
-  /// Signalled when a name is free again, victims are gone, a scan ends.
+  /// The event that is signalled when a name is free again, victims are gone, or a scan ends.
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
   package let observers = EngineObservers()
-  /// The events of the directory, from when they are first needed.
+  /// The watch on the directory's events, which starts when they are first needed.
   let watching = Watching()
-  /// The sequences that hear of what leaves the directory.
+  /// The sequences that receive the events of entries that leave the directory.
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
   let reader: EntryReader
   let recency: Recency
   /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
   private let rarities = Atomic<UInt8>(0)
-  // Asked by every read: what the directory is on is known by its handle, behind a lock.
+  // Mirrors of `fileSystem` for every read, because the handle keeps it behind a lock.
   private let networkMark: Atomic<Bool>
   private let pathMark: Atomic<Bool>
-  /// Mirrors `FullDisk.count`: every store asks it before it writes.
+  /// A mirror of `FullDisk.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
 
@@ -51,19 +51,20 @@ package final class DiskEngine: Sendable {
   package var now: Timestamp { configuration.clock.now() }
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
-  /// Whether an open file may be answered for by another that took its path.
+  /// Whether a call on an open file may reach another file that took its path.
   var isPathBound: Bool { pathMark.load(ordering: .relaxed) }
-  /// What the directory that is held now is on.
+  /// The file system of the directory that is held now.
   var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
   var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
-  /// Asks anew what the directory is on, after another one has taken its place.
+  /// Updates what depends on the file system, after another directory has taken the path.
   func noteFileSystem() { note(fileSystem) }
 
-  /// Goes by another file system from now on: reads, stores, and what events can tell.
+  /// Sets the file system that reads, stores and the watcher go by.
   ///
-  /// Where they begin to tell all, they do once the directory is watched.
+  /// On a network file system events are incomplete from now on. On a local one they become
+  /// complete when the directory is watched, so this does not set `watching.isComplete`.
   func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     pathMark.store(fileSystem.isPathBound, ordering: .relaxed)
@@ -71,7 +72,7 @@ package final class DiskEngine: Sendable {
     if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
   }
 
-  /// Runs a change of one name, after every other change of it and before the next.
+  /// Runs a change of one name, while no other thread of this process changes that name.
   ///
   /// The caller must not hold another name, and must not wait for the evictor inside.
   func changing<Result, Failure: Error>(
@@ -97,7 +98,7 @@ package final class DiskEngine: Sendable {
     changed.signal()
   }
 
-  /// Waits until the state fulfils a condition, which is tried after every signal.
+  /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.
   func wait<Result: Sendable>(for condition: (inout EngineState) -> Result?) -> Result {
     while true {
       let ticket = changed.ticket()
@@ -111,9 +112,9 @@ package final class DiskEngine: Sendable {
     withState { $0.counters.countUpkeepFailure(errno) }
   }
 
-  /// Looks at or changes what the engine knows. The closure must neither wait nor touch the disk.
-  // Always inlined, and the mutex's own with it: else what a closure captures, such as a key, is
-  // copied for each look.
+  /// Reads or changes the state under the lock. The closure must neither wait nor touch the disk.
+  // This function and the mutex's own are always inlined. Otherwise each call would copy what the
+  // closure captures, such as a key.
   @inline(__always)
   func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
     state.withLock { state in
@@ -123,7 +124,7 @@ package final class DiskEngine: Sendable {
       #endif
       let result = body(&state)
       let now = state.rarities.rawValue
-      // Under the lock, so that of two changes the later one is not overtaken.
+      // Stored under the lock, so that an earlier value cannot overwrite a later one.
       if now != rarities.load(ordering: .relaxed) { rarities.store(now, ordering: .releasing) }
       return result
     }
@@ -134,10 +135,10 @@ package final class DiskEngine: Sendable {
     EngineState.Rarities(rawValue: rarities.load(ordering: .acquiring)).contains(rarity)
   }
 
-  /// Whether a name's file is gone in this process's view, as of a moment before the call returns.
+  /// Whether a name's file counts as gone in this process, as of a moment before the call returns.
   ///
-  /// Most of the time nothing is hidden, which shows without the lock: what was hidden before the
-  /// call set the mark before.
+  /// Usually no file is hidden, and the mirrored flag shows this without the lock. A file that was
+  /// hidden before the call has set the flag before the call.
   func hidesFile(named name: EntryName) -> Bool {
     guard mayBe(.hidesFiles) else { return false }
     return withState { $0.hidesFile(named: name) }

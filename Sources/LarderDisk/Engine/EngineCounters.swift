@@ -4,8 +4,9 @@ package import LarderSystem
 /// The counters of an engine. ``DiskStatistics`` says which event moves which of them.
 struct EngineCounters: Sendable {
   private var statistics = DiskStatistics()
-  /// The reads that found no file. Apart from the other misses, because an engine is often asked for
-  /// little else, and counting in a dictionary takes longer than the look into the index.
+  /// The number of reads that found no file. It is apart from the other misses, because an engine
+  /// often counts little else, and counting in a dictionary takes longer than the look into the
+  /// index.
   private var absentCount = 0
 }
 
@@ -70,7 +71,7 @@ extension EngineCounters {
     statistics.removals[cause, default: 0] += count
   }
 
-  /// Counts an entry no longer that was chosen to go and stays.
+  /// Takes back the count of an entry that was chosen to go and stays.
   mutating func takeBackRemoval(_ cause: RemovalCause) {
     let count = statistics.removals[cause, default: 0] - 1
     statistics.removals[cause] = count > 0 ? count : nil
@@ -101,9 +102,9 @@ extension EngineCounters {
 ///
 /// 1. `open`: an object uses the engine.
 /// 2. `ending`: the last object is being closed. An operation that does not hold its name yet must
-///    not begin to change it, because the end waits for names that are held and for no others.
-/// 3. `shutDown`: scans stop at their next piece, and no victims are chosen, because another process
-///    may own the directory soon.
+///    not begin to change it, because the end waits only for names that are held.
+/// 3. `shutDown`: scans stop at their next piece, and no victims are chosen, because another
+///    process may own the directory soon.
 /// 4. `ended`: nothing more is written, and the directory's lock is given up. The directory can be
 ///    opened again.
 enum Phase: UInt8, Sendable {
@@ -129,7 +130,7 @@ extension Phase: Comparable {
 extension DiskEngine {
   /// Runs what a caller asked for, and counts the error that the caller gets.
   ///
-  /// At the face and not where errors arise, since inside one may be tried again or shrugged off.
+  /// Errors are counted here and not where they arise, because the engine may retry or ignore them.
   package func countingErrors<Result>(
     _ body: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
@@ -159,7 +160,7 @@ extension DiskEngine {
     try countingErrors { () throws(CacheError) in try trim(operation, makePlan) }
   }
 
-  /// Counts an error with a number of the system's, and returns it.
+  /// Counts an error that has a system error number, and returns it.
   private func counted(_ error: CacheError) -> CacheError {
     if let errno = error.errno { withState { $0.counters.countError(errno) } }
     return error

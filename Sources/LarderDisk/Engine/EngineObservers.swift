@@ -1,26 +1,28 @@
 import LarderSystem
 import Synchronization
 
-/// Somebody who holds values in memory and must hear when they are no longer those on disk.
+/// An object that holds values in memory, and is told when they no longer match the disk.
 package protocol EngineObserver: AnyObject, Sendable {
-  /// The value of a key is about to be replaced. What memory holds of it must go before the new
-  /// value shows; the store may still fail, so that nothing else follows from this.
+  /// Tells the observer that the value of a key is about to be replaced. The observer must drop its
+  /// value before the new one becomes visible. The store may still fail, so the observer must not
+  /// conclude anything else.
   ///
   /// Called as `entryChanged(_:)` is.
   func entryChanges(_ subject: DiskEngine.Subject)
-  /// The value of a key was replaced or removed, under the name that it has with one extension.
+  /// Tells the observer that the value of a key was replaced or removed, under the name that the
+  /// key has with one extension.
   ///
-  /// Called by any thread, with the name held and so before any other change of it: an observer must
-  /// not change the name in this directory.
+  /// May be called by any thread. The caller holds the name, so the call comes before any other
+  /// change of it. The observer must not change the name in this directory.
   func entryChanged(_ subject: DiskEngine.Subject)
-  /// Everything was removed.
+  /// Tells the observer that everything was removed.
   ///
-  /// Values stored after the call stay; those that were being stored at that moment may go.
+  /// Values stored after the call stay. Values that are being stored during the call may go.
   func entriesCleared()
-  /// The file of a name was replaced, removed, stamped or written by somebody else; with nil, any
-  /// file may have been.
+  /// Tells the observer that the file of a name was replaced, removed, stamped or written, mostly
+  /// by another process. With nil, any file may have been.
   ///
-  /// May be called by any thread, and holds the name.
+  /// May be called by any thread, and mostly while it holds the name.
   func fileChanged(_ name: EntryName?)
 }
 
@@ -28,7 +30,8 @@ package protocol EngineObserver: AnyObject, Sendable {
 package final class EngineObservers: Sendable {
   private struct Observer: Sendable {
     let identity: ObjectIdentifier
-    // Weak, since the tier holds the engine. One that is going away hears nothing and needs not.
+    // Weak, because the memory tier holds the engine. An observer that is being freed needs no
+    // call.
     weak var object: (any EngineObserver)?
   }
 
@@ -38,7 +41,7 @@ package final class EngineObservers: Sendable {
   /// name, so one of the two sees the other.
   private let areThere = Atomic<Bool>(false)
 
-  /// From now on the observer hears of every change. It is not kept alive.
+  /// Adds an observer, which is told of every change from now on. It is not kept alive.
   package func add(_ observer: any EngineObserver) {
     let observer = Observer(identity: ObjectIdentifier(observer), object: observer)
     observers.withLock { observers in
@@ -47,7 +50,7 @@ package final class EngineObservers: Sendable {
     }
   }
 
-  /// Takes the identity and not the object, for it is called from a deinit.
+  /// Removes an observer by its identity, because its deinit calls this.
   package func remove(_ observer: ObjectIdentifier) {
     observers.withLock { observers in
       observers.removeAll { $0.identity == observer }
@@ -55,9 +58,9 @@ package final class EngineObservers: Sendable {
     }
   }
 
-  /// All observers that still live, but one.
+  /// Returns all observers that still live, except one.
   ///
-  /// Strong references, taken under the lock and used outside of it.
+  /// The references are strong. They are taken under the lock and used outside of it.
   func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
     guard areThere.load(ordering: .sequentiallyConsistent) else { return [] }
     return observers.withLock { observers in
@@ -77,7 +80,7 @@ extension DiskEngine {
     for observer in observers.all() { observer.entryChanges(subject) }
   }
 
-  /// Tells the memory tiers which files are not those that they may hold values of.
+  /// Tells the memory tiers of files that have changed or gone, because they may hold their values.
   func tellObservers(ofFiles names: [EntryName]) {
     guard !names.isEmpty else { return }
     for observer in observers.all() {
@@ -85,11 +88,11 @@ extension DiskEngine {
     }
   }
 
-  /// Tells the memory tiers that any file may be another now.
+  /// Tells the memory tiers that any file may have been replaced.
   ///
   /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
   func tellObserversOfReplacement() {
-    // Who has read before must not put back what is dropped here.
+    // A read that began earlier must not put back a value that is dropped here.
     generations.beginAll()
     for observer in observers.all() { observer.fileChanged(nil) }
     generations.endAll()

@@ -2,15 +2,15 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// The engines of this process by the directory they hold, so that all objects on one directory
-/// share one, however its path is spelled.
+/// The engines of this process, by the directory that each one holds. All objects on one directory
+/// share an engine, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
-    // An engine lives as long as an object is attached to it or work of its own is going on.
+    // Weak: an engine lives as long as an object is attached to it or it has work to do.
     weak var engine: DiskEngine?
     var attachedCount: Int
 
-    /// Whether nobody in this process can share the engine or must wait for it any more.
+    /// Whether no object of this process can share the engine or must wait for it any more.
     var isOver: Bool {
       guard let engine, !engine.isForked else { return true }
       return engine.withState(\.phase.hasEnded)
@@ -21,9 +21,9 @@ enum EngineRegistry {
     }
   }
 
-  // An array: a process has a handful of directories open, and their identities can change. The
-  // lock is held while a directory is locked, so that a fork may well find it taken; and a forked
-  // child shares no engine of its parent's.
+  // An array, because a process has a handful of directories open and their identities can change.
+  // Each process has its own, because a forked child shares no engine of its parent, and a fork may
+  // find the lock taken: it is held while a directory is locked.
   private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
 
   private enum Attachment: Sendable {
@@ -31,18 +31,20 @@ enum EngineRegistry {
     /// The directory's last object has gone, and its engine still writes what is pending.
     case ending(DiskEngine)
     /// The engine at the path holds another directory. It counts as attached, so that it does not
-    /// end while it looks at what the path leads to.
+    /// end while it checks the path.
     case astray(DiskEngine)
   }
 
-  /// Opens a directory and returns its engine, an existing one if its settings agree.
+  /// Opens a directory and returns its engine. Shares an existing engine if the settings agree.
   ///
-  /// One that is just ending is waited for: it holds the lock until its last uses are on disk.
+  /// Waits for an engine that is just ending, because it holds the directory's lock until its last
+  /// uses are on disk.
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DiskEngine {
     let location = try DirectoryLocation.open(path, configuration)
-    // What only reads shares nothing, and may look at a directory that this process also writes.
+    // A read-only engine is not shared. So a directory that this process writes can also be opened
+    // for reading only.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     var asked: [DiskEngine] = []
     while true {
@@ -50,8 +52,8 @@ enum EngineRegistry {
       case .attached(let engine): return engine
       case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
       case .astray(let engine):
-        // Outside of the lock: its observers are told, and a cache of which the last reference goes
-        // then detaches.
+        // Outside of the lock, because the engine's observers are told. A cache that loses its last
+        // reference by this detaches, which takes the lock.
         engine.followReplacement(isUrgent: true)
         if detach(engine) { engine.shutDownQuietly() }
         asked.append(engine)
@@ -59,7 +61,7 @@ enum EngineRegistry {
     }
   }
 
-  /// - Parameter asked: The engines that have looked at what the path leads to.
+  /// - Parameter asked: The engines that have already checked the path.
   private static func attach(
     _ location: DirectoryLocation, _ path: String, _ configuration: DiskCache.Configuration,
     asked: [DiskEngine]
@@ -67,7 +69,8 @@ enum EngineRegistry {
     try registrations.own.value.withLock { (registrations) throws(CacheError) in
       registrations.removeAll(where: \.isOver)
       let identity = location.handle.identity
-      // A directory that was replaced must not get a second engine beside the one at its path.
+      // If the directory was replaced, the engine at its path has to follow it first. Otherwise one
+      // path would have two engines.
       let astray = registrations.firstIndex { known in
         known.attachedCount > 0 && known.engine?.location.path == location.path
           && !known.holds(identity) && !asked.contains { $0 === known.engine }
@@ -93,11 +96,10 @@ enum EngineRegistry {
     }
   }
 
-  /// Detaches one object. The engine is found by itself and not by its directory, which may be
-  /// another by now.
+  /// Detaches one object. Finds the engine by its identity, because its directory may have changed.
   ///
-  /// - Returns: Whether it was the last, so that the engine must end. Until it has, who opens the
-  ///   directory waits.
+  /// - Returns: Whether it was the last object, so that the caller must end the engine. Until the
+  ///   engine has ended, opening the directory waits.
   static func detach(_ engine: DiskEngine) -> Bool {
     registrations.own.value.withLock { registrations in
       guard let index = registrations.firstIndex(where: { $0.engine === engine }) else {

@@ -3,9 +3,9 @@ import LarderSystem
 
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
-/// A part is a value whose fields are private to its file. Its functions decide and take note; none
-/// of them touches the disk, reads a clock or waits. The functions of the state are for what
-/// concerns several parts:
+/// A part is a value with fields that are private to its file. Its functions decide and take note;
+/// none of them touches the disk, reads a clock or waits. The functions of the state itself are for
+/// changes of several parts:
 ///
 /// | function | called when |
 /// |---|---|
@@ -33,9 +33,9 @@ struct EngineState: Sendable {
   var rescans = RescanSchedule()
   /// The file server's clock, on a network file system.
   var serverClock = ServerClock()
-  /// Whether another directory was found at the path whose lock has not been taken.
+  /// Whether another directory was found at the path and its lock has not been taken yet.
   var mustLock = false
-  /// How often another directory was found at the path.
+  /// The number of times that another directory was found at the path.
   var replacementCount = 0
   var phase = Phase.open
 }
@@ -44,20 +44,20 @@ extension EngineState {
   /// The statistics as callers see them.
   var snapshot: DiskStatistics { counters.snapshot(scans) }
 
-  /// Whether the index knows every entry, also during a later scan.
+  /// Whether the index knows every entry. It stays true during a later scan.
   var isScanned: Bool { scans.isComplete }
 
   /// Flags that every read checks and that are rarely set.
   struct Rarities: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// Some name's file is gone in this process's view and still there.
+    /// A file counts as gone in this process and is still on disk.
     static let hidesFiles = Rarities(rawValue: 1)
     /// Another directory was found at the path, and its lock has not been taken.
     static let mustLock = Rarities(rawValue: 2)
     /// Values wait to be written.
     static let hasBacklog = Rarities(rawValue: 4)
-    /// Something has happened to a name that is being changed.
+    /// The watcher has left news of a name that a thread is changing.
     static let hasLateNews = Rarities(rawValue: 8)
   }
 
@@ -71,7 +71,7 @@ extension EngineState {
   /// Whether any file is hidden.
   private var hidesFiles: Bool { !doomed.isEmpty || clearing.hidesFiles }
 
-  /// Whether a file of this process's view is gone although its name is still on the disk.
+  /// Whether a name's file counts as gone in this process although it is still on disk.
   func hidesFile(named name: EntryName) -> Bool {
     guard hidesFiles else { return false }
     return doomed.contains(name) || clearing.hides(name)
@@ -79,14 +79,14 @@ extension EngineState {
 
   /// Takes note of a file that was just published under its name.
   ///
-  /// Called while the name is held, after the rename: from here on a scan that met the older file
-  /// is wrong.
+  /// Called while the name is held, after the rename. A scan that met the older file is outdated
+  /// from here on.
   ///
-  /// - Returns: Why the entry that had the name left, if one is known to have had it.
+  /// - Returns: The cause for which the entry that had the name left; nil if none is known.
   mutating func noteStored(
     _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
   ) -> RemovalCause? {
-    // A victim was counted when it was chosen; its file is gone now.
+    // A victim of the name was counted when it was chosen. The rename has replaced its file.
     var cause = doomed[entry.name]?.cause
     cancelRemoval(of: entry.name)
     uses.forget(entry.name)
@@ -101,7 +101,7 @@ extension EngineState {
     return cause
   }
 
-  /// Takes note that a name is gone.
+  /// Takes note that the file of a name is gone.
   mutating func noteRemoved(_ name: EntryName) {
     cancelRemoval(of: name)
     uses.forget(name)
@@ -110,10 +110,9 @@ extension EngineState {
     index.remove(name)
   }
 
-  /// Takes note that the file of a name was stamped by us and has a new change time.
+  /// Takes note that this process has stamped a name's file, which moved its change time.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
-    // Our own stamp moved the change time of a file that is on its way out; it is still the one
-    // judged.
+    // If the file is a victim, it is still the one that was judged.
     doomed.restamp(name, inode: status.inode, changeTime: status.change)
     clearing.noteRestamped(name, status)
     // A scan may have met the file as it was before the stamp.
@@ -123,7 +122,7 @@ extension EngineState {
       expiry: status.modification.asExpiry)
   }
 
-  /// Takes victims out of everything that answers, so that only their files are left to remove.
+  /// Records victims that have left the index. From here on, only their files are left to remove.
   mutating func doom(_ victims: [Victim]) {
     for victim in victims {
       doomed.insert(victim)
@@ -132,7 +131,7 @@ extension EngineState {
     }
   }
 
-  /// Forgets that a name's file was to be removed.
+  /// Forgets that the file of a name was to be removed.
   mutating func cancelRemoval(of name: EntryName) {
     // A scan may have met the file before it went.
     if doomed.remove(name) { scans.noteChange(of: name) }

@@ -2,42 +2,42 @@ import LarderDigest
 import LarderSystem
 import Synchronization
 
-/// Tells a reader whether the entry it read may have been changed while it read.
+/// Counters that tell a reader whether an entry may have changed while it was read.
 ///
-/// Every name falls on one of 1,024 counters. A change of a name moves its counter at the start and
-/// at the end; a reader takes a snapshot before and compares after. That two names share a counter
-/// costs a promotion now and then, and never lets a stale one pass.
+/// Every name maps to one of 1,024 counters. A change of a name moves its counter at the start and
+/// at the end. A reader takes a snapshot before the read and compares after it. Two names that
+/// share a counter cost a promotion to memory now and then, but a stale value is never promoted.
 package final class EntryGenerations: Sendable {
-  /// A counter at rest: no change was going on.
+  /// The value of a name's counter at a moment when no change was going on.
   package struct Snapshot: Sendable {
     fileprivate let name: EntryName
     fileprivate let value: UInt64
   }
 
-  // The low 16 bits count the changes going on, the others those that began.
+  // The low 16 bits count the changes going on, the upper 48 bits those that have begun.
   private static let ongoing: UInt64 = 1
   private static let begun: UInt64 = 1 << 16
   private static let ongoingMask: UInt64 = begun - 1
 
-  // In a row and not an object each: a read asks for one at random, and a thousand objects would
-  // seldom be at hand.
+  // The counters are one array and not an object each. Reads access them at random, and a thousand
+  // objects would seldom be in the processor's caches.
   #if LARDER_SCHEDULES
-    // So few that names of a scene share one, and that not every change of all takes two thousand
-    // points.
+    // Few counters, so that names of a scene share one and a change of all names does not take two
+    // thousand points.
     private let counters = InlineArray<4, Atomic<UInt64>> { _ in Atomic(0) }
   #else
     private let counters = InlineArray<1024, Atomic<UInt64>> { _ in Atomic(0) }
   #endif
 
-  /// By the low bits of the digest: who chooses names can make them share a counter, which costs
-  /// those names promotions and nothing else.
+  /// Returns the index of a name's counter: the low bits of the digest. Names that are chosen to
+  /// share a counter lose promotions and nothing else.
   private func index(of name: EntryName) -> Int {
     Int(truncatingIfNeeded: name.digest.low) & (counters.count - 1)
   }
 
   /// Marks the start of a change.
   ///
-  /// Called by who holds the name, before anything of it changes.
+  /// Called by the thread that holds the name, before it changes anything.
   func begin(_ name: EntryName) {
     counters[index(of: name)].wrappingAdd(
       Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
@@ -51,7 +51,7 @@ package final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
-  /// Marks the start of a change of every name: who read before must not promote what it read.
+  /// Marks the start of a change of every name. A value that was read before must not be promoted.
   func beginAll() {
     for index in counters.indices {
       counters[index].wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
@@ -65,15 +65,15 @@ package final class EntryGenerations: Sendable {
     }
   }
 
-  /// The state before a read, nil while a change is going on.
+  /// Returns the state before a read; nil while a change is going on.
   ///
-  /// Nil also while a change of another name with the same counter is going on.
+  /// It is nil also while a change of another name with the same counter is going on.
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counters[index(of: name)].load(ordering: .acquiring)
     return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil
   }
 
-  /// Whether nothing has begun to change the name since the snapshot.
+  /// Whether no change of the name has begun since the snapshot.
   package func isCurrent(_ snapshot: Snapshot) -> Bool {
     counters[index(of: snapshot.name)].load(ordering: .acquiring) == snapshot.value
   }
@@ -87,9 +87,9 @@ package final class EntryGenerations: Sendable {
 ///    the name and follows the news first.
 struct NameLocks: Sendable {
   /// The names that are held.
-  // As many as threads that change something, and looked through faster than hashed.
+  // There are only as many as changing threads, so a search is faster than hashing.
   private(set) var held: [EntryName] = []
-  /// The held names of which the watcher has left news.
+  /// The held names that the watcher has left news of.
   private var news: Set<EntryName> = []
 }
 
@@ -104,8 +104,8 @@ extension NameLocks {
     return true
   }
 
-  /// Gives a name back; returns false, with the name still held, if there is news of it to follow,
-  /// which the caller has taken by this.
+  /// Gives a name back. If there is news of it, takes the news and returns false: the name is still
+  /// held, and the caller follows the news first.
   mutating func giveBack(_ name: EntryName) -> Bool {
     if takeNews(of: name) { return false }
     guard let index = held.firstIndex(of: name) else { return true }
