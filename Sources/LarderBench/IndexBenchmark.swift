@@ -1,13 +1,14 @@
 import Larder
 import LarderDigest
 
-/// Measures the disk tier's index: memory per entry and the time of its operations by their number.
+/// Measures the disk tier's index: memory per entry, and the time of its operations by the number
+/// of entries.
 ///
-/// The entries are named by random digests, all can expire, and are met in random order, which is
-/// the worst for memory that is not at hand. `bytes` is what the process has resident after filling
-/// an index less what it had before, per entry; only the first size of a run has it, for the others
-/// take what the first has left. The longest insertion shows that growing stops nobody; it holds
-/// what else the machine did in that moment, so the least of the rounds counts.
+/// The entries have random digests as names, can all expire, and are used in random order, which is
+/// the worst for the processor's caches. `bytes` is the growth of resident memory per entry while
+/// an index is filled. Only the first size of a run has it, because later sizes reuse the memory of
+/// the first. `longest` is the longest insertion, which shows that growing never blocks for long.
+/// It includes disturbances by other work of the machine, so the least of the rounds counts.
 enum IndexBenchmark {
   static let usage = "usage: LarderBench index [ENTRIES]…"
 
@@ -29,7 +30,7 @@ enum IndexBenchmark {
   }
 }
 
-/// One index of one size.
+/// A measurement of indexes of one size.
 private struct IndexMeasurement {
   static let columns = [
     "bytes", "insert ns", "longest µs", "find ns", "miss ns", "touch ns", "extend ns", "remove ns",
@@ -59,7 +60,7 @@ private struct IndexMeasurement {
   }
 
   private mutating func entries() -> [IndexedEntry] {
-    // Two calls give two sets of names, one to be found and one to be missed.
+    // The salt makes the names of two calls different: one set is found, the other missed.
     let salt = random.next()
     return (0..<count).map { number in
       let key = Array("\(number) \(salt)".utf8)
@@ -73,7 +74,8 @@ private struct IndexMeasurement {
     }
   }
 
-  /// Adds all entries, and takes the longest single insertion beside the mean.
+  /// Adds all entries. Returns the mean time in nanoseconds and the longest insertion in
+  /// microseconds.
   private func fill(_ index: inout EntryIndex, _ entries: [IndexedEntry]) -> (
     mean: Double, longest: Double
   ) {
@@ -96,7 +98,7 @@ private struct IndexMeasurement {
     }
   }
 
-  /// The nanoseconds of finding and of missing.
+  /// Returns the nanoseconds of finding and of missing.
   private func finding(in index: EntryIndex, _ names: [EntryName], missing: [EntryName])
     -> [Double]
   {
@@ -106,7 +108,7 @@ private struct IndexMeasurement {
     ]
   }
 
-  /// The nanoseconds of touching, extending and removing.
+  /// Returns the nanoseconds of touching, extending and removing.
   private func changes(of index: inout EntryIndex, _ names: [EntryName]) -> [Double] {
     [
       time(names) { index.touch($0, at: Timestamp(seconds: 1_800_000_000)) },
@@ -115,8 +117,8 @@ private struct IndexMeasurement {
     ]
   }
 
-  /// The nanoseconds of an entry that a scan brings, and the milliseconds of choosing the first
-  /// victim after it, and half of all.
+  /// Returns the nanoseconds of adding an entry from a scan, and the milliseconds of then choosing
+  /// the first victim, and half of the entries.
   private func choosing(_ entries: [IndexedEntry]) -> [Double] {
     var index = EntryIndex()
     let scanning = clock.measure {
@@ -133,8 +135,8 @@ private struct IndexMeasurement {
     ]
   }
 
-  /// Nanoseconds per name, over enough rounds for a million operations; once for what cannot be
-  /// repeated.
+  /// Returns the nanoseconds per name, over about a million operations; over one round with `once`,
+  /// for operations that cannot be repeated.
   private func time(_ names: [EntryName], once: Bool = false, _ body: (EntryName) -> Void)
     -> Double
   {

@@ -2,9 +2,9 @@ import Glibc
 
 /// Measures the memory tier beside a locked dictionary and a list of node objects.
 ///
-/// Each cache runs in a process of its own, in turn, and each number is the median of the rounds.
-/// What a user of the library sees is measured: from another module, in a release build, with keys
-/// of 40 to 80 bytes that are never the very string that was stored.
+/// Each cache runs in a process of its own, in turns, and each number is the median of the rounds.
+/// The conditions are those of a user of the library: another module, a release build, and keys of
+/// 40 to 80 bytes that are never the same string object that was stored.
 enum MemoryBenchmark {
   static let usage = """
     usage: LarderBench memory [--json] [--rounds N] [--entries N]… [--threads N]…
@@ -67,7 +67,7 @@ extension MemoryBenchmark {
     _ sizes: [(entries: Int, threads: Int)], rounds: Int
   ) -> [MemoryReport.Case] {
     var results = sizes.map { MemoryReport.Case(entries: $0.entries, threads: $0.threads) }
-    // In turn and not one after the other, so that a slow minute of the machine falls on all.
+    // Caches take turns, so that a slow minute of the machine affects all.
     for _ in 0..<rounds {
       for cache in caches {
         for (number, size) in sizes.enumerated() {
@@ -81,7 +81,7 @@ extension MemoryBenchmark {
     return results
   }
 
-  /// What `--process CACHE ENTRIES THREADS` does: measures and prints a line for each number.
+  /// Runs `--process CACHE ENTRIES THREADS`: measures and prints a line for each number.
   private static func measureInThisProcess(_ arguments: ArraySlice<String>) {
     let words = Array(arguments)
     guard words.count == 3 else { fail() }

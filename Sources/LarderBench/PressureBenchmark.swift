@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Shows a cache under real memory pressure: it is full, then the process is made to wait for
-/// memory, and what the monitor makes of that is told as it happens.
+/// Shows a cache under real memory pressure. The cache is filled, then the process has to wait for
+/// memory, and the monitor's reactions are printed as they happen.
 enum PressureBenchmark {
   static let usage = """
     usage: LarderBench pressure [--megabytes N] [--seconds S] [--file DIR] [--page-out] [--machine]
@@ -22,8 +22,8 @@ enum PressureBenchmark {
     var scope = MemoryPressureMonitor.Scope.automatic
   }
 
-  /// Runs with the arguments that follow its name. Exits 1 when memory was waited for and the cache
-  /// kept what it had, or did not recover.
+  /// Runs with the arguments that follow its name. Exits 1 if the process waited for memory and the
+  /// cache did not shrink, or did not recover.
   static func run(arguments: [String]) throws {
     let options = try options(arguments)
     let start = MonotonicTime.now
@@ -58,7 +58,7 @@ enum PressureBenchmark {
     _ seconds: Int, _ say: (String) -> Void
   ) {
     guard monitor.status.signals > 0 else {
-      // Less than the threshold in every window: there is nothing that could be shown.
+      // Waiting was below the threshold in every window, so there is nothing to show.
       guard waitedMilliseconds < 1000 else { fail("no signal came", 1) }
       return print("skipped: memory is not waited for here")
     }
@@ -82,7 +82,8 @@ enum PressureBenchmark {
     return configuration
   }
 
-  /// Fills a cache with values of 1 MiB each, which go back to the system when they are released.
+  /// Fills a cache with values of 1 MiB each. The allocator returns such memory to the system at
+  /// once.
   private static func fill(_ cache: MemoryCache<Int, [UInt8]>) {
     let limit = cache.costLimit ?? 0
     for number in 0..<limit >> 20 {
@@ -90,8 +91,8 @@ enum PressureBenchmark {
     }
   }
 
-  /// The microseconds for which tasks of the machine have waited for memory. See: psi.rst of the
-  /// kernel.
+  /// Returns the microseconds for which tasks of the machine have waited for memory. See: psi.rst
+  /// of the kernel.
   private static func waited() -> Int {
     guard let file = unsafe fopen("/proc/pressure/memory", "r") else { return 0 }
     defer { unsafe fclose(file) }
@@ -124,7 +125,7 @@ enum PressureBenchmark {
   }
 }
 
-/// A file whose pages are read again and again.
+/// A mapped file whose pages are read repeatedly.
 private final class ReadAgain {
   private let byteCount: Int
   private let pagesOut: Bool
@@ -148,18 +149,18 @@ private final class ReadAgain {
         throw Failure(errno: errno)
       }
     }
-    // Dirty pages are not taken away.
+    // Synced, because the kernel does not reclaim dirty pages.
     fsync(file)
     let mapped = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, file, 0)
     guard unsafe mapped != MAP_FAILED, let mapped = unsafe mapped else {
       throw Failure(errno: errno)
     }
     address = UInt(bitPattern: mapped)
-    // Without reading ahead each page is waited for.
+    // Without read-ahead, so that the process waits for each page.
     unsafe madvise(mapped, byteCount, MADV_RANDOM)
   }
 
-  /// Reads every page once, twice where they were taken away, so that they count as used.
+  /// Reads every page twice, so that all count as used, also those that were reclaimed.
   func run() {
     guard let pages = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
     // MADV_PAGEOUT of asm-generic/mman-common.h, which Glibc's module lacks.

@@ -1,9 +1,9 @@
 import Larder
 
-/// Drives a cache from a trace of accesses and counts what it hits.
+/// Replays a trace of accesses on a cache and counts the hits.
 ///
-/// A trace has a line an access, `object [bytes]`. A miss stores a value of that many bytes, which
-/// differ by object; every hit is compared with what was stored.
+/// Each line of a trace is an access, `object [bytes]`. A miss stores a value of that many bytes,
+/// which differ between objects. Every hit is compared with the stored value.
 enum ReplayBenchmark {
   static let usage = """
     usage: LarderBench replay TRACE [--disk SIZE] [--memory COUNT] [--directory DIR]
@@ -35,7 +35,7 @@ enum ReplayBenchmark {
   }
 }
 
-/// What the caller asked of a replay.
+/// The options of a replay.
 struct ReplayOptions {
   var trace = ""
   var diskLimit: Int?
@@ -66,5 +66,5 @@ struct ReplayOptions {
   }
 }
 
-/// The command line makes no sense.
+/// The error for a command line that cannot be understood.
 struct UsageError: Error {}

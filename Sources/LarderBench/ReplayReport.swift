@@ -1,6 +1,6 @@
 import Larder
 
-/// What a replay counted.
+/// The figures of a replay.
 struct ReplayReport {
   var accesses = 0
   var memoryHits = 0
@@ -13,7 +13,7 @@ struct ReplayReport {
   var diskEntries = 0
   var memoryEntries = 0
   var seconds = 0.0
-  /// Spent on reads that found something.
+  /// The seconds spent on reads that found a value.
   var hitSeconds = 0.0
   var wrongValues = 0
 
@@ -43,12 +43,12 @@ struct ReplayReport {
     ]
   }
 
-  /// One JSON object.
+  /// The figures as one JSON object.
   var json: String {
     "{" + figures.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
   }
 
-  /// A line a figure, and the share of hits.
+  /// The figures, one a line, and the share of hits.
   var table: String {
     let hits = memoryHits + diskHits
     let share = accesses == 0 ? 0 : 100 * Double(hits) / Double(accesses)

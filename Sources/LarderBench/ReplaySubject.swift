@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// The cache that a replay drives: one tier or both.
+/// The cache of a replay: one tier or both.
 struct ReplaySubject {
   private enum Tiers {
     case memory(MemoryCache<CacheKey, [UInt8]>)
@@ -27,7 +27,7 @@ struct ReplaySubject {
     configuration.disk.recencyGranularity = .seconds(options.granularity)
     if options.memoryCount == nil {
       let disk = try DiskCache(directory: directory, configuration: configuration.disk)
-      // The limit holds from the first access on only if the scan is over.
+      // Counted, because the limit holds from the first access only if the scan has ended.
       _ = try disk.count()
       tiers = .disk(disk)
     } else {
@@ -42,7 +42,7 @@ struct ReplaySubject {
     return "\(parent)/larder-replay-\(getpid())"
   }
 
-  /// Reads an object and stores it if it is not there.
+  /// Reads an object, and stores it after a miss.
   func access(_ object: String, _ byteCount: Int, _ report: inout ReplayReport) throws {
     let key = CacheKey(object)
     let start = MonotonicTime.now
@@ -79,7 +79,7 @@ struct ReplaySubject {
     return value
   }
 
-  /// Bytes that no other object has: its name's hash, stepped on.
+  /// Returns bytes that differ between objects. They are generated from the hash of the name.
   private static func value(of object: String, byteCount: Int) -> [UInt8] {
     var state = object.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01b3
@@ -92,7 +92,7 @@ struct ReplaySubject {
     }
   }
 
-  /// Waits for the files and reads the totals.
+  /// Waits until everything is written, and reads the totals.
   func finish(_ report: inout ReplayReport) throws {
     switch tiers {
     case .memory(let memory): report.add(memory.statistics, count: memory.count)
@@ -103,7 +103,7 @@ struct ReplaySubject {
     }
   }
 
-  /// Removes a directory that nobody asked for.
+  /// Removes the directory, unless the caller named it.
   func cleanUp() throws {
     guard removesDirectory else { return }
     switch tiers {

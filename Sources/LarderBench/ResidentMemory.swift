@@ -1,6 +1,6 @@
 import Glibc
 
-/// The memory of this process that is in use, not merely mapped.
+/// The resident memory of this process.
 enum ResidentMemory {
   /// The resident bytes. See: man 5 proc, `/proc/pid/statm`.
   static var byteCount: Int {

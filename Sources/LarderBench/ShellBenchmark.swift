@@ -1,8 +1,7 @@
 import Glibc
 import Larder
 
-/// A cache that does what the lines of its standard input say, for scripts that change things
-/// around it meanwhile.
+/// A cache that executes the lines of its standard input. Scripts change its environment meanwhile.
 enum ShellBenchmark {
   static let usage = """
     usage: LarderBench shell DIR [--group] [--unsafe] [--exclusive] [--now]
@@ -54,7 +53,7 @@ enum ShellBenchmark {
     }
   }
 
-  /// The value, or the reason why there is none.
+  /// Returns the value, or the reason for the miss.
   private static func read(_ key: String, _ cache: Cache<String>) throws(CacheError) -> String {
     let before = cache.statistics.disk.misses
     if let value = try cache.value(forKey: key) { return "value \(value)" }
@@ -63,7 +62,7 @@ enum ShellBenchmark {
     return "miss " + reasons.joined(separator: " ")
   }
 
-  /// At once, for who waits for the answer.
+  /// Prints a line at once, because the script waits for the answer.
   private static func say(_ text: String) {
     print(text)
     fflush(nil)

@@ -11,10 +11,10 @@ struct Trace {
   private(set) var objects: [String] = []
   private(set) var accesses: [Access] = []
 
-  /// Bytes of a value whose line gives none.
+  /// The bytes of a value whose line gives no size.
   private static let defaultByteCount = 1024
 
-  /// Reads a trace, or the part between two accesses of it.
+  /// Reads a trace, or the part of it between two accesses.
   init(path: String, skip: Int = 0, first: Int = .max) throws {
     guard let file = unsafe fopen(path, "r") else { throw TraceError(path: path, errno: errno) }
     defer { unsafe fclose(file) }
@@ -38,7 +38,7 @@ struct Trace {
   }
 }
 
-/// A trace that cannot be read.
+/// The error for a trace that cannot be read.
 struct TraceError: Error, CustomStringConvertible {
   let path: String
   let errno: Int32

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Threads that start together, do a part each, and are waited for.
+/// Threads for benchmarks.
 enum BenchmarkThreads {
   private final class Part: Sendable {
     let body: @Sendable () -> Void
@@ -10,14 +10,15 @@ enum BenchmarkThreads {
     }
   }
 
-  /// Runs a function once per thread, with the thread's number; the first is the caller's own.
+  /// Runs a function once per thread, with the thread's number, and waits for all. The first is the
+  /// calling thread.
   static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let others = (1..<max(count, 1)).map { number in start { body(number) } }
     body(0)
     for thread in others { pthread_join(thread, nil) }
   }
 
-  /// Runs a function on a thread that nobody waits for.
+  /// Runs a function on a detached thread, whose end cannot be waited for.
   static func startDetached(_ body: @escaping @Sendable () -> Void) {
     pthread_detach(start(body))
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How long a cache line is on its way from one core to another, which is the least that two
-/// threads pay for each line that both of them write.
+/// A measurement of moving a cache line from one core to another, which is the least cost of each
+/// line that two threads write.
 enum CacheLineHandover {
   private static let turns = 1_000_000
 
@@ -9,7 +9,7 @@ enum CacheLineHandover {
     let turn = Atomic<Int>(0)
   }
 
-  /// Two threads take turns at one number; returns the nanoseconds of a turn.
+  /// Lets two threads take turns at incrementing a number, and returns the nanoseconds of a turn.
   static func nanoseconds() -> Double {
     let line = Line()
     let clock = ContinuousClock()

@@ -1,12 +1,12 @@
 import Larder
 import Synchronization
 
-/// What counting costs a hit in memory: a lock like the cache's around an addition to a counter,
-/// less one around nothing, as a share of a hit.
+/// Measures the cost of counting in a memory hit: a lock around an addition to a counter, minus the
+/// same lock around nothing, as a share of a hit.
 ///
-/// The counter of a hit lies beside what the lock guards, in a line that the processor has at hand,
-/// and the loop measures just that. A cache without counters would be another build, and its
-/// difference to this one, of a nanosecond in sixty, less than the noise between two builds.
+/// The counter of a hit lies beside the data that the lock guards, in a line that the processor has
+/// cached, and the loop measures this case. A cache without counters would need another build, and
+/// the difference of a nanosecond in sixty is less than the noise between two builds.
 enum CountingBenchmark {
   private struct Counters {
     var hits = 0
@@ -23,7 +23,7 @@ enum CountingBenchmark {
     for key in keys { cache.store([1], forKey: key) }
     let counters = Mutex(Counters())
     var (hit, counted, bare) = ([Double](), [Double](), [Double]())
-    // In turn, so that a slow moment of the machine falls on all.
+    // Taken in turns, so that a slow moment of the machine affects all.
     for _ in 0..<rounds {
       hit.append(time { precondition(cache.value(forKey: keys[$0]) != nil, "a key is missing") })
       counted.append(time { _ in counters.withLock { $0.hits &+= 1 } })
@@ -41,7 +41,7 @@ enum CountingBenchmark {
       """
   }
 
-  /// The nanoseconds of one call of a function with the numbers of the keys.
+  /// Returns the nanoseconds of one call of a function, which gets the keys' numbers.
   @inline(__always)
   private static func time(_ body: (Int) -> Void) -> Double {
     let clock = ContinuousClock()

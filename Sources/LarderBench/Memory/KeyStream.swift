@@ -1,6 +1,6 @@
 import Glibc
 
-/// The keys of a measurement: texts like URLs, and the order in which they are asked for.
+/// The keys of a measurement, which look like URLs, and the order of their use.
 struct KeyStream {
   private var state: UInt64
 
@@ -8,7 +8,7 @@ struct KeyStream {
     state = seed
   }
 
-  /// The key of a number: 40 to 80 bytes, the same each time, in memory of its own.
+  /// Returns the key of a number: 40 to 80 bytes, the same each time, in memory of its own.
   static func key(_ number: Int) -> String {
     let scattered = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15
     let path = String(scattered, radix: 36)
@@ -16,17 +16,19 @@ struct KeyStream {
     return "https://cdn.example.com\(padding)/\(path)/\(number).jpeg"
   }
 
-  /// Keys of given numbers, in memory of their own: no lookup is helped by sharing a string.
+  /// Returns the keys of numbers, each in memory of its own, so that no lookup is faster because of
+  /// a shared string.
   static func keys(_ numbers: [Int]) -> [String] { numbers.map(key) }
 
-  /// The numbers below `count` in random order.
+  /// Returns the numbers below `count` in random order.
   mutating func shuffled(_ count: Int) -> [Int] {
     var numbers = Array(0..<count)
     numbers.shuffle(using: &self)
     return numbers
   }
 
-  /// Numbers below `count` of which the *k*-th is asked for *k*⁻⁰·⁹⁹ times as often as the first.
+  /// Returns numbers below `count`. The *k*-th most frequent occurs *k*⁻⁰·⁹⁹ times as often as the
+  /// first.
   mutating func zipf(_ count: Int, length: Int) -> [Int] {
     var sums: [Double] = []
     sums.reserveCapacity(count)
@@ -41,7 +43,7 @@ struct KeyStream {
     }
   }
 
-  /// By bisection in the sums, which ascend.
+  /// Returns the first index of a larger sum, by bisection, because the sums ascend.
   private static func firstIndex(in sums: [Double], above value: Double) -> Int {
     var (low, high) = (0, sums.count - 1)
     while low < high {
@@ -54,7 +56,7 @@ struct KeyStream {
 
 extension KeyStream: RandomNumberGenerator {
   mutating func next() -> UInt64 {
-    // SplitMix64: one seed gives the same keys in every run, for every cache.
+    // SplitMix64: the same seed gives the same keys in every run, for every cache.
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -1,6 +1,6 @@
 import Larder
 
-/// The memory tier as the front door uses it: keys compared by their bytes, one lock.
+/// The memory tier as `Cache` uses it: keys compared by their bytes, one lock.
 struct PlainLarder: BenchmarkedCache {
   let cache: MemoryCache<CacheKey, [UInt8]>
 
@@ -15,7 +15,8 @@ struct PlainLarder: BenchmarkedCache {
   func set(_ key: String, _ value: [UInt8]) { cache.store(value, forKey: CacheKey(key)) }
 }
 
-/// The memory tier with four locks, and room for parts that are not filled evenly.
+/// The memory tier with four locks, and a limit that is an eighth higher, because stripes are not
+/// filled evenly.
 struct StripedLarder: BenchmarkedCache {
   let cache: MemoryCache<CacheKey, [UInt8]>
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The measure of the others: the standard dictionary under one lock.
+/// The baseline: the standard dictionary under one lock.
 ///
-/// It has no order of use, so a read moves nothing. To make room it removes the key that was stored
-/// first, from a ring of keys.
+/// It has no order of use, so a read changes nothing. To make room, it removes the key that was
+/// stored first, which a ring of keys tells.
 final class LockedDictionary: BenchmarkedCache {
   private struct State {
     var values: [String: [UInt8]] = [:]

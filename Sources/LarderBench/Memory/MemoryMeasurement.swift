@@ -1,33 +1,34 @@
 import Glibc
 
-/// What one process measures: one cache, one size, one number of threads, all four workloads.
+/// The measurement in one process: one cache, one size, one number of threads, all four workloads.
 struct MemoryMeasurement {
   static let workloads = ["get-hit", "get-miss", "set-evict", "zipf"]
 
   let entries: Int
   let threads: Int
-  /// Operations of each thread in each workload.
+  /// The operations of each thread in each workload.
   let length: Int
   private var stream = KeyStream(seed: 7)
 
   init(entries: Int, threads: Int) {
     self.entries = entries
     self.threads = threads
-    // Whole passes over the keys, a million operations at least, so that each key counts alike.
+    // Whole passes over the keys, at least a million operations, so that each key is used equally
+    // often.
     length = max(1, 1_000_000 / entries) * entries
   }
 
-  /// Returns lines of a workload's name and its nanoseconds per operation, or of `bytes`, the
+  /// Returns the nanoseconds per operation of each workload, by name, and under `bytes` the
   /// resident bytes per entry without key and value.
   ///
-  /// Stores with eviction begin with a cache that was just filled, the others with one that was
-  /// read at random.
+  /// Stores with eviction start with a cache that was just filled, the other workloads with one
+  /// that was read at random.
   mutating func run<Cache: BenchmarkedCache>(_ type: Cache.Type) -> [(String, Double)] {
     let values = (0..<1024).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 64) }
     let keys = KeyStream.keys(stream.shuffled(entries))
     let before = Self.residentBytes()
     let cache = filled(type, keys, values)
-    // What key and value take in any cache is not the cache's doing.
+    // The key and the value take this in any cache.
     let inline = MemoryLayout<String>.stride + MemoryLayout<[UInt8]>.stride
     let bytes = Double(Self.residentBytes() - before) / Double(entries) - Double(inline)
     return [
@@ -36,7 +37,7 @@ struct MemoryMeasurement {
     ]
   }
 
-  /// A cache that holds every key, filled in the order of the keys.
+  /// Returns a cache that holds every key, filled in the order of the keys.
   private func filled<Cache: BenchmarkedCache>(
     _ type: Cache.Type, _ keys: [String], _ values: [[UInt8]]
   ) -> Cache {
@@ -45,7 +46,7 @@ struct MemoryMeasurement {
     return cache
   }
 
-  /// Reads keys that are there, at random.
+  /// Reads present keys in random order.
   private mutating func hits(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { $0.shuffled($1.entries) }
     return time { thread, passes in
@@ -55,7 +56,7 @@ struct MemoryMeasurement {
     }
   }
 
-  /// Reads keys that are not there.
+  /// Reads absent keys.
   private mutating func misses(_ cache: some BenchmarkedCache) -> Double {
     let lists = perThread { stream, me in stream.shuffled(me.entries).map { $0 + me.entries } }
     return time { thread, passes in
@@ -65,7 +66,7 @@ struct MemoryMeasurement {
     }
   }
 
-  /// Reads at a skewed rate, and stores every tenth time.
+  /// Reads keys with a skewed distribution, and stores every tenth time.
   private mutating func zipf(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
     let keys = KeyStream.keys(Array(0..<entries))
     let lists = (0..<threads).map { _ in
@@ -84,7 +85,7 @@ struct MemoryMeasurement {
     }
   }
 
-  /// Stores keys that are not there, each of which evicts one.
+  /// Stores absent keys, each of which evicts another one.
   private mutating func sets(_ cache: some BenchmarkedCache, _ values: [[UInt8]]) -> Double {
     let lists = (0..<threads).map { thread in
       let first = (2 + thread) * length
@@ -108,7 +109,7 @@ struct MemoryMeasurement {
     }
   }
 
-  /// The nanoseconds that one operation of one thread takes, while the others do theirs.
+  /// Returns the nanoseconds of one operation of a thread, while the other threads run theirs.
   private func time(
     _ body: @escaping @Sendable (_ thread: Int, _ passes: Int) -> Void
   ) -> Double {
@@ -119,7 +120,7 @@ struct MemoryMeasurement {
     return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
   }
 
-  /// The second field of `/proc/self/statm`, in pages. See: man 5 proc.
+  /// Returns the second field of `/proc/self/statm`, in bytes. See: man 5 proc.
   private static func residentBytes() -> Int {
     guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
     defer { unsafe fclose(file) }

@@ -1,6 +1,6 @@
 extension MemoryReport {
-  /// One object: `results` by workload and size, `memory` with resident bytes, `scaling` of two
-  /// threads against one, `handover_ns` of a cache line between two cores.
+  /// The report as one object: `results` by workload and size, `memory` with resident bytes,
+  /// `scaling` of two threads against one, `handover_ns` of a cache line between two cores.
   var json: String {
     let results = cases.flatMap { each in MemoryMeasurement.workloads.map { result(each, $0) } }
     let memory = cases.map { each in

@@ -3,7 +3,7 @@ struct MemoryReport {
   struct Case {
     let entries: Int
     let threads: Int
-    /// By cache, then by workload: one number a round.
+    /// The numbers of all rounds, by cache and then by workload.
     var samples: [String: [String: [Double]]] = [:]
 
     func median(_ cache: String, _ workload: String) -> Double {
@@ -17,7 +17,7 @@ struct MemoryReport {
   }
 
   let cases: [Case]
-  /// The nanoseconds for which a cache line is on its way from one core to another.
+  /// The nanoseconds of moving a cache line from one core to another.
   let handover: Double
 
   var table: String {
@@ -46,7 +46,7 @@ struct MemoryReport {
     return lines.joined(separator: "\n")
   }
 
-  /// The best rounds of two threads over the best of one: what a lock costs when it is contended.
+  /// The best time of two threads relative to the best of one: the cost of a contended lock.
   var scaling: [(entries: Int, stripes: Int, ratio: Double)] {
     let singles = cases.filter { $0.threads == 1 }
     let doubles = cases.filter { $0.threads == 2 }

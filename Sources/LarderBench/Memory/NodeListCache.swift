@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The shape of YYMemoryCache: a dictionary of node objects in a doubly linked list, one lock.
+/// A cache like YYMemoryCache: a dictionary of nodes in a doubly linked list, one lock.
 final class NodeListCache: BenchmarkedCache {
   private final class Node {
     let key: String
@@ -19,7 +19,8 @@ final class NodeListCache: BenchmarkedCache {
     var first: Node?
     var last: Node?
 
-    /// Both neighbours are told; the node forgets them, so that no chain of owners is left.
+    /// Unlinks a node from both neighbours. Its own links are cleared, so that no chain of owners
+    /// remains.
     mutating func unlink(_ node: Node) {
       if let previous = node.previous { previous.next = node.next } else { first = node.next }
       if let next = node.next { next.previous = node.previous } else { last = node.previous }

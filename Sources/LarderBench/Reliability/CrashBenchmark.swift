@@ -2,10 +2,11 @@ import Glibc
 import Larder
 import LarderDigest
 
-/// What a power cut leaves of a cache: one process writes and marks what it begins and what has
-/// returned, another judges the directory of a state that the disk may have had.
+/// Tests the state of a cache after a power cut. One process changes a cache and records the begin
+/// and the end of each operation. Another process judges the directory in a state that the disk may
+/// have had.
 ///
-/// The disk and the states are the script's: `Tests/Reliability/crash-states`.
+/// The script `Tests/Reliability/crash-states` provides the disk and the states.
 enum CrashBenchmark {
   static let usage = """
     usage: LarderBench crash write|judge|value DIR … [--durable] [--behind] [--plain] [--proof]
@@ -33,7 +34,7 @@ enum CrashBenchmark {
     }
   }
 
-  /// Opens the cache as the options say, with a change of its own.
+  /// Opens the cache with the options, and with a change to the configuration.
   static func open(
     _ options: CrashOptions, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> DiskCache {
@@ -48,16 +49,17 @@ enum CrashBenchmark {
   }
 }
 
-/// The value that belongs to a key and a version, made anew by the judge.
+/// The value of a key and a version. The judge computes it again.
 struct CrashValue {
   let bytes: [UInt8]
-  /// An eighth of the values has some, unless they are plain.
+  /// The extended data. An eighth of the values has some, unless they are plain.
   let extendedData: [UInt8]
 
-  /// A length that is longer than any value's.
+  /// A length above that of all values, for values that the cache shall decline.
   static let declinedByteCount = 300_001
 
-  /// Makes the value: up to 16 KiB; one in sixteen is empty, and one in sixteen of up to 128 KiB.
+  /// Creates a value of up to 16 KiB. One in sixteen is empty, and one in sixteen has up to 128
+  /// KiB.
   init(key: String, version: Int, isPlain: Bool) {
     let seed = XXH64.digest(of: Array("\(key) \(version)".utf8).span)
     var random = StressRandom(seed: seed)

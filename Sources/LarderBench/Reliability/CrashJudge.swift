@@ -1,15 +1,15 @@
 import Larder
 
-/// Looks at the directory of one state, reads every key, repairs and stores again.
+/// Judges the directory of one state: lists it, reads every key, repairs it and stores again.
 ///
 /// Prints a line `value KEY VERSION…` for each key, with all versions whose value was served, or
-/// `absent`, or `wrong`; and a line `bad WHAT NUMBER` for each that must not be.
+/// `absent`, or `wrong`. Prints a line `bad WHAT NUMBER` for each violation.
 struct CrashJudge {
   private let options: CrashOptions
   private var servedNames: Set<String> = []
   private var misses = 0
 
-  /// What the judge itself stores.
+  /// The key of the value that the judge stores.
   private static let lateKey = "after"
   private static let lateValue: [UInt8] = [1, 2, 3]
 
@@ -23,7 +23,7 @@ struct CrashJudge {
     if !before.isMissing { try lookWithoutChange(before) }
     let disk = try CrashBenchmark.open(options)
     try readAll(disk)
-    // What an earlier judge of this disk has stored, before a second cut.
+    // An earlier judge of this disk may have stored it, before a second power cut.
     if let found = try read(Self.lateKey, disk) {
       bad("wrong-after", found.bytes == Self.lateValue ? 0 : 1)
       servedNames.insert(Self.name(of: Self.lateKey, disk))
@@ -48,7 +48,7 @@ struct CrashJudge {
     try disk.close()
   }
 
-  /// What is served of a key, in one of the three ways to read.
+  /// Reads a key in one of three ways; nil if there is no value.
   private func read(_ key: String, _ disk: DiskCache) throws -> CrashFound? {
     switch servedNames.count % 3 {
     case 0: return try disk.value(forKey: key).map { CrashFound(bytes: $0) }
@@ -70,7 +70,7 @@ struct CrashJudge {
     }
   }
 
-  /// Reads every key that the input names, and says what is served of it.
+  /// Reads every key of the input, and prints the versions that are served.
   private mutating func readAll(_ disk: DiskCache) throws {
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
@@ -99,8 +99,8 @@ struct CrashJudge {
     print("value \(key) \(text)")
   }
 
-  /// Compares the counted misses with the files that were there, and what is left with what was
-  /// served, after a sweep and a repair.
+  /// Compares the counted misses with the files that existed. After a sweep and a repair, compares
+  /// the remaining files with the values that were served.
   private mutating func judgeRest(_ before: StressWalk, _ disk: DiskCache) throws {
     let counted = disk.statistics.misses.filter { $0.key != .absent }
     misses = counted.values.reduce(0, +)
@@ -124,7 +124,8 @@ struct CrashJudge {
     bad("not-stored-again", isServed ? 0 : 1)
   }
 
-  /// Reads as a cache does that checks no hash: what the file system gives under the name.
+  /// Reads in a mode that checks no hash, so that it gets whatever the file system has under the
+  /// name.
   private mutating func readBlindly() throws {
     let disk = try CrashBenchmark.open(options) { $0.mode = .fixture }
     try readAll(disk)
@@ -132,9 +133,9 @@ struct CrashJudge {
   }
 }
 
-/// What was served of a key.
+/// The value that a read returned.
 private struct CrashFound {
   let bytes: [UInt8]
-  /// Nil where the way of reading does not tell.
+  /// The extended data; nil if the way of reading does not return it.
   var extendedData: [UInt8]?
 }

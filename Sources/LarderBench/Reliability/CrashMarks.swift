@@ -1,7 +1,7 @@
 import Glibc
 
-/// The file that takes the marks, which lies on the recorder's file system: a mark has its place
-/// among the writes to the disk.
+/// The file for the marks. It lies on the recorder's file system, so that the order of marks and of
+/// writes to the disk is recorded.
 struct CrashMarks: Sendable {
   private let raw: Int32
 
@@ -10,23 +10,23 @@ struct CrashMarks: Sendable {
     guard raw >= 0 else { throw UsageError() }
   }
 
-  /// Notes that an operation begins.
+  /// Records that an operation begins.
   func begin(_ id: String, _ kind: String, _ key: String, _ version: Int) {
     note("b \(id) \(kind) \(key) \(version)")
   }
 
-  /// Notes that an operation has returned.
+  /// Records that an operation has returned.
   func end(_ id: String, _ outcome: String) { note("e \(id) \(outcome)") }
 
-  /// Notes that a key was found to be gone after an operation that may remove any.
+  /// Records that a key is absent after an operation that may remove any.
   func gone(_ id: String, _ key: String) { note("g \(id) \(key)") }
 
   private func note(_ line: String) {
-    // One call for a line: calls of several threads must not mix.
+    // One call for a line, because lines of several threads must not mix.
     guard Self.write(Array("\(line)\n".utf8), to: raw) else { exit(1) }
   }
 
-  /// Writes all bytes to a descriptor.
+  /// Writes all bytes to a descriptor, and returns whether that succeeded.
   static func write(_ bytes: [UInt8], to raw: Int32) -> Bool {
     var count = 0
     while count < bytes.count {

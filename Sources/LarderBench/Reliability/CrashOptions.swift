@@ -1,6 +1,6 @@
-/// What the caller asked of a run.
+/// The options of a run.
 struct CrashOptions {
-  /// What a process does.
+  /// The role of a process.
   enum Role: String {
     case write, judge, value
   }
@@ -14,7 +14,7 @@ struct CrashOptions {
   /// Whether values have no extended data.
   var isPlain = false
   var requiresProof = false
-  /// Whether the judge reads as one that checks no hash.
+  /// Whether the judge reads in a mode that checks no hash.
   var isBlind = false
   /// Whether another process changes the same keys.
   var isShared = false

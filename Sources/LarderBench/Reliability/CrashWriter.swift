@@ -1,13 +1,13 @@
 import Glibc
 import Larder
 
-/// Changes a cache in every way that there is, and marks each change.
+/// Changes a cache in all possible ways, and records each change.
 struct CrashWriter: Sendable {
   private let options: CrashOptions
   private let disk: DiskCache
   private let marks: CrashMarks
 
-  /// Few, so that most are stored over and removed several times.
+  /// The keys. They are few, so that most are replaced and removed several times.
   static let keys = (0..<24).map { "k/\($0)" }
 
   init(_ options: CrashOptions) throws {
@@ -16,7 +16,7 @@ struct CrashWriter: Sendable {
     disk = try CrashBenchmark.open(options)
   }
 
-  /// Runs rounds of threads at once, with something after each that concerns all keys.
+  /// Runs several threads in each round, and a change of all keys after it.
   func run() throws {
     let rounds = 4
     for round in 0..<rounds {
@@ -30,12 +30,12 @@ struct CrashWriter: Sendable {
       }
       try changeAll("\(options.process).\(round)", round)
     }
-    // Every other run ends like one that is cut: not closed.
+    // Every other run ends without closing, like one that is cut.
     if options.seed % 2 == 0 { try disk.close() }
     exit(0)
   }
 
-  /// What one thread does in a round.
+  /// Runs one thread's part of a round.
   private func work(round: Int, thread: Int) throws {
     let worker = (options.process * 4 + round) * 16 + thread
     var random = StressRandom(seed: options.seed &* 1_000 &+ UInt64(worker))
@@ -50,14 +50,14 @@ struct CrashWriter: Sendable {
     try flush(&pending)
   }
 
-  /// One change of one key.
+  /// A change of a key.
   private struct Step {
     let id: String
     let key: String
     let version: Int
   }
 
-  /// Waits for what was accepted, and marks it as stored.
+  /// Waits until accepted values are written, and records them as stored.
   private func flush(_ pending: inout [String]) throws {
     if pending.isEmpty { return }
     try disk.flush()
@@ -65,6 +65,8 @@ struct CrashWriter: Sendable {
     pending = []
   }
 
+  /// Makes one of the changes.
+  ///
   /// - Returns: Whether the value still waits to be written.
   private func change(_ step: Step, _ dice: Int) throws -> Bool {
     switch dice {
@@ -79,7 +81,7 @@ struct CrashWriter: Sendable {
     }
   }
 
-  /// Stores what is declined or has expired, so that the older value goes.
+  /// Stores a value that is declined or has expired, so that the older value is removed.
   private func reject(_ step: Step, asExpired: Bool) throws -> Bool {
     marks.begin(step.id, "remove", step.key, 0)
     let byteCount = asExpired ? 1 : CrashValue.declinedByteCount
@@ -91,7 +93,7 @@ struct CrashWriter: Sendable {
     return false
   }
 
-  /// Stores what has expired by the time that it is judged.
+  /// Stores a value that will have expired when the judge reads it.
   private func storeBriefly(_ step: Step) throws -> Bool {
     let value = CrashValue(key: step.key, version: step.version, isPlain: options.isPlain)
     marks.begin(step.id, "remove", step.key, 0)
@@ -141,7 +143,7 @@ struct CrashWriter: Sendable {
     return try disk.store(contentsOfFile: path, forKey: step.key)
   }
 
-  /// Changes that concern all keys, by turns: a sweep, a trim, a removal of all.
+  /// Makes a change of all keys: in turns a sweep, a trim, and a removal of all.
   private func changeAll(_ id: String, _ round: Int) throws {
     switch round {
     case 0: try disk.removeExpired()
@@ -149,7 +151,7 @@ struct CrashWriter: Sendable {
       marks.begin(id, "trim", "*", 0)
       try disk.trim(toCount: 12)
       marks.end(id, "trimmed")
-      // Beside another process, what is gone may be so by a removal that is not synced yet.
+      // With another process, a key may be absent because of a removal that is not synced yet.
       if options.isShared { return }
       for key in Self.keys where try !disk.contains(key) { marks.gone(id, key) }
     case 2:

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// A cache that does what lines of its input say and answers each with a line, for scripts that
-/// change the world around it between two of them.
+/// A cache that executes the lines of its input and answers each with a line. Scripts change its
+/// environment between two lines.
 enum DriveBenchmark {
   static let usage = """
     usage: LarderBench drive DIR [--limit BYTES] [--durable] [--read-only] [--clock SECONDS]

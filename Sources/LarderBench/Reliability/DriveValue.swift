@@ -1,10 +1,10 @@
 import Larder
 import LarderDigest
 
-/// A value of any length that follows from its key, whole or in pieces.
+/// A value of any length that is computed from its key, as a whole or in pieces.
 struct DriveValue {
   let byteCount: Int
-  /// What the value repeats, of a length that no block has.
+  /// The bytes that the value repeats. Their number is no multiple of any block size.
   private let period: [UInt8]
   private static let pieceCount = 64 << 10
 
@@ -32,7 +32,7 @@ struct DriveValue {
     for range in pieces { try stream.write(piece(range)) }
   }
 
-  /// Whether an open file holds the value.
+  /// Returns whether an open file contains the value.
   func matches(_ file: borrowing EntryFile) throws -> Bool {
     guard file.byteCount == byteCount else { return false }
     for range in pieces {

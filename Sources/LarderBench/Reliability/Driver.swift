@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// The cache of a run and the commands on it.
+/// The cache of a run, and the commands on it.
 struct Driver {
   private let directory: String
   private var configuration = DiskCache.Configuration(sizeLimit: nil)
@@ -17,7 +17,7 @@ struct Driver {
       switch argument {
       case "--durable": configuration.durability = .durable
       case "--read-only": configuration.mode = .readOnly
-      // See: man 2 setrlimit, RLIMIT_FSIZE. A host that lives under such a limit does the same.
+      // Ignored, as a host process under such a limit does. See: man 2 setrlimit, RLIMIT_FSIZE.
       case "--ignore-signal": signal(SIGXFSZ, SIG_IGN)
       case "--limit": configuration.sizeLimit = try Self.number(rest.popFirst())
       case "--clock":
@@ -34,7 +34,7 @@ struct Driver {
     return number
   }
 
-  /// Does what a line says and tells what came of it in a line.
+  /// Executes a line and returns the answer as a line.
   mutating func answer(to words: [String]) -> String {
     do {
       return try perform(words)
@@ -119,7 +119,7 @@ struct Driver {
     }
   }
 
-  /// Opens a file again within the closure that was lent it, and so on.
+  /// Opens a file, and again within the closure that borrows it, so many times.
   private func hold(_ key: String, depth: Int, _ disk: DiskCache) throws -> String {
     guard depth > 0 else { return "held" }
     return try disk.withFile(forKey: key) { _ in try hold(key, depth: depth - 1, disk) } ?? "miss"

@@ -1,7 +1,8 @@
 import Glibc
 import Larder
 
-/// Many processes and threads on one directory, with an oracle in each value.
+/// Stresses one directory with many processes and threads. Each value contains the facts to check
+/// it.
 enum StressBenchmark {
   static let usage = """
     usage: LarderBench stress [--processes N] [--threads N] [--seconds S] [--limit SIZE]
@@ -17,7 +18,7 @@ enum StressBenchmark {
                         they left and exits 1 if anything is wrong
     """
 
-  /// Runs with the arguments that follow its name. Exits 1 when anything is wrong.
+  /// Runs with the arguments that follow its name. Exits 1 if there is a violation.
   static func run(arguments: [String]) throws {
     let options = try StressOptions(arguments)
     let directory = options.directory ?? temporaryDirectory()
@@ -46,8 +47,8 @@ enum StressBenchmark {
     let seconds = MonotonicTime.now.duration(since: start) / .seconds(1)
     counts.add(watch.end())
     if options.other != nil { waitForRest(directory, options, counts) }
-    // Of the last that neighbours did, a process hears within 50 ms; with more threads than
-    // processors it gets to it a little later.
+    // A process hears of its neighbours' last changes within 50 ms, or a little later if there are
+    // more threads than processors.
     usleep(500_000)
     let rest = StressWalk(directory)
     counts.add(["bytes_flushed": rest.byteCount, "entries_flushed": rest.files.count])
@@ -61,7 +62,7 @@ enum StressBenchmark {
     if report.violationCount > 0 { exit(1) }
   }
 
-  /// Adds what a child counted, and compares its index with the directory.
+  /// Adds a child's counts, and compares its index with the directory.
   private static func collect(
     _ child: StressChild, _ rest: StressWalk, _ options: StressOptions, _ counts: StressCounts
   ) {
@@ -76,9 +77,11 @@ enum StressBenchmark {
     counts.add(numbers)
     let difference = abs(bytes - rest.byteCount)
     counts.add(["index_difference": difference])
-    // Neither is promised among machines: locks may not reach across, and each hears of the others late.
+    // Not promised between machines: locks may not reach across, and each machine hears late of
+    // another's changes.
     guard options.other == nil else { return }
-    // On a file system of the caller's choice an eviction may take longer than the others wait for it.
+    // Not checked in a directory of the caller's choice, because an eviction on its file system may
+    // take longer than other processes wait for it.
     if options.directory == nil, numbers["upkeep_11", default: 0] > 0 {
       counts.violation("evictors", "a process evicted without having been elected")
     }
@@ -89,7 +92,7 @@ enum StressBenchmark {
         + " \(rest.byteCount)")
   }
 
-  /// Waits until the machines have learned of each other's stores, which takes them 30 s at most.
+  /// Waits until the machines have learned of each other's stores, which takes at most 30 s.
   private static func waitForRest(
     _ directory: String, _ options: StressOptions, _ counts: StressCounts
   ) {

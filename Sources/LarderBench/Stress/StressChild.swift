@@ -1,17 +1,17 @@
 import Glibc
 
-/// This executable run again, with a pipe to it and a pipe from it.
+/// A child process of this executable, with a pipe to it and a pipe from it.
 struct StressChild {
   private let process: pid_t
   private let input: Int32
   private let output: Int32
 
-  /// A child that could not be started.
+  /// The error for a child that could not be started.
   struct Failure: Error {
     let errno: Int32
   }
 
-  /// Starts a child with its arguments; what it writes to the error stream is seen as ours.
+  /// Starts a child with its arguments. It shares this process's error stream.
   init(_ arguments: [String]) throws {
     let (ours, theirs) = (try Self.pipe(), try Self.pipe())
     var actions = unsafe posix_spawn_file_actions_t()
@@ -37,7 +37,7 @@ struct StressChild {
 
   private static func pipe() throws -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [0, 0]
-    // Only what is meant for a child reaches it: an end left open would keep its reader waiting.
+    // Closed on exec, because an end inherited by another child would keep the reader waiting.
     guard unsafe Glibc.pipe(&ends) == 0 else { throw Failure(errno: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
@@ -49,7 +49,7 @@ struct StressChild {
     unsafe write(input, bytes, bytes.count)
   }
 
-  /// The child's next line, nil when it has ended.
+  /// Reads the child's next line; nil if the child has ended.
   func readLine() -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -60,14 +60,14 @@ struct StressChild {
     return nil
   }
 
-  /// Waits for a line; another one, or none, ends the run.
+  /// Waits for a line. Any other line, or none, ends the run.
   func expect(_ line: String) {
     let found = readLine()
     guard found != line else { return }
     fail("a process said \(found ?? "nothing") instead of \(line)", 4)
   }
 
-  /// Waits for the child's end and returns whether it was a good one.
+  /// Waits for the child's end, and returns whether it succeeded.
   func wait() -> Bool {
     close(input)
     close(output)

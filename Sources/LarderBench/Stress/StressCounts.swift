@@ -1,13 +1,14 @@
 import Glibc
 import Synchronization
 
-/// What the threads of a process did and found, by name.
+/// The counts of a process's threads, by name.
 final class StressCounts: Sendable {
   private let counts = Mutex<[String: Int]>([:])
   private let speaksAtOnce: Bool
 
-  /// - Parameter speaksAtOnce: Whether what is wrong is told on the error stream when it is found,
-  ///   since the process may not live to report it.
+  /// - Parameter speaksAtOnce: Whether all violations are written to the error stream at once,
+  ///   because the process may be killed before it reports. Otherwise only the first five of a name
+  ///   are.
   init(speaksAtOnce: Bool) {
     self.speaksAtOnce = speaksAtOnce
   }
@@ -18,7 +19,7 @@ final class StressCounts: Sendable {
     counts.withLock { $0.merge(other) { $0 + $1 } }
   }
 
-  /// Counts something that must not happen.
+  /// Counts a violation.
   func violation(_ name: String, _ details: String) {
     add([name: 1])
     let seen = counts.withLock { $0[name, default: 0] }
@@ -27,7 +28,7 @@ final class StressCounts: Sendable {
     unsafe write(STDERR_FILENO, line, line.count)
   }
 
-  /// What must be zero for a run to pass.
+  /// The counts that must be zero for a run to pass.
   static let violations = [
     "wrong_values", "torn_values", "stale_values", "lost_updates", "errors", "foreign_expiries",
     "temporaries", "totals_wrong", "over_limit", "burst_over_limit", "names_wrong",

@@ -1,20 +1,20 @@
 import Larder
 
-/// What the caller asked of a stress run.
+/// The options of a stress run.
 struct StressOptions {
-  /// What a process does.
+  /// The role of a process.
   enum Role: String {
-    /// Starts the workers, watches the directory and judges.
+    /// Starts the workers, watches the directory and judges the results.
     case judge
-    /// Does what the threads of a run do, until its time is over, and reports.
+    /// Runs its threads until the time is over, and reports.
     case worker
-    /// The same until it is killed; says at once what it finds wrong.
+    /// Runs its threads until it is killed, and reports violations at once.
     case writer
-    /// A writer that also removes everything now and again.
+    /// Works as a writer, and sometimes removes everything.
     case clearer
     /// Reads and checks until it is killed.
     case reader
-    /// Opens the directory after the others are gone and judges what they left.
+    /// Opens the directory after all other processes have ended, and judges its state.
     case checker
   }
 
@@ -26,10 +26,10 @@ struct StressOptions {
   /// The bytes that may wait to be written; none by default.
   var writeBehind: Int?
   var directory: String?
-  /// The same directory through another mount, as a second machine has it; half of the processes
-  /// work there.
+  /// The path of the same directory through another mount, as a second machine has it. Half of the
+  /// processes use it.
   var other: String?
-  /// How far the clocks of those processes are ahead, in seconds.
+  /// The seconds by which the clocks of those processes are ahead.
   var shift = 0
   var number = 0
   var isJSON = false
@@ -58,7 +58,7 @@ struct StressOptions {
     if role != .judge && directory == nil { throw UsageError() }
   }
 
-  /// The arguments that make the n-th child of a judge.
+  /// Returns the arguments of a judge's n-th child.
   func childArguments(_ number: Int, in directory: String) -> [String] {
     var common = [
       "stress", "--role", "worker", "--threads", "\(threads)", "--seconds", "\(seconds)",
@@ -66,14 +66,15 @@ struct StressOptions {
     ]
     if let writeBehind { common += ["--write-behind", "\(writeBehind)"] }
     guard let other else { return common + ["--directory", directory] }
-    // Each is told both paths, so that it knows that it shares a file system with other machines.
+    // Each child gets both paths, so that it knows that it shares the file system with other
+    // machines.
     return number.isMultiple(of: 2)
       ? common + ["--directory", other, "--other", directory, "--shift", "\(shift)"]
       : common + ["--directory", directory, "--other", other]
   }
 
-  /// The most bytes that may be left when all is done. Machines that hear of each other's stores
-  /// late may stop a little above the limit.
+  /// The largest number of bytes that may remain at the end. Machines may stop a little above the
+  /// limit, because they hear late of each other's stores.
   var limitAtRest: Int { other == nil ? limit : limit + limit / 10 }
 
   /// The clock of this process's cache.

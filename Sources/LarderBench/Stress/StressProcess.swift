@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// A process that works on the directory together with others.
+/// A process that shares the directory with other processes.
 enum StressProcess {
   static func configuration(_ options: StressOptions) -> CacheConfiguration {
     var configuration = CacheConfiguration()
@@ -12,14 +12,14 @@ enum StressProcess {
     return configuration
   }
 
-  /// Works for as long as it is told, or until it is killed.
+  /// Works for the time of the options, or until it is killed.
   static func run(_ options: StressOptions, in directory: String) throws {
     let isWorker = options.role == .worker
     let counts = StressCounts(speaksAtOnce: !isWorker)
     let cache = try Cache(
       directory: directory, coder: .bytes, configuration: configuration(options))
     if isWorker {
-      // The limit holds from the first store on only if the scan is over.
+      // Counted, because the limit holds from the first store only if the scan has ended.
       _ = try cache.disk.count()
       print("ready")
       fflush(nil)
@@ -33,7 +33,8 @@ enum StressProcess {
     if isWorker { try report(cache, counts) }
   }
 
-  /// Comes to rest, waits for the others to do so and tells what happened and what the index says.
+  /// Flushes the cache, waits until the other processes have done so too, and reports the counts
+  /// and the index's totals.
   private static func report(_ cache: Cache<[UInt8]>, _ counts: StressCounts) throws {
     try cache.flush()
     print("rest")
@@ -53,10 +54,10 @@ enum StressProcess {
     try cache.close()
   }
 
-  /// Judges what is in a directory that nobody else uses any more, after opening a cache on it.
+  /// Judges a directory that no other process uses any more, after it has opened a cache on it.
   ///
-  /// What a mount remembers of another machine's files may be out of date: there it is looked at
-  /// again until nothing is wrong, or everything remembered has expired.
+  /// A mount may have outdated attributes of another machine's files. Then the directory is checked
+  /// again until there is no violation, or until the cached attributes have expired.
   static func check(
     _ directory: String, _ options: StressOptions, _ counts: StressCounts
   ) throws {
@@ -79,7 +80,7 @@ enum StressProcess {
     }
   }
 
-  /// What one look at a directory came to.
+  /// The result of one check of a directory.
   private struct Verdict {
     let walk: StressWalk
     var findings: [(name: String, details: String)] = []

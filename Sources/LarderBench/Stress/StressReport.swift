@@ -15,14 +15,14 @@ struct StressReport {
       + StressCounts.violations.map { ($0, counts[$0, default: 0]) }
   }
 
-  /// A line a figure; what must be zero comes last.
+  /// The figures, one a line, with the violations last.
   var table: String {
     figures.map { name, value in
       name + String(repeating: " ", count: max(1, 34 - name.count - "\(value)".count)) + "\(value)"
     }.joined(separator: "\n")
   }
 
-  /// One JSON object.
+  /// The figures as one JSON object.
   var json: String {
     "{\"schema\": 1, " + figures.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ")
       + "}"

@@ -1,17 +1,17 @@
 import Larder
 import LarderDigest
 
-/// A value that says of itself whose it is, how long it is, when it shall expire, and what it
-/// hashes to, so that whoever meets it can tell whether it is whole and in its place.
+/// A value that contains its key, length, expiry and hash, so that a reader can check whether it is
+/// complete and under its own key.
 struct StressValue {
-  /// How long a value is valid; the raw value is what it says of itself.
+  /// The kind of expiry; the raw value is part of the bytes.
   enum Validity: UInt64 {
     case never
     case seconds
     case date
   }
 
-  /// What is wrong with bytes that were found under a key.
+  /// The fault of bytes that were read under a key.
   enum Fault: String {
     case torn
     case wrongKey
@@ -24,9 +24,9 @@ struct StressValue {
   /// The process and thread that stored it.
   let writer: UInt64
   let validity: Validity
-  /// The lifetime in seconds, 0 unless that is how it expires.
+  /// The lifetime in seconds; 0 for the other kinds of expiry.
   let lifetime: Int64
-  /// When it was made, before the store began.
+  /// The time of creation, before the store began.
   let made: Timestamp
   /// The expiry given as a date.
   let date: Timestamp
@@ -36,7 +36,7 @@ struct StressValue {
   /// The bytes before the filling.
   static let headerByteCount = headerCount * 8
 
-  /// How long the value shall be valid, as the store is told.
+  /// The expiration for the store.
   var expiration: Expiration {
     switch validity {
     case .never: .never
@@ -45,7 +45,7 @@ struct StressValue {
     }
   }
 
-  /// The value's bytes with a filling of some length.
+  /// Returns the value's bytes, with a filling of some length.
   func bytes(fillingCount: Int) -> [UInt8] {
     let byteCount = Self.headerByteCount + fillingCount
     var random = StressRandom(seed: key &* 31 &+ version &* 17 &+ writer)
@@ -75,7 +75,7 @@ struct StressValue {
 }
 
 extension StressValue {
-  /// Reads back what bytes say of themselves; nil when they are not a whole value.
+  /// Parses bytes. Returns nil if they are no complete value.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= Self.headerByteCount else { return nil }
     func word(_ index: Int) -> UInt64 {
@@ -92,18 +92,18 @@ extension StressValue {
     date = Timestamp(seconds: Int64(bitPattern: word(9)), nanoseconds: Int64(word(10)))
   }
 
-  /// Judges what a read returned.
+  /// Returns the fault of the bytes that a read returned; nil if there is none.
   ///
   /// - Parameter time: A time before the read began.
   static func fault(in bytes: [UInt8], of key: UInt64, readAt time: Timestamp) -> Fault? {
     guard let value = StressValue(bytes) else { return .torn }
     if value.key != key { return .wrongKey }
-    // Memory goes by the coarse clock, which is a tick behind.
+    // The memory tier uses the coarse clock, which may lag by a tick.
     let limit = value.date.adding(.milliseconds(20))
     return value.validity == .date && limit <= time ? .stale : nil
   }
 
-  /// Whether a file's modification time is one that somebody gave this value.
+  /// Whether a file's modification time is a possible expiry of this value.
   ///
   /// - Parameter isCoarse: Whether the file system may hold whole seconds of 32 bits only.
   func admits(expiry: Timestamp, at now: Timestamp, isCoarse: Bool) -> Bool {

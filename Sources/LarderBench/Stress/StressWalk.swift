@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// What a cache's directory holds, read without the cache.
+/// The files in a cache's directory, listed without the cache.
 struct StressWalk {
   struct File {
     let name: String
@@ -12,7 +12,7 @@ struct StressWalk {
 
   private(set) var files: [File] = []
   private(set) var temporaryCount = 0
-  /// Whether there is no such directory.
+  /// Whether the directory does not exist.
   private(set) var isMissing = false
   let directory: String
 
@@ -46,8 +46,9 @@ struct StressWalk {
       inode: UInt(status.st_ino))
   }
 
-  /// The bytes of the files that were all there at one moment, the walk's end: what was met and is
-  /// still there. While others store and remove, the walk itself counts what never was together.
+  /// Returns the bytes of the listed files that still exist. All of them existed at the end of the
+  /// listing. The whole listing may contain files that never existed at the same time, because
+  /// other processes store and remove meanwhile.
   func standingByteCount() -> Int {
     let raw = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard raw >= 0 else { return 0 }
@@ -62,7 +63,7 @@ struct StressWalk {
     name.utf8.count == 32 && name.utf8.allSatisfy { $0 > 47 && $0 < 58 || $0 > 96 && $0 < 103 }
   }
 
-  /// A file's bytes; nil when it has gone.
+  /// Returns a file's bytes; nil if it is gone.
   func content(of file: File) -> [UInt8]? {
     let raw = unsafe open("\(directory)/\(file.name)", O_RDONLY | O_CLOEXEC)
     guard raw >= 0 else { return nil }
@@ -74,7 +75,7 @@ struct StressWalk {
       let moved = unsafe bytes.withUnsafeMutableBytes { buffer in
         unsafe read(raw, buffer.baseAddress?.advanced(by: count), room)
       }
-      // On a network file system an open file that another machine has removed cannot be read.
+      // On a network file system, an open file that another machine has removed cannot be read.
       if moved < 0 { return nil }
       if moved == 0 { break }
       count += moved

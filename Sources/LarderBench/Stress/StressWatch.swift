@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread that walks through a directory again and again and keeps the largest total it saw.
+/// A thread that lists a directory repeatedly and keeps the largest total.
 final class StressWatch: Sendable {
   private struct State {
     var peak = 0
@@ -31,10 +31,11 @@ final class StressWatch: Sendable {
     }
   }
 
-  /// Ends the walks.
+  /// Ends the thread.
   ///
-  /// - Returns: The largest total that there was for certain, the largest that a walk came to, and
-  ///   the number of walks. The truth lies between the two.
+  /// - Returns: The largest total of files that certainly existed at the same time, the largest
+  ///   total of a listing, and the number of listings. The true maximum lies between the two
+  ///   totals.
   func end() -> [String: Int] {
     state.withLock { $0.mustEnd = true }
     while !state.withLock({ $0.hasEnded }) { usleep(1_000) }

@@ -1,7 +1,7 @@
 import Larder
 
-/// What one thread does to the shared directory: everything that can be done to an entry, in an
-/// order that its seed gives, with each value that it meets checked.
+/// A thread that applies all operations to the shared directory, in an order that its seed gives,
+/// and checks every value that it reads.
 struct StressWorker {
   private let cache: Cache<[UInt8]>
   private let counts: StressCounts
@@ -10,12 +10,12 @@ struct StressWorker {
   private let mayStore: Bool
   private let mayClear: Bool
   private let clock: WallClock
-  /// Whether failures of the file system are to be expected and only counted.
+  /// Whether failures of the file system are expected, and therefore only counted.
   private let isNetwork: Bool
   private var random: StressRandom
   private var version: UInt64 = 0
   private var tally: [String: Int] = [:]
-  /// What this thread last stored under each key of its own; 0 after a removal.
+  /// The version that this thread last stored under each key of its own; 0 after a removal.
   private var own: [UInt64: UInt64] = [:]
 
   /// The mean length of a value.
@@ -33,7 +33,7 @@ struct StressWorker {
     clock = options.clock
     isNetwork = options.other != nil
     mayClear = options.role == .clearer && thread == 0
-    // A killed writer's successor shall not repeat it.
+    // Partly random, so that the successor of a killed writer does not repeat the same operations.
     random = StressRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
   }
 
@@ -64,12 +64,12 @@ struct StressWorker {
       } else {
         counts.violation("errors", "\(error)")
       }
-      // What a failed operation left is anybody's guess, and the error says so.
+      // The result of a failed operation is unknown.
       own[key] = nil
     }
   }
 
-  /// A key of the working set, the lower numbers more often.
+  /// Returns a key of the working set, lower numbers more often.
   private mutating func popularKey() -> UInt64 {
     let share = Double.random(in: 0..<1, using: &random)
     return UInt64(share * share * Double(keyCount))
@@ -127,7 +127,7 @@ struct StressWorker {
       outcome = try cache.disk.store(bytes, forKey: Self.key(key), expiration: value.expiration)
     default: outcome = try cache.store(bytes, forKey: Self.key(key), expiration: value.expiration)
     }
-    // What waits to be written is there for this process as well.
+    // This process can already read a value that waits to be written.
     if isOwn && (outcome == .stored || outcome == .pending) { own[key] = version }
     if isOwn && outcome == .rejected(.expired) { own[key] = 0 }
   }

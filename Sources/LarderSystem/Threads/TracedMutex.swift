@@ -1,13 +1,13 @@
 #if LARDER_THREAD_SANITIZER
   import Synchronization
 
-  /// The standard library's mutex with what the thread sanitizer has to see of it; takes its place
-  /// in builds for the sanitizer only.
+  /// The standard library's mutex, made visible to the thread sanitizer. It replaces
+  /// `Synchronization.Mutex` in builds for the sanitizer only.
   ///
-  /// `Synchronization.Mutex` takes its lock with futexes in a library that is not instrumented, so
-  /// that the sanitizer takes whatever a mutex guards for a race: two threads that add to a number
-  /// in one are reported. What it does see are atomics. Each holder stores to one last and loads
-  /// from it first, which orders the holders as the lock does, and nothing else.
+  /// `Synchronization.Mutex` is in a library that is not instrumented and locks with futexes. So
+  /// the sanitizer reports a race for every value that a mutex guards. It does see atomics. Each
+  /// holder stores to an atomic last and loads from it first. This orders the holders exactly as
+  /// the lock does.
   @usableFromInline
   package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>
