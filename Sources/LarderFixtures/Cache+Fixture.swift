@@ -6,17 +6,17 @@ import LarderSystem
 extension Cache {
   /// Opens a cache on a copy of a fixture, at the fixture's time.
   ///
-  /// What was recorded is served as from any cache. A load through `value(forKey:orStore:)` of
-  /// anything else throws `FixtureMiss` without running; while the fixture records, it runs once
-  /// and its value is recorded. Everything else that is done to the cache is done to the copy,
-  /// which lasts until `close()` or the end of the cache.
+  /// Recorded values are served as from any cache. A load of any other value through
+  /// `value(forKey:orStore:)` throws `FixtureMiss` without running; while the fixture records, the
+  /// load runs once and its value is recorded. All other changes are made to the copy, which lasts
+  /// until `close()` or the end of the cache.
   ///
   /// - Parameters:
-  ///   - fixture: What was recorded, and the time.
-  ///   - coder: How values become bytes.
-  ///   - configuration: Its clock is the fixture's, whatever stands there.
+  ///   - fixture: The recorded values, and the clock.
+  ///   - coder: The conversion of values to bytes and back.
+  ///   - configuration: The settings. Their clock is replaced by the fixture's.
   /// - Throws: `CacheError`, as `init(directory:coder:configuration:)` does for the copy;
-  ///   `.extendedDataUnsupported` where the temporary directory cannot hold recorded data.
+  ///   `.extendedDataUnsupported` if the temporary directory cannot hold recorded data.
   /// - Complexity: O(bytes of all entries), which are copied.
   public convenience init(
     fixture: Fixture, coder: Coder<Value>, configuration: CacheConfiguration = CacheConfiguration()
@@ -32,7 +32,7 @@ extension Cache {
 
   /// Opens a cache on a copy of the fixture at a path, at the fixture's time.
   ///
-  /// For a test that does not move the clock; see `Fixture` for what the path means.
+  /// For a test that does not move the clock; see `Fixture` for the meaning of the path.
   ///
   /// - Throws: `CacheError`, as `Fixture.init(_:isRecording:relativeTo:)` and
   ///   `init(fixture:coder:configuration:)` do.
@@ -47,7 +47,7 @@ extension Cache {
   }
 }
 
-/// The connection between a cache and the fixture that it was opened on: answers the cache's loads.
+/// The answers to the loads of a cache that was opened on a fixture.
 private struct FixtureUse: LoadReplacement {
   let fixture: Fixture
   /// The copy that the cache works on.
@@ -57,8 +57,8 @@ private struct FixtureUse: LoadReplacement {
 
   func close() { copy.remove() }
 
-  /// Records the value if the fixture lacks it and may, and else throws `FixtureMiss`. A value that
-  /// another test has recorded since the copy was made counts as loaded.
+  /// Records the value if the fixture lacks it and records; otherwise throws `FixtureMiss`. A value
+  /// that another test has recorded since the copy was made counts as loaded.
   func load<Value>(
     _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
     _ load: @Sendable () async throws -> Loaded<Value>
@@ -81,15 +81,15 @@ private struct FixtureUse: LoadReplacement {
       let value: Value
       switch try await load() {
       case .value(let new, let expiration, let data): (value, loaded) = (new, (expiration, data))
-      // A fixture holds what a cache would; the next run asks again.
+      // Not recorded, because a cache would not keep it either; the next run loads it again.
       case .notKept(let value, _): return value
       case .notModified: throw Cache<Value>.nothingToKeep
       }
       bytes = try await record(value, loaded.expiration, loaded.extendedData, key, for: cache)
     }
-    // Decoded also when it was loaded just now: the next run gets no other value.
+    // Decoded even if it was just loaded, so that the next run gets the same value.
     let value = try cache.coder.decode(bytes ?? [])
-    // Into the copy as well, so that the rest of the test finds it.
+    // Stored in the copy as well, so that the rest of the test finds it.
     _ = try await cache.store(
       value, forKey: key, expiration: loaded.expiration, extendedData: loaded.extendedData)
     return value

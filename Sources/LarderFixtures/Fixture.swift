@@ -2,7 +2,7 @@ public import LarderBasics
 import LarderDisk
 public import LarderSystem
 
-/// A directory of recorded values that is checked in with tests, and the clock that stands still
+/// A directory of recorded values that is checked in with tests, and a clock that stands still
 /// while they run.
 ///
 /// ```swift
@@ -13,38 +13,39 @@ public import LarderSystem
 /// // … test what it does when everything has expired.
 /// ```
 ///
-/// A test works on a copy in the temporary directory, so that whatever it stores, extends or
-/// evicts, the repository stays byte for byte what it was. The one exception is recording: with
-/// `LARDER_RECORD` set to anything but `0` in the environment, what a test loads and the fixture
-/// lacks is recorded in it.
+/// A test works on a copy in the temporary directory, so that whatever the test stores, extends or
+/// evicts, the repository stays byte for byte the same. The one exception is recording: if
+/// `LARDER_RECORD` is set to a value other than `0` in the environment, each value that a test
+/// loads and the fixture lacks is recorded in it.
 public final class Fixture: Sendable {
   /// The absolute path of the directory.
   public let path: String
-  /// The time for every cache that is opened on the fixture.
+  /// The clock of every cache that is opened on the fixture.
   ///
-  /// It begins at the last use that the manifest tells of, at which everything that was recorded
-  /// was valid; in an empty fixture at 2027-01-15T08:00:00Z.
+  /// It starts at the latest last use in the manifest, when everything that was recorded was valid;
+  /// in an empty fixture at 2027-01-15T08:00:00Z.
   public let clock: ManualClock
-  /// Whether loads record what the fixture lacks.
+  /// Whether loads record values that the fixture lacks.
   public let isRecording: Bool
 
   /// The environment variable that asks for recording.
   public static let recordingVariable = "LARDER_RECORD"
 
-  /// Where what is recorded is dated: one time for all, so that recording the same values again on
+  /// The date of all recordings. It is one time for all, so that recording the same values again on
   /// another day gives the same bytes.
   private let start: Timestamp
 
   /// Opens a fixture.
   ///
   /// - Parameters:
-  ///   - path: Where it is. A relative path begins at the directory of the source file that calls.
+  ///   - path: The fixture's path. A relative path begins at the directory of the calling source
+  ///     file.
   ///   - isRecording: Whether loads record what is missing; when nil, the environment decides.
-  ///   - sourceFile: The file that a relative path goes by.
-  /// - Throws: `CacheError`: `.directoryMissing` unless recording, which makes it;
-  ///   `.invalidArgument` for a manifest with a line that is none, and when recording in a directory
+  ///   - sourceFile: The source file for a relative path.
+  /// - Throws: `CacheError`: `.directoryMissing` unless recording, which makes the directory;
+  ///   `.invalidArgument` for a manifest with a malformed line, and when recording in a directory
   ///   that holds only other things; `.notADirectory`, `.permissionDenied`, `.io`.
-  /// - Complexity: O(entries), of which only the manifest is read.
+  /// - Complexity: O(entries); reads only the manifest.
   public init(
     _ path: String, isRecording: Bool? = nil, relativeTo sourceFile: String = #filePath
   ) throws(CacheError) {
@@ -69,8 +70,8 @@ public final class Fixture: Sendable {
     return !value.isEmpty && value != "0"
   }
 
-  /// Refuses to record in a directory of other things: a `.gitattributes` there would hold for all
-  /// of them.
+  /// Refuses to record in a directory of other things, because a `.gitattributes` there would apply
+  /// to all of them.
   private static func checkKind(of path: String) throws(CacheError) {
     guard try FixtureDirectory.kind(ofDirectory: path) == .foreign else { return }
     throw CacheError(
@@ -89,8 +90,8 @@ extension Fixture {
   /// Makes a copy that a cache can work on.
   ///
   /// - Returns: The copy, and the names of the entries in it.
-  /// - Throws: `CacheError`, `.invalidArgument` too for an entry that a read refuses: a test that
-  ///   went on without it would miss it for a wrong reason.
+  /// - Throws: `CacheError`, also `.invalidArgument` for an entry that a read refuses, because a
+  ///   test without it would miss it for the wrong reason.
   func copy() throws(CacheError) -> (directory: ScratchDirectory, names: Set<EntryName>) {
     let scratch = try onFixture(path, "open") { () throws(Errno) in
       try ScratchDirectory("larder-fixture")
@@ -104,14 +105,15 @@ extension Fixture {
     return (scratch, Set(transfer.names))
   }
 
-  /// The value of a key's file, fresh or expired; nil where there is none.
+  /// Returns the bytes of an entry's file, valid or expired; nil if there is none.
   func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
     try FixtureDirectory(path).value(of: name)
   }
 
-  /// Records a value under a key, and its line in the manifest, unless another test was first.
+  /// Records a value under a key, and its line in the manifest, unless another test has recorded
+  /// one.
   ///
-  /// - Returns: What the fixture has now: the value, or that of the other test.
+  /// - Returns: The bytes that the fixture has now: of this value or of the other test's.
   func record(
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
   ) throws(CacheError) -> [UInt8] {

@@ -2,29 +2,29 @@ package import LarderBasics
 import LarderDisk
 import LarderSystem
 
-/// Something about a fixture that its authors should look at.
+/// A problem in a fixture that its authors should look at.
 package struct FixtureFinding: Sendable, Hashable {
-  /// What it is.
+  /// The kind of problem.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The manifest lists an entry that has no file.
     case missing
-    /// A file is no line's.
+    /// A file has no line in the manifest.
     case unlisted
-    /// The content is not what was recorded.
+    /// The content differs from the recorded one.
     case changed
-    /// A read refuses the file: of another owner or version, too long, or not to be opened.
+    /// A read refuses the file: it has another owner or version, is too long, or cannot be opened.
     case refused
-    /// Several lines tell of one entry, as after a merge of branches that both recorded it.
+    /// An entry has several lines, as after a merge of branches that both recorded it.
     case doubled
-    /// The key of the line has another name.
+    /// The key of the line belongs to another name.
     case misnamed
-    /// The lines are not as they are written: out of order, most likely after a merge.
+    /// The lines are not as the manifest writes them: out of order, most likely after a merge.
     case unsorted
-    /// Nothing keeps git from converting line endings.
+    /// No `.gitattributes` keeps git from converting line endings.
     case unprotected
   }
 
-  /// What it is.
+  /// The kind of problem.
   package let kind: Kind
   /// The file that it concerns.
   package let name: String
@@ -34,7 +34,7 @@ extension FixtureDirectory {
   /// Compares the entries with the manifest, and changes nothing.
   ///
   /// - Returns: The number of entries, and the findings in the order of their names.
-  /// - Throws: `CacheError`: `.invalidArgument` for a manifest that is none, and as reading does.
+  /// - Throws: `CacheError`: `.invalidArgument` for a malformed manifest, and as reading does.
   package func check() throws(CacheError) -> (entryCount: Int, findings: [FixtureFinding]) {
     let manifest = try manifest()
     var findings: [FixtureFinding] = []
@@ -55,7 +55,7 @@ extension FixtureDirectory {
     return (names.count, findings)
   }
 
-  /// The first thing that is wrong with an entry; nil when all is well.
+  /// Returns the first problem of an entry; nil if there is none.
   private func finding(
     of name: EntryName, in source: FixtureSource
   ) throws(CacheError) -> FixtureFinding.Kind? {

@@ -4,17 +4,18 @@ import LarderDisk
 package import LarderSystem
 
 extension FixtureDirectory {
-  /// Takes the entries of a cache directory into the fixture, expired ones included, and their
-  /// lines into the manifest. The fixture's own directory can be the one: then the manifest is
-  /// brought up to what the files are.
+  /// Copies the entries of a cache directory into the fixture, expired ones included, and their
+  /// lines into the manifest. The cache directory can be the fixture's own: then the manifest is
+  /// brought up to date with the files.
   ///
-  /// An entry that the manifest lists keeps its line, with the hash of what the file holds now: its
-  /// stamps tell of edits and reads by hand, and not of what was recorded. An entry that a read
-  /// refuses is left out. Entries that the fixture had before stay; lines whose files are gone go.
+  /// An entry that the manifest lists keeps its line, with the hash of the file's present content,
+  /// because its stamps show edits and reads by hand and not the recording. An entry that a read
+  /// refuses is left out. Entries that the fixture had before stay; lines without a file are
+  /// removed.
   ///
-  /// - Parameter now: A later last access counts as this.
+  /// - Parameter now: The latest valid last access; a later one counts as this time.
   /// - Throws: `CacheError`: `.locked` when another process holds the directory exclusively, or the
-  ///   manifest for too long; `.invalidArgument` for a manifest that is none; and as opening does.
+  ///   manifest for too long; `.invalidArgument` for a malformed manifest; and as opening does.
   @discardableResult
   package func pack(
     from path: String, at now: Timestamp = WallClock.system.now()
@@ -42,7 +43,7 @@ extension FixtureDirectory {
     return transfer
   }
 
-  /// What became of one entry.
+  /// The outcome for one entry.
   private enum Taking {
     case line(FixtureLine)
     case refused(MissReason)
@@ -64,9 +65,10 @@ extension FixtureDirectory {
         }
         var copy = try stage(permissions: 0o600)
         try copy.copyContent(of: file)
-        // Compared is what arrived: who writes to the source meanwhile cannot get it listed.
+        // The copy is hashed, so that a change of the source meanwhile cannot get into the
+        // manifest.
         guard let line = testimony.line(copy.contentState) else { return .refused(.damaged) }
-        // Where there are no attributes the manifest still has it all.
+        // Without attributes the manifest still has everything.
         _ = try line.seal(copy.descriptor)
         _ = try copy.publish(as: name.fileName, isExclusive: false)
         return .line(line)
@@ -76,7 +78,7 @@ extension FixtureDirectory {
 }
 
 extension FixtureLine {
-  /// Keeps the text of a key that an older line has, where a file has only its digest.
+  /// Keeps the text of the key from an older line if the file has only the key's digest.
   fileprivate mutating func keepKey(of old: FixtureLine?) {
     guard case .digest = proof, case .key(let key)? = old?.proof, proof.admits(key.span) else {
       return
@@ -86,7 +88,7 @@ extension FixtureLine {
 }
 
 extension XXH64 {
-  /// The hash of what was hashed so far and of extended data after it.
+  /// Returns the hash of the content so far, followed by extended data.
   func with(_ extendedData: [UInt8]) -> UInt64 {
     var hash = self
     hash.update(extendedData.span)
@@ -95,7 +97,7 @@ extension XXH64 {
 }
 
 extension EntryReader {
-  /// The state of the hash after a file's content from the present offset on.
+  /// Returns the state of the hash after a file's content from the present offset on.
   static func contentState(of file: borrowing FileDescriptor) throws(Errno) -> XXH64 {
     var hash = XXH64()
     var piece = [UInt8](repeating: 0, count: 256 << 10)

@@ -4,32 +4,32 @@ package import LarderDisk
 package import LarderSystem
 
 extension FixtureDirectory {
-  /// What is recorded under a key.
+  /// A value to record under a key.
   package struct Recording: Sendable {
     /// The value's bytes.
     package var value: [UInt8]
-    /// How long it is valid from the time of the fixture.
+    /// The time for which it is valid from the time of the fixture.
     package var expiration: Expiration
-    /// Kept in the manifest beside the value, up to 1,024 bytes.
+    /// The caller's own data, kept in the manifest, up to 1,024 bytes.
     package var extendedData: [UInt8] = []
     /// The extension of the file's name.
     package var fileExtension = FileExtension.none
 
-    /// Creates what is to be recorded.
+    /// Creates a recording.
     package init(_ value: [UInt8], expiration: Expiration) {
       self.value = value
       self.expiration = expiration
     }
   }
 
-  /// Records a value in place of what was there, and its line in the manifest.
+  /// Records a value in place of an older one, and its line in the manifest.
   ///
-  /// The file comes before its line: a record that is cut short leaves a file that no line lists,
-  /// which a check reports and a second record mends.
+  /// The file is written before its line. If recording is interrupted in between, the file has no
+  /// line, which a check reports and a second recording repairs.
   ///
   /// - Parameters:
-  ///   - now: The time of the fixture. The same for the same record on any day, so that recording
-  ///     again changes nothing.
+  ///   - now: The time of the fixture. It is the same on any day, so that recording again changes
+  ///     nothing.
   ///   - keepsOld: Whether a value that is there stays.
   /// - Returns: Whether the value was recorded.
   @discardableResult
@@ -42,7 +42,7 @@ extension FixtureDirectory {
         if keepsOld, try hasEntry(line.name) { return false }
         var file = try stage(permissions: 0o600)
         try file.write(recording.value.span)
-        // Where there are no attributes the manifest still has it all.
+        // Without attributes the manifest still has everything.
         _ = try line.seal(file.descriptor)
         _ = try file.publish(as: line.name.fileName, isExclusive: false)
         return true
@@ -52,7 +52,8 @@ extension FixtureDirectory {
     }
   }
 
-  /// What keeps git from changing a byte, and lets branches that record different keys merge.
+  /// Settings that keep git from changing a byte, and that merge branches with different
+  /// recordings.
   static let gitAttributes = """
     # Entries are read byte for byte: no line ending is ever converted.
     * -text
@@ -65,7 +66,7 @@ extension FixtureDirectory {
 }
 
 extension FixtureLine {
-  /// The line of what is recorded at a point in time.
+  /// Creates the line of a value recorded at a point in time.
   fileprivate init(_ recording: FixtureDirectory.Recording, _ key: CacheKey, at now: Timestamp) {
     var hash = XXH64()
     hash.update(recording.value.span)

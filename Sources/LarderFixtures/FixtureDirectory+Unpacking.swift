@@ -3,23 +3,23 @@ import LarderDisk
 import LarderSystem
 
 extension FixtureDirectory {
-  /// Makes a cache directory of the fixture: every entry with the attributes and the stamps that
-  /// the manifest tells of. The fixture's own directory can be the one.
+  /// Makes a cache directory of the fixture: every entry with the attributes and stamps that the
+  /// manifest records. It can be the fixture's own directory.
   ///
-  /// Content that was edited since it was recorded is taken as it is. A file that no line lists is
-  /// what its attribute says, and never expires where it has none. An entry that a read refuses is
-  /// left out.
+  /// Content that was edited since it was recorded is taken as it is. A file without a line keeps
+  /// what its attribute says; without an attribute it never expires. An entry that a read refuses
+  /// is left out.
   ///
-  /// - Throws: `CacheError`: `.extendedDataUnsupported` where a line has data and the file system
-  ///   no attributes; `.invalidArgument` for a manifest that is none; `.locked` when another process
+  /// - Throws: `CacheError`: `.extendedDataUnsupported` if a line has data and the file system no
+  ///   attributes; `.invalidArgument` for a malformed manifest; `.locked` when another process
   ///   holds the target exclusively; and as opening a cache does.
   @discardableResult
   package func unpack(into path: String) throws(CacheError) -> FixtureTransfer {
     let location = try DirectoryLocation.open(path, DiskCache.Configuration())
     let target = location.handle
     try Self.lockAsWriter(target, path, "unpack")
-    // The names before the lines: a recording writes the file first, so that what is listed here
-    // and has no line yet says itself what it is.
+    // The names before the lines. A recording writes the file first, so a file that is listed here
+    // and has no line yet is described by its own attribute.
     let names = try onFixture(self.path, "unpack") { () throws(Errno) in try self.names() }
     let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
     var transfer = FixtureTransfer()
@@ -41,7 +41,7 @@ extension FixtureDirectory {
     return transfer
   }
 
-  /// Makes one entry; false when its content is not the one that was stored.
+  /// Makes one entry; returns `false` if its content is not the stored one.
   private func unpack(
     _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
     into target: DirectoryHandle
@@ -60,7 +60,7 @@ extension FixtureDirectory {
     return true
   }
 
-  /// The bytes recorded under a name, as they are; nil where there is no entry.
+  /// Returns the bytes recorded under a name, as they are; nil if there is no entry.
   func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
     let source = FixtureSource(handle, FixtureManifest(), at: WallClock.system.now())
     guard case .file(let file, _) = try source.open(name) else { return nil }
@@ -71,8 +71,8 @@ extension FixtureDirectory {
 }
 
 extension FixtureLine {
-  /// Seals a file; the value alone can be told without attributes, but not what a test counts on
-  /// beside it.
+  /// Seals a file. Throws if the file system has no attributes and the line has extended data,
+  /// because a test may count on them.
   fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
     if try !seal(file) && !extendedData.isEmpty { throw .notSupported }
   }

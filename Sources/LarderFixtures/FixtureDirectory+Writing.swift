@@ -2,24 +2,24 @@ import LarderBasics
 import LarderDisk
 import LarderSystem
 
-// How writers of one fixture keep out of each other's way:
+// The protocol between writers of one fixture:
 //
-// 1. A writer holds the directory with a shared lock, as every cache on it does. One that a cache
-//    holds exclusively is refused at once.
-// 2. It locks the file `manifest` exclusively for as long as it changes files and lines. That lock
-//    is no cache's, so that a fixture can be packed in a directory that a cache works on.
-// 3. The manifest is replaced by renaming. A writer that has waited for the lock of the file that
-//    was replaced meanwhile begins anew with the file that has the name now.
+// 1. A writer holds the directory with a shared lock, as every cache on it does. If a cache holds
+//    the directory exclusively, the writer fails at once.
+// 2. It locks the file `manifest` exclusively while it changes files and lines. No cache takes that
+//    lock, so a fixture can be packed in a directory that a cache uses.
+// 3. The manifest is replaced by renaming. If the file was replaced while a writer waited for its
+//    lock, the writer starts again with the file that has the name now.
 
 extension FixtureDirectory {
-  /// Changes files and the manifest while no other process and no other thread does.
+  /// Changes files and the manifest while no other process and no other thread changes them.
   ///
   /// - Throws: `.locked` when another process holds the directory exclusively, or the manifest for
   ///   longer than `patience`.
   func updating<Result>(
     _ operation: String, _ change: (inout FixtureManifest) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
-    // Opened anew: threads that share an open directory would share its lock.
+    // Opened again, because threads that share an open directory would share its lock.
     let writer = try onFixture(path, operation) { () throws(Errno) in
       try DirectoryHandle.open(path: path, faults: nil)
     }
@@ -28,11 +28,11 @@ extension FixtureDirectory {
     var manifest = try manifest()
     let result = try change(&manifest)
     try onFixture(path, operation) { () throws(Errno) in
-      // Before the lines: a fixture that is listed is protected.
+      // Before the lines, so that a fixture with lines is always protected.
       if try !has(Self.gitAttributesName) {
         try write(Self.gitAttributes, to: Self.gitAttributesName)
       }
-      // Compared as text: lines that a merge has left out of order are sorted now.
+      // Compared as text, so that lines which a merge left out of order are sorted now.
       if try text(of: FixtureManifest.fileName) != manifest.text {
         try write(manifest.text, to: FixtureManifest.fileName)
       }
@@ -41,7 +41,7 @@ extension FixtureDirectory {
     return result
   }
 
-  /// Holds a directory as every writer does, until the handle goes.
+  /// Locks a directory as every writer does, until the handle is released.
   static func lockAsWriter(
     _ handle: DirectoryHandle, _ path: String, _ operation: String
   ) throws(CacheError) {
@@ -50,7 +50,7 @@ extension FixtureDirectory {
     }
   }
 
-  /// Locks the manifest, and makes an empty one where there is none.
+  /// Locks the manifest, and makes an empty one if there is none.
   private func lockManifest(_ operation: String) throws(CacheError) -> LockedFile {
     let deadline = MonotonicTime.now.advanced(by: patience)
     while true {
@@ -68,7 +68,7 @@ extension FixtureDirectory {
         guard MonotonicTime.now < deadline else {
           throw Self.lockedError(identity, "\(path)/manifest", operation)
         }
-        // Held while another process records or packs, which takes moments.
+        // Another process is recording or packing, which takes moments.
         CommandProcess.wait(.milliseconds(5))
       }
     }
@@ -102,13 +102,14 @@ extension FixtureDirectory {
         do throws(Errno) {
           return try handle.create(FixtureManifest.fileName, permissions: 0o644)
         } catch .fileExists {
-          // Another writer made it: open that one.
+          // Another writer made it, so open that one.
         }
       }
     }
   }
 
-  /// Whether a lock was had. A file system without locks has no other process's lock either.
+  /// Takes a lock; returns whether it did. On a file system without locks, no other process has one
+  /// either.
   private static func isLocked(_ file: borrowing FileDescriptor, _ lock: FileLock) -> Bool {
     do throws(Errno) {
       return try file.tryLock(lock)
@@ -131,8 +132,8 @@ extension FixtureDirectory {
     try Self.stage(in: handle, permissions: permissions)
   }
 
-  /// Starts a file in a directory. Root works for the directory's owner, who must be able to read
-  /// the file.
+  /// Starts a file in a directory. If the process is root, the file gets the directory's owner, who
+  /// must be able to read it.
   static func stage(in handle: DirectoryHandle, permissions: UInt32) throws(Errno) -> StagedFile {
     let file = try StagedFile.named(in: handle, permissions: permissions)
     if ProcessIdentity.user == 0 && handle.owner != 0 {

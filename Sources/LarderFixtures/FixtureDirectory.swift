@@ -2,18 +2,18 @@ package import LarderBasics
 package import LarderDisk
 package import LarderSystem
 
-/// A directory of recorded entries that is checked in with tests: the files as a cache has them, a
-/// manifest of what git does not keep, and a `.gitattributes`.
+/// A directory of recorded entries that is checked in with tests: the files as in a cache, a
+/// manifest with what git does not keep, and a `.gitattributes`.
 ///
-/// Nothing here opens it as a cache: it is read, copied from and recorded into.
+/// It is never opened as a cache, only read, copied from and recorded into.
 package struct FixtureDirectory: Sendable {
   /// The path that it was opened by.
   package let path: String
   let handle: DirectoryHandle
-  /// How long a writer waits for another one.
+  /// The time for which a writer waits for another one.
   var patience = Duration.seconds(10)
 
-  /// Where the clock stands of a fixture that holds nothing: 2027-01-15T08:00:00Z.
+  /// The time at which the clock of an empty fixture starts: 2027-01-15T08:00:00Z.
   package static let start = Timestamp(seconds: 1_800_000_000)
 
   /// Opens a fixture.
@@ -39,7 +39,7 @@ package struct FixtureDirectory: Sendable {
     var names: [EntryName] = []
     while let found = try stream.next() {
       guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
-      // One that goes meanwhile is none any more: a cache can work on the directory.
+      // A file removed meanwhile is skipped, because a cache can be using the directory.
       if try hasEntry(name) { names.append(name) }
     }
     return names.sorted()
@@ -54,7 +54,7 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// Whether anything has a name.
+  /// Whether there is a file or directory of a name.
   func has(_ name: FileName) throws(Errno) -> Bool {
     do throws(Errno) {
       _ = try handle.status(of: name)
@@ -64,10 +64,10 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// What a directory is to a fixture; nil where there is none.
+  /// The kind of a directory from the view of a fixture; nil if there is none.
   ///
-  /// As to a cache, but that a manifest makes a fixture of it, and that what git itself needs
-  /// (`.gitattributes`, `.gitignore`, `.gitkeep`) does not fill it.
+  /// As for a cache, except that a manifest makes it a fixture, and that it counts as empty with
+  /// the files that git needs (`.gitattributes`, `.gitignore`, `.gitkeep`).
   package static func kind(ofDirectory path: String) throws(CacheError) -> DirectoryKind? {
     do throws(CacheError) {
       let kind = try DirectoryKind(ofDirectory: path)
@@ -93,7 +93,7 @@ package struct FixtureDirectory: Sendable {
     return kind
   }
 
-  /// A file of that name can be another program's.
+  /// Decides by the manifest's content, because a file of that name can belong to another program.
   private func kindByManifest() throws(Errno) -> DirectoryKind {
     do throws(CacheError) {
       _ = try manifest()
@@ -103,15 +103,15 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The manifest; an empty one where there is none.
+  /// The manifest; an empty one if there is none.
   ///
-  /// - Throws: `CacheError`: `.invalidArgument` with the number of a line that is none.
+  /// - Throws: `CacheError`: `.invalidArgument` with the number of a malformed line.
   package func manifest() throws(CacheError) -> FixtureManifest {
     let text = try onFixture("\(path)/manifest", "open") { () throws(Errno) in
       do throws(Errno) {
         return try self.text(of: FixtureManifest.fileName) ?? ""
       } catch .tooManyLinks {
-        // A link could lead to anybody's file, whose lines an error would print.
+        // A link could lead to any file, whose lines an error would print.
         throw .invalidArgument
       }
     }
@@ -124,12 +124,12 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The text of a file, nil where there is none.
+  /// The text of a file; nil if there is none.
   func text(of name: FileName) throws(Errno) -> String? {
     do throws(Errno) {
       let file = try handle.openForReading(name)
       let status = try file.status()
-      // A FIFO would be read as empty, and a sparse file would be read for hours.
+      // A FIFO would read as empty, and a huge sparse file would be read for hours.
       guard status.isRegular else { throw .invalidArgument }
       guard status.byteCount <= 1 << 30 else { throw .fileTooLarge }
       let bytes = try file.read(upTo: Int(status.byteCount))
@@ -140,7 +140,7 @@ package struct FixtureDirectory: Sendable {
   }
 }
 
-/// Takes a step on the files of a fixture, whose failure is one of an operation on its path.
+/// Runs a step on the files of a fixture, and turns its error into that of an operation on a path.
 func onFixture<Result>(
   _ path: String, _ operation: String, _ step: () throws(Errno) -> Result
 ) throws(CacheError) -> Result {
@@ -150,7 +150,7 @@ func onFixture<Result>(
     throw CacheError(
       .invalidArgument, operation: operation, path: path, underlying: "is no regular file")
   } catch .notSupported {
-    // What is not supported here are attributes, and only where data needs them.
+    // Only attributes can be unsupported here, and only if there are data to keep in them.
     throw CacheError(
       .extendedDataUnsupported, operation: operation, path: path, errno: .notSupported)
   } catch {

@@ -10,9 +10,9 @@ extension FixtureLine: CustomStringConvertible {
   /// NAME "KEY" expires=TIME used=TIME lifetime=SECONDS hash=DIGITS data="BYTES"
   /// ```
   ///
-  /// Times are those of RFC 3339 in UTC or `never`, a lifetime is a number of seconds, `never` or
-  /// `fixed`, a key that is not known stands as `#` and 32 digits of its SHA-256 or as `-`. `data`
-  /// is left out where there is none. Bytes other than printable ASCII are `\xHH`.
+  /// Times are written as in RFC 3339 in UTC, or `never`. A lifetime is a number of seconds,
+  /// `never` or `fixed`. A key that is not known is written as `#` and 32 digits of its SHA-256, or
+  /// as `-`. `data` is omitted if there is none. Bytes other than printable ASCII are `\xHH`.
   package var description: String {
     var fields = [
       "\(name)", proofText, "expires=\(expiry < .never ? expiry.rfc3339 : "never")",
@@ -50,7 +50,7 @@ extension FixtureLine: CustomStringConvertible {
 }
 
 extension FixtureLine {
-  /// Reads a line; nil for anything that `description` does not write.
+  /// Reads a line; nil for any text that `description` does not write.
   init?(_ line: some StringProtocol) {
     var scanner = FixtureScanner(line)
     guard let name = EntryName(Array(scanner.word().utf8)), let proof = scanner.proof(),
@@ -68,7 +68,7 @@ extension FixtureLine {
       else { return nil }
       extendedData = data
     }
-    // One spelling a line, so that no diff shows a change that is none.
+    // Each line has only one spelling, so that no diff shows a change without a cause.
     guard description == String(line) else { return nil }
   }
 

@@ -3,24 +3,24 @@ import LarderDigest
 package import LarderDisk
 package import LarderSystem
 
-/// One entry as a fixture's manifest tells of it: all that git does not keep of a file.
+/// One entry in a fixture's manifest: everything about a file that git does not keep.
 package struct FixtureLine: Sendable, Equatable {
-  /// The file's name, whose order is that of the lines.
+  /// The file's name. Lines are sorted by it.
   package var name: EntryName
-  /// The key or what stands for it.
+  /// The key or its digest, if one of them is known.
   var proof: KeyProof
-  /// When the entry expires.
+  /// The expiry of the entry.
   package var expiry: Timestamp
-  /// When it was last used.
+  /// The last use of the entry.
   package var lastAccess: Timestamp
-  /// What a use does to the expiry.
+  /// The way a use moves the expiry.
   var lifetime: Lifetime
   /// XXH64 of the content followed by the extended data.
   var contentHash: UInt64
-  /// The caller's own data beside the value.
+  /// The caller's own data stored with the value.
   package var extendedData: [UInt8] = []
 
-  /// Creates a line; times that a line has no form for count as the first or last that it has.
+  /// Creates a line. Times outside of the range of RFC 3339 count as its first or last time.
   init(
     name: EntryName, proof: KeyProof, expiry: Timestamp, lastAccess: Timestamp, lifetime: Lifetime,
     contentHash: UInt64, extendedData: [UInt8] = []
@@ -33,14 +33,14 @@ package struct FixtureLine: Sendable, Equatable {
 }
 
 extension FixtureLine {
-  /// The line of a file that nobody recorded, such as one made by hand: it never expires.
+  /// Creates the line of a file that was not recorded, such as one made by hand: it never expires.
   init(unlisted name: EntryName, lastAccess: Timestamp, contentHash: UInt64) {
     self.init(
       name: name, proof: .none, expiry: .never, lastAccess: lastAccess, lifetime: .fixed,
       contentHash: contentHash)
   }
 
-  /// The line of a file as its attribute and stamps tell; a use in the future counts as now.
+  /// Creates a line from a file's attribute and stamps. A last use in the future counts as now.
   init(
     _ name: EntryName, _ attribute: EntryAttribute, _ status: FileStatus, extendedData: [UInt8],
     now: Timestamp
@@ -51,25 +51,25 @@ extension FixtureLine {
       contentHash: attribute.contentHash, extendedData: extendedData)
   }
 
-  /// The key, if it is known as a whole.
+  /// The key, if all of it is known.
   package var key: CacheKey? {
     if case .key(let bytes) = proof { CacheKey(bytes) } else { nil }
   }
 
-  /// Whether the key on record has the name of the file.
+  /// Whether the file's name is that of the recorded key.
   var isNamedByItsKey: Bool {
     guard case .key(let key) = proof else { return true }
     return MD5.digest(of: key.span) == name.digest
   }
 
-  /// Gives a file the attributes and stamps that the line tells of.
+  /// Sets the attributes and stamps of a file as the line records them.
   ///
-  /// - Returns: Whether the file system has attributes; without any, the stamps are set all the
+  /// - Returns: Whether the file system has attributes. If it has none, the stamps are set all the
   ///   same.
   func seal(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
     var isTold = true
     do throws(Errno) {
-      // First, because the entry's attribute holds a hash over it.
+      // First, because the hash in the entry's attribute covers these data.
       if !extendedData.isEmpty { try file.setAttribute(.data, to: extendedData) }
       try sealEntry(file)
     } catch .notSupported {
@@ -79,7 +79,7 @@ extension FixtureLine {
     return isTold
   }
 
-  /// Sets the entry's attribute; a key that does not fit stands in it as its digest.
+  /// Sets the entry's attribute. A key that does not fit is replaced by its digest.
   private func sealEntry(_ file: borrowing FileDescriptor) throws(Errno) {
     do throws(Errno) {
       try file.setAttribute(.entry, to: attribute(recordsKey: true).bytes)

@@ -1,33 +1,34 @@
 package import LarderDisk
 package import LarderSystem
 
-/// The text beside the entries of a fixture that tells what git does not keep: a line an entry,
-/// sorted by name.
+/// The text file beside the entries of a fixture that records what git does not keep: a line per
+/// entry, sorted by name.
 ///
-/// Small and canonical, so that a change can be reviewed in a diff and two branches can be merged.
+/// It is small and canonical, so that changes can be reviewed in a diff and two branches can be
+/// merged.
 package struct FixtureManifest: Sendable, Equatable {
-  /// The file's name, which is none that an entry can have.
+  /// The file's name, which no entry can have.
   static let fileName = FileName("manifest")
 
   /// The lines by the names of their entries.
   package private(set) var lines: [EntryName: FixtureLine] = [:]
-  /// Further lines of one name, as the merge of two branches that recorded one key leaves them. The
-  /// content of the file tells which of them holds.
+  /// Further lines of one name, left by the merge of two branches that recorded one key. The line
+  /// that fits the file's content is the valid one.
   private(set) var rivals: [EntryName: [FixtureLine]] = [:]
 
   /// Creates the manifest of an empty fixture.
   package init() {}
 
-  /// What is wrong with a text that is no manifest.
+  /// An error in the text of a manifest.
   package struct Problem: Error, Sendable, Hashable {
     /// The number of the line, from 1.
     package let lineNumber: Int
-    /// What it is, as a clause.
+    /// The error, as a clause.
     package let complaint: String
   }
 
-  /// Reads a manifest. The order of the lines does not matter, so that a merge may append; of equal
-  /// lines one counts.
+  /// Reads a manifest. The order of the lines does not matter, so that a merge may append. Equal
+  /// lines count once.
   package init(parsing text: String) throws(Problem) {
     var number = 0
     for text in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -50,7 +51,7 @@ package struct FixtureManifest: Sendable, Equatable {
     (lines[name].map { [$0] } ?? []) + rivals[name, default: []]
   }
 
-  /// Gives an entry its line, in the place of all that it had.
+  /// Sets the line of an entry, in place of all lines that it had.
   package mutating func set(_ line: FixtureLine) {
     lines[line.name] = line
     rivals[line.name] = nil
@@ -62,12 +63,12 @@ package struct FixtureManifest: Sendable, Equatable {
     rivals = rivals.filter { names.contains($0.key) }
   }
 
-  /// The manifest as it is written.
+  /// The manifest as written to its file.
   package var text: String {
     lines.keys.sorted().flatMap { candidates(for: $0).map { "\($0)\n" }.sorted() }.joined()
   }
 
-  /// The last use of all, which is where the clock of a fixture begins.
+  /// The latest last use of all entries, at which the clock of a fixture starts.
   package var latestAccess: Timestamp? {
     (lines.values.map(\.lastAccess) + rivals.values.joined().map(\.lastAccess)).max()
   }

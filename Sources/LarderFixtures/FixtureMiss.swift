@@ -1,24 +1,24 @@
 public import LarderBasics
 import LarderDisk
 
-/// A load that a fixture does not allow: a test asked for what was never recorded, or for what has
-/// expired by the fixture's clock.
+/// A load that a fixture does not allow: a test asked for a value that was never recorded, or that
+/// has expired by the fixture's clock.
 ///
-/// Its description says how to record the value, and fails a test with it.
+/// The load throws it, which fails the test. Its description says how to record the value.
 public struct FixtureMiss: Error, Sendable, Hashable {
   /// The key that was asked for.
   public let key: CacheKey
   /// The fixture's directory.
   public let path: String
-  /// Whether the fixture has the key and its value has expired by the fixture's clock, or was
-  /// removed from the copy by the test.
+  /// Whether the fixture has the key, but its value has expired by the fixture's clock or the test
+  /// removed it from the copy.
   public let isRecorded: Bool
   /// The extension of the file's name.
   let fileExtension: FileExtension
 }
 
 extension FixtureMiss: CustomStringConvertible {
-  /// What is missing, and the two commands that would record it.
+  /// The missing value, and the two commands that would record it.
   public var description: String {
     let name = "\"\(key.bytes.escapedForDisplay)\""
     let directory = path.escapedForDisplay
@@ -36,8 +36,8 @@ extension FixtureMiss: CustomStringConvertible {
       """
   }
 
-  /// The command that records a file under the key; the key comes through stdin where no argument
-  /// that is safe to print can be it.
+  /// The command that records a file under the key. The key comes through stdin if it cannot be an
+  /// argument that is safe to print.
   private var command: String {
     let directory = path.pasteableWord
     let text = String(decoding: fileExtension.bytes, as: UTF8.self)

@@ -1,6 +1,6 @@
 import LarderDisk
 
-/// Takes a line of a manifest apart, from the left.
+/// A scanner that reads the fields of a manifest's line from the left.
 struct FixtureScanner {
   private var rest: Substring
 
@@ -10,27 +10,27 @@ struct FixtureScanner {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// What stands before the next space, which is passed over.
+  /// Returns the text before the next space, and skips the space.
   mutating func word() -> Substring {
     let word = rest.prefix { $0 != " " }
     rest = rest.dropFirst(word.count + 1)
     return word
   }
 
-  /// The value of a field of a name; nil when another field comes next.
+  /// Returns the value of the field with a name; nil if another field comes next.
   mutating func field(_ name: String) -> Substring? {
     guard rest.hasPrefix("\(name)=") else { return nil }
     return word().dropFirst(name.count + 1)
   }
 
-  /// The bytes of a field of a name whose value stands in quotes.
+  /// Returns the bytes of the field with a name whose value is in quotes.
   mutating func quotedField(_ name: String) -> [UInt8]? {
     guard rest.hasPrefix("\(name)=") else { return nil }
     rest = rest.dropFirst(name.count + 1)
     return quoted()
   }
 
-  /// The key in quotes, its digest, or the sign that it is unknown.
+  /// Returns the key in quotes, its digest, or the mark that it is unknown.
   mutating func proof() -> KeyProof? {
     if rest.hasPrefix("\"") { return quoted().map { .key($0) } }
     let word = word()
@@ -42,7 +42,7 @@ struct FixtureScanner {
     return .digest(first, second)
   }
 
-  /// The bytes between two quotes, in which neither a quote nor a backslash stands for itself.
+  /// Returns the bytes between two quotes. A quote or a backslash among them is escaped.
   private mutating func quoted() -> [UInt8]? {
     guard rest.popFirst() == "\"", let end = rest.firstIndex(of: "\"") else { return nil }
     let text = rest[..<end]
@@ -56,12 +56,12 @@ struct FixtureScanner {
   }
 }
 
-/// Bytes as a manifest spells them: printable ASCII as it is, all else as `\xHH`.
+/// The spelling of bytes in a manifest: printable ASCII as it is, all other bytes as `\xHH`.
 ///
-/// What a manifest holds stays one line of text whatever a key or a name is made of, and different
-/// bytes have different spellings.
+/// So an entry stays one line of text whatever bytes a key or a name has, and different bytes have
+/// different spellings.
 enum EscapedText {
-  /// A text that is no such spelling.
+  /// The error for a text that is not such a spelling.
   struct Malformed: Error {
     let text: String
   }

@@ -3,16 +3,16 @@ import LarderDigest
 package import LarderDisk
 import LarderSystem
 
-/// A directory whose entries are taken over into another one: the files, and the lines that tell of
+/// A directory whose entries are copied into another one: the files, and the lines that describe
 /// them.
 ///
-/// What a read of the directory refuses is refused here too, so that no copy gives a fresh hash to a
-/// file that is damaged or that somebody planted.
+/// Refuses what a read of the directory refuses, so that no copy gives a fresh hash to a file that
+/// is damaged or was planted by an attacker.
 package struct FixtureSource: Sendable {
   let handle: DirectoryHandle
   let manifest: FixtureManifest
-  /// A last access after this time counts as this time, since the latest is where a fixture's clock
-  /// begins.
+  /// The latest valid last access. A later one counts as this time, because a fixture's clock
+  /// starts at the latest last access.
   let now: Timestamp
   private let reader: EntryReader
 
@@ -21,26 +21,26 @@ package struct FixtureSource: Sendable {
     reader = EntryReader(forFixtureIn: handle)
   }
 
-  /// What is known of a file beside its content.
+  /// The record about a file beside its content.
   enum Testimony: Sendable {
-    /// The lines of the manifest, of which a merge can leave several. They hold for any content,
-    /// because values are edited by hand.
+    /// The lines of the manifest; a merge can leave several. They hold for any content, because
+    /// values are edited by hand.
     case listed([FixtureLine])
-    /// What the file's attribute and stamps say. It holds for the content that was stored.
+    /// A line from the file's attribute and stamps. It holds only for the content that was stored.
     case stored(FixtureLine)
-    /// Nothing: the line of a file that was made by hand.
+    /// No record: the line of a file that was made by hand.
     case unknown(FixtureLine)
   }
 
-  /// An open file and what is known of it, or why there is none.
+  /// An open file and its record, or the reason why there is none.
   enum Opening: ~Copyable {
     case file(FileDescriptor, Testimony)
     case refused(MissReason)
-    /// It went after its name was read.
+    /// The file was removed after its name was read.
     case gone
   }
 
-  /// Opens an entry, unless a read would refuse it for anything but its expiry.
+  /// Opens an entry, unless a read would refuse it for a reason other than its expiry.
   func open(_ name: EntryName) throws(CacheError) -> Opening {
     switch try reader.open(name.fileName, in: handle) {
     case .missed(let reason, _):
@@ -75,10 +75,11 @@ package struct FixtureSource: Sendable {
     case .attribute(let attribute):
       let line = FixtureLine(
         name, attribute, status, extendedData: try reader.extendedData(of: file), now: now)
-      // A key of another name: the file was renamed by hand, and no read would serve it.
+      // If the key has another name, the file was renamed by hand, and no read would serve it.
       return line.isNamedByItsKey ? .success(.stored(line)) : .failure(Refusal(reason: .otherKey))
     case nil:
-      // In a fixture an empty file without an attribute was made by hand.
+      // A file without an attribute can be the remnant of a store; in a fixture it was made by
+      // hand.
       if manifest.lines.isEmpty, try reader.isRemnant(file, status) {
         return .failure(Refusal(reason: .damaged))
       }
@@ -97,7 +98,7 @@ package struct FixtureSource: Sendable {
 }
 
 extension FixtureSource.Testimony {
-  /// The line of a file with a content; nil when the content is not the one that was stored.
+  /// Returns the line of a file with a given content; nil if the content is not the stored one.
   ///
   /// - Parameter hash: The state of the hash after the content.
   func line(_ hash: XXH64) -> FixtureLine? {
@@ -107,7 +108,7 @@ extension FixtureSource.Testimony {
       line.contentHash = hash.finalize()
       return line
     case .listed(let lines):
-      // Of the lines that a merge left, the one whose content is there.
+      // Of the lines that a merge left, the one that fits the content.
       if let line = lines.first(where: { $0.contentHash == hash.with($0.extendedData) }) {
         return line
       }
@@ -118,18 +119,18 @@ extension FixtureSource.Testimony {
   }
 }
 
-/// What taking the entries of one directory over into another came to.
+/// The result of copying the entries of one directory into another.
 package struct FixtureTransfer: Sendable, Hashable {
-  /// The entries taken, in the order of their names.
+  /// The copied entries, in the order of their names.
   package internal(set) var names: [EntryName] = []
-  /// The entries that a read refuses and that were left out, with the reasons.
+  /// The entries left out because a read refuses them, with the reasons.
   package internal(set) var refusals: [Refusal] = []
 
   /// An entry that was left out.
   package struct Refusal: Sendable, Hashable {
     /// The file.
     package let name: EntryName
-    /// What a read would say.
+    /// The reason that a read would give.
     package let reason: MissReason
   }
 }
