@@ -1,16 +1,16 @@
 package import LarderBasics
 import LarderDigest
 
-/// What `user.larder` says of an entry: `1 <hash> <lifetime> <proof>`.
+/// The content of an entry's attribute `user.larder`: `1 <hash> <lifetime> <proof>`.
 ///
-/// The text is untrusted: anyone who can write to the file can write to it. It is read as bytes,
-/// bounded, and never trapped on.
+/// The text is untrusted, because any program that can write to the file can write to it. It is
+/// read as bytes and within bounds, and no text traps the process.
 package struct EntryAttribute: Sendable, Equatable {
   /// XXH64 of the content followed by the extended data.
   package var contentHash: UInt64
-  /// What an extending use does to the expiry.
+  /// The lifetime by which an extending use sets the expiry.
   package var lifetime: Lifetime
-  /// What the file says of its key.
+  /// The proof of the key that the file was stored under.
   package var proof: KeyProof
 
   package init(contentHash: UInt64, lifetime: Lifetime, proof: KeyProof) {
@@ -19,12 +19,13 @@ package struct EntryAttribute: Sendable, Equatable {
     self.proof = proof
   }
 
-  /// What reading an attribute can come to.
+  /// The outcome of reading an attribute.
   package enum Reading: Sendable, Equatable {
     case attribute(EntryAttribute)
-    /// Another version of the format: not ours to judge, and never removed.
+    /// The attribute of another version of the format. The file is neither judged nor removed for
+    /// it.
     case otherVersion
-    /// Not a text that this format knows. Where the content is checked, that is damage.
+    /// A text that this format does not know. Where the content is checked, this is damage.
     case malformed
   }
 }
@@ -42,7 +43,7 @@ extension EntryAttribute {
     return bytes
   }
 
-  /// The attribute of a key as it is stored.
+  /// Returns the attribute of a key as it is stored.
   ///
   /// - Complexity: O(bytes of the key), with one allocation.
   static func bytes(
@@ -52,13 +53,13 @@ extension EntryAttribute {
       let proof = KeyProof(of: key, recordsKey: false)
       return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof).bytes
     }
-    // 32 for what stands before the key, the longest lifetime included.
+    // 32 bytes for the fields before the key, also with the longest lifetime.
     var bytes = head(contentHash, lifetime, capacity: 32 + key.count)
     KeyProof.append(key: key, to: &bytes)
     return bytes
   }
 
-  /// The fields before the proof.
+  /// Returns the fields before the proof.
   private static func head(
     _ contentHash: UInt64, _ lifetime: Lifetime, capacity: Int
   ) -> [UInt8] {
@@ -79,8 +80,8 @@ extension EntryAttribute {
   static func read(_ bytes: Span<UInt8>) -> Reading {
     var start = 0
     guard let version = field(of: bytes, from: &start, upTo: 20) else { return .malformed }
-    // "01" and "12" are other versions and not damage: what a later program wrote is not ours to
-    // remove.
+    // "01" and "12" are other versions and not damage, because a file of a later program must not
+    // be removed.
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
       return isNumber(bytes, at: version) ? .otherVersion : .malformed
     }
@@ -88,13 +89,13 @@ extension EntryAttribute {
       let hash = Hexadecimal.word(of: bytes.extracting(hashField)),
       let lifetimeField = field(of: bytes, from: &start, upTo: 20),
       let lifetime = Lifetime(bytes, at: lifetimeField),
-      // The proof is what is left, spaces included: a key may hold any byte.
+      // The proof is the rest, spaces included, because a key may hold any byte.
       let proof = KeyProof(bytes, at: start..<bytes.count)
     else { return .malformed }
     return .attribute(EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof))
   }
 
-  /// The next field, which a space must end within a number of bytes.
+  /// Returns the range of the next field; nil if no space ends it within a number of bytes.
   private static func field(
     of bytes: Span<UInt8>, from start: inout Int, upTo limit: Int
   ) -> Range<Int>? {
@@ -122,7 +123,7 @@ extension Lifetime {
   private static let neverText = "never"
   private static let fixedText = "fixed"
 
-  /// Writes the field. What is not known is written as fixed, which no access extends.
+  /// Writes the field. An unknown lifetime is written as fixed, which no access extends.
   fileprivate func append(to bytes: inout [UInt8]) {
     switch self {
     case .seconds(let count): Self.append(decimal: count, to: &bytes)

@@ -1,7 +1,7 @@
 import LarderBasics
 
-/// What an index keeps of one file beside its name, its place in the order and its expiry: 32
-/// bytes.
+/// The facts that an index keeps of one file, beside its name, its place in the order and its
+/// expiry: 32 bytes.
 ///
 /// ```
 /// ┌──────────┬───────────────┬──────────┬──────────┬────────────┬─────────────────────────┐
@@ -11,12 +11,12 @@ import LarderBasics
 ///
 /// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable {
-  /// With the change time, what tells this state of the file from any other.
+  /// The inode. With the change time, it tells this state of the file from any other.
   let inode: UInt64
   var changeTime: PackedStamp
   /// The lower 32 of the 48 bits of the length.
   let lengthBottom: UInt32
-  /// Units of 512 bytes, so that 32 bits reach to 2 TiB.
+  /// The allocated size in units of 512 bytes, so that 32 bits reach to 2 TiB.
   let blockCount: UInt32
   private var lifetimeSeconds: UInt32 = 0
   private var tagAndFlags: UInt32 = 0
@@ -25,7 +25,7 @@ struct EntryFacts: Sendable {
   private static let kindShift: UInt32 = 28
   private static let verifiedFlag: UInt32 = 1 << 31
 
-  /// Packs what is known; what is beyond a field's range counts as its end.
+  /// Packs an entry. A value beyond a field's range counts as the nearest that fits.
   init(_ entry: IndexedEntry) {
     inode = entry.inode
     changeTime = PackedStamp(entry.changeTime)
@@ -36,14 +36,14 @@ struct EntryFacts: Sendable {
     isVerified = entry.isVerified
   }
 
-  /// The length that an entry is counted with.
+  /// Returns the length that an entry is counted with.
   static func length(of entry: IndexedEntry) -> UInt64 {
     min(entry.byteCount, IndexedEntry.maximumByteCount)
   }
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
-  /// Which key the check proved, in 28 bits; see `CacheKey.tag`.
+  /// The tag of the key that the check proved, in 28 bits; see `CacheKey.tag`.
   var keyTag: UInt32 {
     get { tagAndFlags & Self.tagMask }
     set { tagAndFlags = tagAndFlags & ~Self.tagMask | newValue & Self.tagMask }
@@ -55,8 +55,8 @@ struct EntryFacts: Sendable {
     set { tagAndFlags = tagAndFlags & ~Self.verifiedFlag | (newValue ? Self.verifiedFlag : 0) }
   }
 
-  /// Nil as long as the attribute was not read. 0 stands for that, so that a new record knows
-  /// nothing.
+  /// The lifetime; nil as long as the attribute was not read. The kind 0 stands for nil, so that a
+  /// new record knows no lifetime.
   var lifetime: Lifetime? {
     get {
       switch tagAndFlags >> Self.kindShift & 7 {

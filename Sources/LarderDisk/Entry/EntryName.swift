@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The full name is an entry's identity; two extensions of one digest are two entries.
 package struct EntryName: Sendable, Hashable {
-  /// A name and not a proof: the attribute says which key the file is of.
+  /// The MD5 of the key. It only names the file; the attribute proves which key the file is of.
   package let digest: MD5Digest
   package let fileExtension: FileExtension
 
@@ -17,7 +17,7 @@ package struct EntryName: Sendable, Hashable {
 }
 
 extension EntryName {
-  /// Feeds what tells names apart: the digest, and an extension where there is one.
+  /// Feeds the digest, and the extension if there is one.
   ///
   /// Most names have none, and every word costs a round of the keyed hash.
   package func hash(into hasher: inout Hasher) {
@@ -28,17 +28,17 @@ extension EntryName {
 }
 
 extension EntryName: Comparable {
-  /// The order of the names as bytes, which is how ties of age are settled.
+  /// Compares names by their bytes. Entries of the same last access go in this order.
   package static func < (a: EntryName, b: EntryName) -> Bool {
     a.digest == b.digest ? a.fileExtension < b.fileExtension : a.digest < b.digest
   }
 }
 
 extension EntryName {
-  /// Reads a file's name; nil when it is not that of an entry.
+  /// Reads a file's name; nil if it is not the name of an entry.
   package init?(_ name: FileName) {
-    // By length first, which turns nearly every foreign name away without looking at a byte. 33
-    // would be a dot with nothing after it.
+    // The length alone rejects nearly every foreign name without looking at a byte. 33 bytes would
+    // end in a dot with nothing after it.
     guard name.count == 32 || (34...53).contains(name.count) else { return nil }
     guard let high = Self.word(name, at: 0), let low = Self.word(name, at: 16) else { return nil }
     digest = MD5Digest(high: high, low: low)
@@ -88,15 +88,15 @@ extension EntryName: CustomStringConvertible {
 
 /// The name of a write in progress: `.larder-<pid>-<serial>`.
 ///
-/// A number is used again when its file has its own name or is gone: so a directory sees few of
-/// these names, whose places in it are at hand. With a new number each time, storing over a value
-/// took 1.13 of the time.
+/// A number is reused when its file has got its own name or is gone. So a directory sees few of
+/// these names, and their places in it stay cached. With a new number for each write,
+/// storing over a value took 1.13 of the time.
 struct TemporaryName: Sendable {
   let fileName: FileName
   private let number: UInt64
 
-  // One for all caches of the process, which may share a directory under two engines for a moment.
-  // A forked child has its own, and begins again: its names differ by the process.
+  // All caches of the process share the numbers, because two engines may use one directory for a
+  // moment. A forked child begins again, because its names differ by the process ID.
   private static let numbers = PerProcess { ForkSafeMutex(Numbers()) }
 
   private struct Numbers {
@@ -104,7 +104,7 @@ struct TemporaryName: Sendable {
     var last: UInt64 = 0
   }
 
-  /// Takes a number that no write of this process has.
+  /// Creates a name with a number that no other write of this process has.
   init() {
     number = Self.numbers.own.value.withLock { numbers in
       if let number = numbers.free.popLast() { return number }
@@ -112,7 +112,7 @@ struct TemporaryName: Sendable {
       return numbers.last
     }
     var name = FileName(".larder-")
-    // Asked anew each time: a forked child must not write under its parent's name.
+    // Read each time, because a forked child must not write under its parent's name.
     name.append(decimal: UInt64(ProcessIdentity.pid))
     name.append(UInt8(ascii: "-"))
     name.append(decimal: number)
@@ -121,7 +121,8 @@ struct TemporaryName: Sendable {
 
   /// Gives the number back, when no file has the name any more.
   ///
-  /// A name that somebody else turned out to have is not given back: it would be tried for ever.
+  /// The number is not given back if another process's file turned out to have the name: it would
+  /// be tried for ever.
   func giveBack() {
     Self.numbers.own.value.withLock { $0.free.append(number) }
   }

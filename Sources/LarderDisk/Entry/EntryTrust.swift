@@ -1,27 +1,27 @@
 import LarderBasics
 package import LarderSystem
 
-/// Decides from a file's status alone whether an entry can be served, in the order of the format:
-/// type, owner, length, expiry. What needs the file's content comes after.
+/// The rules by which a file's status alone decides whether an entry can be served. They apply in
+/// the order of the format: type, owner, length, expiry. Checks of the content come after.
 package struct EntryTrust: Sendable {
   /// The effective user when the directory was opened.
   let user: UInt32
   let directoryOwner: UInt32
   /// The group whose files count too, in a directory shared with a group.
   let group: UInt32?
-  /// False for a fixture, whose stamps are those of its checkout.
+  /// Whether the expiry counts. False for a fixture, because its stamps are those of its checkout.
   let enforcesExpiry: Bool
   /// The longest file that can have been stored under the limit; nil for any.
-  // A sparse file of any length is planted in no time; without a bound it would be read in full.
+  // A sparse file of any length is planted in no time. Without a limit it would be read in full.
   var longest: UInt64?
 
-  /// Why a file cannot be served, nil when nothing speaks against it.
+  /// Returns the reason why a file cannot be served; nil if there is none.
   ///
-  /// - Parameter pending: the expiry that an extension will write, if one is under way.
+  /// - Parameter pending: The expiry that an extension will write, if one is under way.
   package func objection(to status: FileStatus, pending: Timestamp?, now: Timestamp) -> MissReason?
   {
     if !status.isRegular { return .foreign }
-    // Before the expiry: nothing that a stranger set is looked at.
+    // The owner comes before the expiry, because nothing that an untrusted user set is used.
     if !isTrusted(status) { return .otherOwner }
     if let longest, status.byteCount > longest { return .oversized }
     guard enforcesExpiry else { return nil }
@@ -29,14 +29,14 @@ package struct EntryTrust: Sendable {
     return expiry.hasCome(at: now) ? .expired : nil
   }
 
-  /// Whether a file belongs to somebody whose files count as entries.
+  /// Whether the owner or the group of a file is trusted, so that it counts as an entry.
   func isTrusted(_ status: FileStatus) -> Bool {
     status.owner == user || status.owner == directoryOwner || status.owner == 0
       || status.group == group
   }
 }
 
-/// Why a read found nothing.
+/// The reason why a read found nothing.
 @nonexhaustive
 public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// There is no file of that name.
@@ -44,8 +44,8 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// The expiry is past.
   case expired
   /// The content does not match its hash, or the attribute is malformed, or the file is empty
-  /// although nothing says that it should be. The file is removed in the background; not on a
-  /// network file system, where it may be whole and what this machine knows of it out of date.
+  /// although nothing says that it should be. The file is removed in the background, except on a
+  /// network file system: there it may be whole, and this machine's view of it out of date.
   case damaged
   /// The file was proven to hold the value of another key with the same MD5.
   case otherKey
@@ -53,18 +53,18 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   case otherVersion
   /// Something that is not a regular file has the name.
   case foreign
-  /// The file belongs to somebody whose files are not trusted here.
+  /// The file belongs to a user that is not trusted here.
   case otherOwner
-  /// The file is longer than the size limit, so that it was not stored under it. It is not read,
+  /// The file is longer than the size limit, so it was not stored under that limit. It is not read,
   /// and stays until it is evicted or its key is stored again.
   case oversized
-  /// The file does not prove its key, and the configuration asks for proof; or it has no attribute,
+  /// The file does not prove its key, and the configuration asks for proof. Or it has no attribute,
   /// was not stored by this process, and is on a network file system that knows files by their
-  /// paths, such as sshfs, where nothing else tells a whole file from one cut short.
+  /// paths, such as sshfs: nothing else tells a whole file from one cut short there.
   case unproven
   /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
   case unreadable
-  /// The bytes are those that were stored, and the caller's coder makes nothing of them. Counted
-  /// beside the hit on disk.
+  /// The bytes are those that were stored, but the caller's coder cannot decode them. Counted in
+  /// addition to the hit on disk.
   case undecodable
 }

@@ -12,13 +12,13 @@ struct ExtensionNumbers: Sendable {
   private var useCounts: [UInt32] = [0]
   private var numbers: [FileExtension: UInt16] = [:]
   private var freeNumbers: [UInt16] = []
-  // Most directories know one extension, which is not worth hashing.
+  // Most directories have one extension, and comparing with the latest one saves the hashing.
   private var latest: UInt16 = 0
 
   /// The extension of a number.
   subscript(number: UInt16) -> FileExtension { extensions[Int(number)] }
 
-  /// The number of an extension, if an entry has it.
+  /// Returns the number of an extension, if an entry has it.
   ///
   /// - Complexity: O(1).
   func number(of fileExtension: FileExtension) -> UInt16? {
@@ -37,7 +37,7 @@ struct ExtensionNumbers: Sendable {
     return number
   }
 
-  /// Gives an extension a number, one that was freed first.
+  /// Gives an extension a number. Freed numbers are used first.
   private mutating func add(_ fileExtension: FileExtension) -> UInt16? {
     guard !freeNumbers.isEmpty || extensions.count < Int(Self.unused) else { return nil }
     let number = freeNumbers.popLast() ?? UInt16(extensions.count)

@@ -1,4 +1,4 @@
-/// What follows the dot of an entry's name: 1 to 20 ASCII letters or digits, or nothing.
+/// The extension of an entry's name, without its dot: 1 to 20 ASCII letters or digits, or nothing.
 package struct FileExtension: Sendable, Hashable {
   /// The most letters and digits an extension may have.
   static let maximumCount = 20
@@ -38,7 +38,7 @@ package struct FileExtension: Sendable, Hashable {
     return bytes
   }
 
-  /// The byte at a position, 0 after the last.
+  /// Returns the byte at a position; 0 after the last.
   func byte(at index: Int) -> UInt8 {
     switch index {
     case 0..<8: UInt8(truncatingIfNeeded: packed.0 >> (56 - 8 * index))
@@ -62,7 +62,8 @@ extension FileExtension: Comparable {
   /// Compares the packed words; a tuple cannot be Hashable by itself.
   package static func == (a: FileExtension, b: FileExtension) -> Bool { a.packed == b.packed }
 
-  /// The order of the bytes, since the words hold them from the top and end in zeros.
+  /// Compares the packed words. They hold the bytes from the top and end in zeros, so this is the
+  /// order of the bytes.
   package static func < (a: FileExtension, b: FileExtension) -> Bool { a.packed < b.packed }
 
   /// Feeds the three words.

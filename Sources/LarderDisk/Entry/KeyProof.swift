@@ -1,7 +1,7 @@
 import LarderDigest
 import LarderSystem
 
-/// What an entry's file says of its key, so that a second key with the same MD5 is told apart.
+/// The proof of its key in an entry's file, so that a second key with the same MD5 is told apart.
 package enum KeyProof: Sendable, Equatable {
   /// The key itself.
   case key([UInt8])
@@ -12,7 +12,8 @@ package enum KeyProof: Sendable, Equatable {
 }
 
 extension KeyProof {
-  /// The longest key that is recorded as it is; of longer ones the digest is.
+  /// The length of the longest key that is recorded as it is. Of a longer key, the digest is
+  /// recorded.
   static let maximumRecordedKeyCount = 2000
 
   private static let keyMark = UInt8(ascii: "=")
@@ -39,7 +40,7 @@ extension KeyProof {
   package func admits(_ key: Span<UInt8>) -> Bool {
     switch self {
     case .key(let own): own.span.hasSameBytes(as: key)
-    // Half of SHA-256 is enough to tell keys apart that somebody made to collide in MD5.
+    // Half of a SHA-256 is enough to tell apart keys that were made to collide in MD5.
     case .digest: self == .digest(of: key)
     case .none: true
     }

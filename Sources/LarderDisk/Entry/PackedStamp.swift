@@ -3,7 +3,7 @@ import LarderSystem
 
 /// A point in time in 64 bits: 34 of seconds and 30 of nanoseconds, from 1970 to 2514.
 ///
-/// What is earlier counts as the first of them and what is later as the last.
+/// An earlier time counts as the first of these, and a later one as the last.
 struct PackedStamp: Sendable, Hashable {
   /// The seconds, and below them 30 bits of nanoseconds.
   let bits: UInt64
@@ -31,7 +31,7 @@ struct PackedStamp: Sendable, Hashable {
 
   /// The point in time.
   ///
-  /// Exact for every stamp from 1970 to 2514; the nearest of these for the rest.
+  /// It is exact for every stamp from 1970 to 2514, and the nearest of these for any other.
   var timestamp: Timestamp {
     Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
   }
@@ -43,18 +43,18 @@ extension PackedStamp: Comparable {
 }
 
 extension FileDescriptor {
-  /// What a file system with times of 32 bits holds at most, unsigned and signed. Both are read as
-  /// never.
+  /// The latest times that a file system with times of 32 bits can hold, unsigned and signed. Both
+  /// are read as never.
   private static let latest = [Timestamp(seconds: 1 << 32 - 1), Timestamp(seconds: 1 << 31 - 1)]
 
-  /// Sets an entry's stamps on a file system that may hold less than it is given and not say so.
+  /// Sets an entry's stamps on a file system that may store other times without an error.
   ///
-  /// SFTP's times have 32 bits, and an expiry beyond wraps around: never becomes 1970. What cannot
-  /// be held becomes never, as the latest time that can.
+  /// SFTP's times have 32 bits, and a later expiry wraps around: never becomes 1970. An expiry that
+  /// cannot be held is set to the latest time that can, which means never.
   func setStamps(lastAccess: Timestamp, expiry: Timestamp) throws(Errno) {
     for candidate in [expiry] + Self.latest {
       try setTimes(access: lastAccess, modification: candidate)
-      // Whole seconds, or every second one, are what some file systems count in.
+      // Some file systems count in whole seconds, or in steps of two seconds.
       let kept = try status().modification.asExpiry
       if kept >= candidate.asExpiry.adding(seconds: -2) { return }
     }

@@ -2,13 +2,13 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// What a file says of itself, with nothing counted as use and no content read.
+  /// The status and attributes of a file, read without counting a use or reading the content.
   struct Inspection: Sendable {
     let name: EntryName
     let status: FileStatus
     let reading: EntryAttribute.Reading?
     let extendedData: [UInt8]
-    /// Whether the file has no attribute and is what a power cut has left of a value.
+    /// Whether the file has no attribute and is the rest of a value that a power cut has left.
     let isRemnant: Bool
 
     var attribute: EntryAttribute? {
@@ -17,10 +17,10 @@ extension DiskEngine {
     }
   }
 
-  /// Looks at the entry of a key; nil where a read would miss, as far as that shows without its
-  /// content.
+  /// Inspects the entry of a key. Returns nil if a read would miss, as far as that shows without
+  /// the content.
   ///
-  /// - Parameter staleness: How long past its expiry an entry is still found.
+  /// - Parameter staleness: The time past its expiry for which an entry is still found.
   func inspect(
     _ subject: Subject, staleness: Duration = .zero
   ) throws(CacheError) -> Inspection? {
@@ -41,17 +41,17 @@ extension DiskEngine {
     return objection == nil ? inspection : nil
   }
 
-  /// Looks at the file of a name, expired or not; nil where there is none that can be an entry and
-  /// be read.
+  /// Inspects the file of a name, expired or not. Returns nil if there is no file that can be an
+  /// entry and be read.
   func inspect(_ name: EntryName) throws(CacheError) -> Inspection? {
     guard case .readable(let inspection) = try look(at: name) else { return nil }
     return inspection
   }
 
-  /// What a look at the file of a name shows.
+  /// The outcome of a look at the file of a name.
   enum EntryLook: Sendable {
     case readable(Inspection)
-    /// An entry that cannot be opened or read; the status where the system tells it.
+    /// An entry that cannot be opened or read, with its status if the system tells it.
     case unreadable(EntryName, FileStatus?)
     /// No file that can be an entry.
     case nothing
@@ -79,19 +79,19 @@ extension DiskEngine {
     }
   }
 
-  /// Looks at what cannot be opened: its status may be told all the same.
+  /// Looks at a file that cannot be opened. The system may tell its status all the same.
   private func lookAtUnreadable(_ name: EntryName) -> EntryLook {
     do throws(Errno) {
       let status = try location.handle.status(of: name.fileName)
       let isEntry = status.isRegular && reader.trust.isTrusted(status)
       return isEntry ? .unreadable(name, status) : .nothing
     } catch {
-      // ESTALE is what NFS says of a file that another machine has removed.
+      // NFS reports ESTALE for a file that another machine has removed.
       return error == .noSuchFile || error == .staleHandle ? .nothing : .unreadable(name, nil)
     }
   }
 
-  /// The names of all entries, as of a walk through the directory now.
+  /// Walks through the directory, and returns the names of all entries.
   func names() throws(CacheError) -> [EntryName] {
     writePending()
     followReplacement()
@@ -108,7 +108,7 @@ extension DiskEngine {
     }
   }
 
-  /// Counts what is in the directory, as of a walk through it now.
+  /// Walks through the directory, and counts what is in it.
   func survey() throws(CacheError) -> DirectorySurvey {
     writePending()
     followReplacement()

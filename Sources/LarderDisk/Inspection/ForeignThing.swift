@@ -3,28 +3,28 @@ import LarderSystem
 
 /// Something in a cache's directory that is not the cache's.
 package struct ForeignThing: Sendable, Hashable {
-  /// What it is, as far as it matters to somebody who wonders why it does not count.
+  /// The kind of a foreign thing, as far as it explains why the thing is not an entry.
   package enum Kind: String, Sendable, Hashable {
     case file
     case directory
     case link
     /// A FIFO, a socket or a device.
     case special
-    /// A file with an entry's name that belongs to somebody who is not trusted here.
+    /// A file with an entry's name that belongs to a user that is not trusted here.
     case otherOwner
-    /// It could not be looked at.
+    /// A thing that could not be looked at.
     case unknown
   }
 
-  /// The bytes of its name, untrusted; nil for one that is longer than any of the cache's.
+  /// The bytes of its name, which are untrusted. Nil for a name longer than any of the cache's.
   package let name: [UInt8]?
-  /// What has the name.
+  /// The kind of the thing that has the name.
   package let kind: Kind
 }
 
 extension DiskCache {
-  /// What a walk through the directory meets that is neither an entry nor a write in progress nor
-  /// the tag, up to a number. Nothing is opened.
+  /// Walks through the directory, and returns what is neither an entry nor a write in progress nor
+  /// the tag, up to a number. Opens none of it.
   ///
   /// - Complexity: O(n), with one system call for each name that is foreign or an entry's.
   package func foreignThings(upTo maximum: Int) throws(CacheError) -> [ForeignThing] {

@@ -2,30 +2,30 @@ import LarderBasics
 import LarderDigest
 import LarderSystem
 
-/// What checking every entry of a directory found.
+/// The result of checking every entry of a directory.
 public struct Verification: Sendable, Hashable {
-  /// Entries whose content was compared with its hash.
+  /// The number of entries that were compared with their hash.
   public internal(set) var checkedCount = 0
-  /// Entries that carry no hash, so that nothing can be said of them.
+  /// The number of entries that carry no hash, so that they cannot be checked.
   public internal(set) var unverifiableCount = 0
-  /// The file names of entries whose content, attribute or name does not match, sorted.
+  /// The file names of damaged entries, sorted: the content, attribute or name does not match.
   public internal(set) var damaged: [String] = []
-  /// The file names of entries that could not be read, sorted: nothing can be said of them, and a
-  /// repair leaves them alone.
+  /// The file names of entries that could not be read, sorted. A repair leaves them alone, because
+  /// they may be whole.
   public internal(set) var unreadable: [String] = []
   /// The file names of entries that another version of the format wrote, sorted.
   public internal(set) var otherVersions: [String] = []
-  /// What a repair removed.
+  /// The files that a repair removed.
   public internal(set) var removal = BulkRemoval()
 
-  /// What checking one entry found.
+  /// The result of checking one entry.
   enum Finding: Sendable {
     case sound
     case unverifiable
     case damaged
     case unreadable
     case otherVersion
-    /// Removed since the names were read, which says nothing of it.
+    /// The file was removed after the names were read, so it was not checked.
     case gone
 
     /// Whether a read returns the value.
@@ -37,7 +37,7 @@ public struct Verification: Sendable, Hashable {
     }
   }
 
-  /// Counts what was found; damage counts as checked.
+  /// Counts a finding. A damaged entry counts as checked.
   mutating func add(_ finding: Finding, _ name: EntryName) {
     switch finding {
     case .sound: checkedCount += 1
@@ -53,8 +53,8 @@ public struct Verification: Sendable, Hashable {
 }
 
 extension DiskEngine {
-  /// Compares every entry with what its attribute says, and removes what is damaged if asked to;
-  /// what cannot be read is not damaged.
+  /// Compares every entry with its attribute, and removes damaged ones if `repairs` is true. An
+  /// entry that cannot be read is not damaged.
   func verify(
     repairs: Bool, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws(CacheError) -> Verification {
@@ -100,7 +100,7 @@ extension DiskEngine {
     }
   }
 
-  /// Compares the file of a name with what its attribute says.
+  /// Compares the file of a name with its attribute.
   func finding(for name: EntryName) throws(CacheError) -> Verification.Finding {
     try findingAndStatus(for: name).finding
   }
@@ -116,7 +116,7 @@ extension DiskEngine {
       do throws(Errno) {
         return (try verify(descriptor, status, name), status)
       } catch .noMemory {
-        // A sparse file of more bytes than anybody would read.
+        // The file is sparse and longer than the memory can hold.
         return (.unreadable, nil)
       } catch {
         guard EntryReader.missReason(for: error) != nil else {
