@@ -2,7 +2,7 @@
   import Glibc
   import Synchronization
 
-  /// Where one thread waits for its turn.
+  /// A gate at which one thread waits for its turn.
   final class ScheduleGate: Sendable {
     // A `sem_t` at an address of its own, kept as a number because a pointer is not Sendable.
     private let address: UInt
@@ -21,10 +21,10 @@
     func wait() { while unsafe sem_wait(semaphore) != 0 {} }
   }
 
-  /// A thread of the system that runs one thread of a schedule after the other.
+  /// A system thread that runs one thread of a schedule after the other.
   ///
-  /// One that is left in a schedule that has got stuck, or in a process that was killed, stays
-  /// there: the program that explores ends now and again for it.
+  /// A carrier that is left in a schedule that got stuck, or in a killed process, stays there for
+  /// ever. The exploring program restarts from time to time because of that.
   final class ScheduleCarrier: Sendable {
     let gate = ScheduleGate()
     private let body = Synchronization.Mutex<(@Sendable () -> Void)?>(nil)
@@ -49,7 +49,7 @@
       }
     }
 
-    /// What the body holds is released before the thread has ended.
+    /// Runs the body. Objects that the body retains are released before the thread counts as ended.
     private func run() {
       let body = body.withLock { body in
         defer { body = nil }
@@ -59,7 +59,7 @@
     }
   }
 
-  /// Where the caller is, by the names of its functions.
+  /// The call stack of the caller, by the names of its functions.
   enum Backtrace {
     package static func text() -> String {
       var frames = [UnsafeMutableRawPointer?](repeating: nil, count: 40)

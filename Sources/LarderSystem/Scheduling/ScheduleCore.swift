@@ -1,14 +1,14 @@
 #if LARDER_SCHEDULES
   import Glibc
 
-  /// What the scheduler knows, behind its lock.
+  /// The state of the scheduler, guarded by its lock.
   package struct ScheduleCore {
     enum Status: Sendable {
       case free
       case runnable
-      /// Until the object is woken.
+      /// Waits until the object is woken.
       case waiting(ObjectIdentifier)
-      /// Until a descriptor can be read.
+      /// Waits until a descriptor can be read.
       case polling([Int32])
       case killed
     }
@@ -35,7 +35,8 @@
     /// The nanoseconds that a point takes.
     static let pointTime: Int64 = 1_000
     static let threadLimit = 64
-    /// An hour in which nobody could run: what the first thread waits for then, it waits for in vain.
+    /// The limit of idle time, an hour: if the first thread still waits then, it would wait for
+    /// ever.
     static let timeLimit: Int64 = 3_600_000_000_000
 
     var threads: [Thread] = []
@@ -71,7 +72,7 @@
       self.isTraced = isTraced
       threads = []
       running = nil
-      // Never back, so that what is left of the last schedule is not taken for the future.
+      // Never set back, so that stamps of the last schedule do not lie in the future.
       now = 1_000_000_000_000
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
@@ -81,7 +82,7 @@
       firstProcess = processCount + 1
     }
 
-    /// Tells how the schedule ended, and leaves those who are parked in it.
+    /// Returns the outcome of the schedule. Threads that still wait stay where they are.
     mutating func end() -> Scheduler.Outcome {
       var outcome = Scheduler.Outcome()
       outcome.isEndless = isEndless
@@ -136,7 +137,7 @@
       trace.append("\(stepCount) \((now - 1_000_000_000_000) / 1000)us [\(label)] \(text)")
     }
 
-    /// A point: counts it, and chooses who runs next.
+    /// Counts a point, and chooses the next thread.
     mutating func step(_ kind: SchedulePoint) -> Scheduler.Move {
       guard let current = running else { return .stay }
       stepCount += 1
@@ -200,9 +201,9 @@
   }
 
   extension ScheduleCore {
-    /// Chooses who runs next.
+    /// Chooses the next thread.
     ///
-    /// - Parameter carrier: Of the thread that runs now; nil when it has ended.
+    /// - Parameter carrier: The carrier of the thread that runs now; nil if the thread has ended.
     private mutating func handOver(from carrier: ScheduleCarrier?) -> Scheduler.Move {
       if mustPoll { poll() }
       while let deadline = nextDeadline, deadline <= now || runnable == 0 || comesEarly() {
@@ -220,7 +221,7 @@
       if current != nil { preemptionCount += 1 }
       hash = (hash ^ UInt64(next)) &* 1_099_511_628_211
       running = next
-      // A thread whose own time has come goes on without a change.
+      // The chosen thread runs already, because its own deadline has come.
       if next == last, carrier != nil { return .stay }
       return .go(to: threads[next].carrier, from: carrier)
     }
@@ -238,7 +239,7 @@
 
     private mutating func comesEarly() -> Bool { !isQuiet && strategy.comesEarly() }
 
-    /// Lets a deadline come, and the threads run that wait until then.
+    /// Advances the time to a deadline, and resumes the threads that wait until then.
     private mutating func comeTo(_ deadline: Int64) {
       now = max(now, deadline)
       nextDeadline = nil
@@ -257,7 +258,7 @@
       }
     }
 
-    /// Lets the threads run whose descriptors can be read.
+    /// Resumes the threads whose descriptors can be read.
     private mutating func poll() {
       mustPoll = false
       for number in threads.indices {

@@ -1,9 +1,9 @@
 #if LARDER_SCHEDULES
   public import Synchronization
 
-  /// Takes the place of the standard library's atomics in builds for the schedule explorer.
+  /// A replacement for the standard library's atomics in builds for the schedule explorer.
   ///
-  /// Relaxed loads are no points: what they see is good enough a moment later or earlier.
+  /// Relaxed loads are no points, because their order does not matter.
   @usableFromInline
   package struct Atomic<Value: Sendable>: ~Copyable, Sendable {
     private let value: Synchronization.Mutex<Value>
@@ -75,8 +75,8 @@
     }
   }
 
-  /// Takes the place of the system's randomness: the same numbers for each generator, so that
-  /// nothing depends on which is asked first.
+  /// A replacement for the system's randomness. Each generator returns the same numbers, so that
+  /// the order in which generators are used does not matter.
   package struct SystemRandomNumberGenerator: RandomNumberGenerator {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -92,7 +92,7 @@
   }
 
   extension Double {
-    /// Goes by the points that were passed.
+    /// Returns a number that depends on the number of points passed.
     package static func random(in range: Range<Double>) -> Double {
       let share = Double(Scheduler.step &* 7_919 % 1_000) / 1_000
       return range.lowerBound + (range.upperBound - range.lowerBound) * share

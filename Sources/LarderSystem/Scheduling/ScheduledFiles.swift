@@ -2,29 +2,28 @@
   import Glibc
   import Synchronization
 
-  /// The descriptors of each process, the change times of files, and queues of events that are used
-  /// again.
+  /// The descriptors of each process, the change times of files, and inotify queues for reuse.
   package enum ScheduledFiles {
     private struct State {
       var owners: [Int32: (process: Int, serial: UInt64)] = [:]
       var lastSerial: UInt64 = 0
       /// The time of the last change of each file, in nanoseconds of the virtual clock.
       var changes: [UInt64: Int64] = [:]
-      /// Queues without a watch. The kernel takes milliseconds to close one.
+      /// Unused queues without a watch, kept because the kernel takes milliseconds to close one.
       var queues: [Int32] = []
       var watches: [Int32: [Int32]] = [:]
       var queueOwners: [Int32: Int] = [:]
       var overflown: Set<Int32> = []
-      /// The nanoseconds of a tick of the clock by which files are stamped.
+      /// The length of a tick of the clock that stamps files, in nanoseconds.
       var tick: Int64 = 4_000_000
     }
 
     private static let state = Synchronization.Mutex(State())
-    /// The wall clock when the virtual clock shows zero: in 2033, so that what was stamped by the
-    /// real clock has expired.
+    /// The wall clock when the virtual clock shows zero: in 2033, so that entries stamped by the
+    /// real clock have expired.
     static let epoch: Int64 = 2_000_000_000
 
-    /// Forgets the schedule before.
+    /// Forgets the previous schedule.
     package static func begin(tick: Int64) {
       state.withLock { state in
         state.changes.removeAll(keepingCapacity: true)
@@ -43,7 +42,8 @@
       }
     }
 
-    /// Whether a descriptor is still the one that was opened under a serial number, which ends here.
+    /// Whether a descriptor is still the one opened under a serial number. If so, it is forgotten
+    /// here.
     static func close(_ descriptor: Int32, _ serial: UInt64) -> Bool {
       Scheduler.noteKernelChange()
       return state.withLock { state in
@@ -53,7 +53,7 @@
       }
     }
 
-    /// The number of descriptors that processes have open.
+    /// The number of open descriptors of some processes.
     package static func count(of processes: [Int]) -> Int {
       state.withLock { state in
         state.owners.values.count { processes.contains($0.process) }
@@ -73,7 +73,7 @@
 
     // MARK: Change times
 
-    /// Takes note that a file changes now.
+    /// Records that a file changes now.
     static func touch(_ status: stat) {
       let now = Scheduler.now
       state.withLock { $0.changes[UInt64(status.st_ino)] = now / $0.tick * $0.tick }
@@ -103,7 +103,7 @@
     /// The time of the wall clock.
     package static var wallTime: Timestamp { timestamp(Scheduler.now) }
 
-    /// The same as of the last tick.
+    /// The time of the wall clock as of the last tick.
     static var coarseWallTime: Timestamp {
       let now = Scheduler.now
       return timestamp(state.withLock { now / $0.tick * $0.tick })
@@ -147,7 +147,7 @@
       }
     }
 
-    /// Lets the queues of a process overflow.
+    /// Makes the queues of a process overflow.
     package static func overflow(_ process: Int) {
       state.withLock { state in
         for (queue, owner) in state.queueOwners where owner == process {
@@ -161,7 +161,7 @@
       state.withLock { $0.overflown.contains(queue) }
     }
 
-    /// Whether events of a queue were lost; what it holds is lost as well then.
+    /// Returns whether events of a queue were lost. If so, drops the events in the queue as well.
     static func takeOverflow(_ queue: Int32) -> Bool {
       guard state.withLock({ $0.overflown.remove(queue) != nil }) else { return false }
       drain(queue)

@@ -1,7 +1,7 @@
 #if LARDER_SCHEDULES
   import Synchronization
 
-  /// A lock that a scheduler knows of.
+  /// A lock whose waits go through the scheduler.
   final class ScheduledLock: Sendable {
     private let isHeld = Synchronization.Atomic<Bool>(false)
 
@@ -19,7 +19,7 @@
     }
   }
 
-  /// Takes the place of the standard library's mutex in builds for the schedule explorer.
+  /// A replacement for the standard library's mutex in builds for the schedule explorer.
   @usableFromInline
   package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>

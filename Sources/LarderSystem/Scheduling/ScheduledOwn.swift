@@ -1,7 +1,7 @@
 #if LARDER_SCHEDULES
   import Synchronization
 
-  /// What each process of a schedule has for itself.
+  /// The values of the processes of a schedule, one for each.
   @usableFromInline
   package struct ScheduledOwn<Own: AnyObject & Sendable>: ~Copyable, Sendable {
     private struct State {
@@ -14,18 +14,18 @@
     @usableFromInline
     init() {}
 
-    /// What the process of the running thread has already.
+    /// The existing value of the running thread's process, if any.
     var known: Own? {
       let process = Scheduler.process
       return state.withLock { $0.owns[process] }
     }
 
-    /// Keeps what was made for the process of the running thread.
+    /// Keeps a new value for the running thread's process.
     func keep(_ own: Own) -> Own {
       let (process, schedule) = (Scheduler.process, Scheduler.number)
       let old = state.withLock { state -> [Int: Own] in
         var old: [Int: Own] = [:]
-        // Those of the schedules before are done with. Processes have numbers of their own.
+        // The values of earlier schedules are no longer used. Process numbers are never reused.
         if state.schedule != schedule {
           old = state.owns
           state.owns = [:]
@@ -34,7 +34,7 @@
         state.owns[process] = own
         return old
       }
-      // Killed threads may still stand in them.
+      // Killed threads may still be inside them, so they are never released.
       for own in old.values { _ = unsafe Unmanaged.passRetained(own) }
       return own
     }

@@ -2,28 +2,29 @@
   import Glibc
   import Synchronization
 
-  /// The scheduler of builds for the schedule explorer: of all threads of the library one runs, and
-  /// at each point where one can see another a strategy chooses which.
+  /// The scheduler of builds for the schedule explorer. Only one thread of the library runs at a
+  /// time, and a strategy chooses the next thread at each point where one thread can see another's
+  /// effects.
   ///
-  /// 1. A point is what comes before a lock, an atomic operation that is not relaxed, a signal, a
-  ///    wait or a system call. Between two points a thread runs alone.
-  /// 2. A thread that has to wait says for what and hands over. It is chosen again after
+  /// 1. A point comes before a lock, an atomic operation that is not relaxed, a signal, a wait and
+  ///    a system call. Between two points a thread runs alone.
+  /// 2. A thread that has to wait names the object and hands over. It is chosen again after
   ///    ``wake(_:)``, after its deadline, or when its descriptors can be read.
-  /// 3. Time is virtual. A point takes a microsecond; when nobody can run, the earliest deadline
+  /// 3. Time is virtual. A point takes a microsecond. If no thread can run, the earliest deadline
   ///    comes at once.
-  /// 4. Nobody can run and no deadline is left: the schedule is stuck, and ends.
-  /// 5. Threads belong to processes, which share nothing but the file system. A process that is
-  ///    killed loses its descriptors, and its threads are never chosen again.
+  /// 4. If no thread can run and there is no deadline, the schedule is stuck, and ends.
+  /// 5. Threads belong to processes, which share only the file system. A killed process loses its
+  ///    descriptors, and its threads are never chosen again.
   package enum Scheduler {
     static let core = Synchronization.Mutex(ScheduleCore())
     private static let active = Synchronization.Atomic<Bool>(false)
     private static let controller = ScheduleGate()
 
-    /// How a schedule ended.
+    /// The outcome of a schedule.
     package struct Outcome: Sendable {
-      /// What each thread that is left waits for; empty when all have ended.
+      /// The object that each remaining thread waits for; empty if all threads have ended.
       package var stuck: [String] = []
-      /// Whether more points were passed than allowed.
+      /// Whether the limit of points was exceeded.
       package var isEndless = false
       package var pointCount = 0
       package var traceHash: UInt64 = 0
@@ -31,10 +32,10 @@
       package var preemptionCount = 0
     }
 
-    /// Whether a schedule is going on.
+    /// Whether a schedule is running.
     static var isActive: Bool { active.load(ordering: .relaxed) }
 
-    /// Runs a schedule, of which `body` is the first thread, until all of its threads have ended.
+    /// Runs a schedule until all of its threads have ended. `body` is the first thread.
     package static func run(
       _ strategy: any SchedulingStrategy, pointLimit: Int, isTraced: Bool = false,
       _ body: @escaping @Sendable () -> Void
@@ -60,9 +61,9 @@
       move(core.withLock { $0.step(kind) })
     }
 
-    /// Waits until ``wake(_:)`` is called for an object, for some nanoseconds at most.
+    /// Waits until ``wake(_:)`` is called for an object, or until a deadline.
     ///
-    /// - Returns: Whether the time was over before that.
+    /// - Returns: Whether the deadline came first.
     @discardableResult
     static func wait(for object: ObjectIdentifier, _ text: String, until deadline: Int64?) -> Bool {
       precondition(isActive, "a thread waits outside of a schedule: \(text)")
@@ -76,28 +77,28 @@
       move(core.withLock { $0.wait(for: descriptors, until: deadline) })
     }
 
-    /// Lets the threads run that wait for an object.
+    /// Resumes the threads that wait for an object.
     static func wake(_ object: ObjectIdentifier) {
       if isActive { core.withLock { $0.wake(object) } }
     }
 
-    /// Starts a thread in the process of the caller, or in another.
+    /// Starts a thread in the caller's process, or in another one.
     package static func spawn(
       _ label: String, process: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) {
       _ = core.withLock { $0.spawn(label, process: process ?? $0.process, body) }
     }
 
-    /// Ends the caller's turn for good; called by carriers when a thread's body has returned.
+    /// Ends the caller's thread. Called by carriers after the thread's body has returned.
     static func finish(_ carrier: ScheduleCarrier) {
       follow(core.withLock { $0.finish(carrier) })
     }
 
-    /// What a step leads to.
+    /// The effect of a step.
     enum Move: Sendable {
       case stay
       case go(to: ScheduleCarrier, from: ScheduleCarrier?)
-      /// The schedule is over; the caller stays where it is for good, unless it has ended.
+      /// The schedule is over. The caller waits for ever, unless its thread has ended.
       case over(from: ScheduleCarrier?)
     }
 
@@ -129,28 +130,28 @@
     /// The nanoseconds of the virtual clock.
     package static var now: Int64 { core.withLock { $0.now } }
 
-    /// The points passed so far.
+    /// The number of points passed so far.
     package static var step: Int { core.withLock { $0.stepCount } }
 
-    /// The process of the thread that runs.
+    /// The process of the running thread.
     package static var process: Int { core.withLock { $0.process } }
 
-    /// The same, counted from the schedule's first.
+    /// The process of the running thread, counted from the schedule's first process.
     static var processNumber: Int { core.withLock { $0.processNumber } }
 
-    /// The number of the thread that runs.
+    /// The number of the running thread.
     static var thread: Int { core.withLock { $0.running ?? -1 } }
 
-    /// The number of the schedule, unlike any other of the program.
+    /// The number of the schedule, unique in the program.
     static var number: Int { core.withLock { $0.number } }
 
-    /// Lets nobody interrupt the running thread, while a scene is prepared or judged.
+    /// Keeps the running thread from being interrupted, while a scene is prepared or judged.
     package static func setQuiet(_ isQuiet: Bool) { core.withLock { $0.isQuiet = isQuiet } }
 
-    /// Makes a process that has nothing yet.
+    /// Makes a new process without threads and descriptors.
     package static func makeProcess() -> Int { core.withLock { $0.makeProcess() } }
 
-    /// Lets the calling thread belong to another process from now on.
+    /// Moves the calling thread to another process.
     package static func enter(process: Int) { core.withLock { $0.enter(process) } }
 
     /// Ends a process: its threads are never chosen again, and its descriptors are closed.
@@ -160,17 +161,17 @@
       noteKernelChange()
     }
 
-    /// Lets a process stand still, or go on.
+    /// Stops a process, or lets it go on.
     package static func setStopped(_ isStopped: Bool, process: Int) {
       core.withLock { $0.setStopped(isStopped, process) }
     }
 
-    /// Says that what descriptors tell may have changed.
+    /// Records that the readiness of descriptors may have changed.
     static func noteKernelChange() {
       if isActive { core.withLock { $0.mustPoll = true } }
     }
 
-    /// Lets the `n`-th call of a kind from now on fail in a process.
+    /// Makes the `n`-th call of a kind from now on fail in a process.
     package static func plan(
       _ errno: Int32, for call: SystemCall, at n: Int, count: Int = 1, process: Int
     ) {
@@ -180,16 +181,16 @@
       }
     }
 
-    /// Forgets the failures that are still to come.
+    /// Forgets the failures still planned.
     package static func forgetFailures() { core.withLock { $0.failures = [] } }
 
-    /// The error that a call has to fail with.
+    /// Returns the error with which a call must fail; nil for none.
     static func failure(of call: SystemCall) -> Errno? {
       guard isActive, let errno = core.withLock({ $0.failure(of: call) }) else { return nil }
       return Errno(rawValue: errno)
     }
 
-    /// Every point of the schedule that was traced.
+    /// The trace of the schedule: a line for every point.
     package static var trace: [String] { core.withLock { $0.trace } }
 
     /// Adds a line to the trace.

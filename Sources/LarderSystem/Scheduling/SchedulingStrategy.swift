@@ -1,18 +1,18 @@
 #if LARDER_SCHEDULES
-  /// Chooses which thread runs next.
+  /// A strategy that chooses the next thread to run.
   package protocol SchedulingStrategy: Sendable {
     /// Chooses one of the threads that can run.
     ///
     /// - Parameters:
-    ///   - runnable: A bit for each of them by its number; at least one is set.
-    ///   - current: The thread that ran last; nil when it cannot run on.
+    ///   - runnable: The threads that can run, a bit for each by its number; at least one is set.
+    ///   - current: The thread that ran last; nil if it cannot go on.
     mutating func choose(among runnable: UInt64, current: Int?) -> Int
 
     /// Whether the earliest deadline comes now, although threads could run.
     mutating func comesEarly() -> Bool
   }
 
-  /// What a thread is about to do.
+  /// The next action of a thread at a point.
   package enum SchedulePoint: Sendable {
     case lock
     case load

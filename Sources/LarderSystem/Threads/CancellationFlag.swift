@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Whether work that has not begun is still wanted.
+/// A flag that cancels work which has not begun.
 package final class CancellationFlag: Sendable {
-  // Relaxed is enough: the flag guards no other memory, and work that just missed it is allowed to
+  // Relaxed is enough, because the flag guards no other memory, and work that just misses it may
   // run.
   private let flag = Atomic<Bool>(false)
 
@@ -11,7 +11,7 @@ package final class CancellationFlag: Sendable {
   /// Whether `set()` was called, by any thread.
   package var isSet: Bool { flag.load(ordering: .relaxed) }
 
-  /// Says that the work is no longer wanted. It cannot be taken back.
+  /// Cancels the work. It cannot be undone.
   package func set() {
     flag.store(true, ordering: .relaxed)
   }

@@ -6,18 +6,22 @@ import Synchronization
   import Musl
 #endif
 
-/// Lets threads wait until something changed that they look at under a lock of their own.
+/// A counter that lets threads wait until a state changes that they check under a lock of their
+/// own.
 ///
-/// A waiter takes a ticket, looks, and if it must, waits until the count has passed the ticket; who
-/// changes something calls `signal()` afterwards. Nothing is lost between the look and the wait,
-/// and signalling costs one atomic addition when nobody waits.
+/// 1. A waiter takes a ticket, checks the state, and waits if it must, until the count has passed
+///    the ticket.
+/// 2. A thread that changes the state calls `signal()` afterwards.
+///
+/// No signal is lost between the check and the wait. Without waiters, a signal costs one atomic
+/// addition.
 package struct EventCount: ~Copyable, Sendable {
-  /// The count before a look.
+  /// The count before a check.
   package struct Ticket {
     fileprivate let count: UInt32
   }
 
-  // It may come round after 2³² signals. A waiter that slept through exactly that many would wait
+  // The count wraps around after 2³² signals. A waiter that sleeps through exactly that many waits
   // for one more, or for its timeout.
   private let count = Atomic<UInt32>(0)
   private let waiterCount = Atomic<Int>(0)
@@ -25,29 +29,31 @@ package struct EventCount: ~Copyable, Sendable {
 
   package init() {}
 
-  /// Takes a ticket; look afterwards.
+  /// Takes a ticket, before the check.
   ///
-  /// The order matters: a change after the ticket ends the wait, a change before it is seen by the
-  /// look.
+  /// The order matters: a change after the ticket ends the wait, and a change before it is seen by
+  /// the check.
   package func ticket() -> Ticket {
     Ticket(count: count.load(ordering: .sequentiallyConsistent))
   }
 
-  /// Wakes all who wait with a ticket taken before.
+  /// Wakes all waiters whose ticket is older.
   ///
-  /// Call it after the change and outside of the lock that guards it, so that who wakes can take
-  /// it.
+  /// Call it after the change and outside of the lock that guards it, so that a woken thread can
+  /// take the lock.
   package func signal() {
     count.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    // A waiter announces itself before it compares, so one that is not seen here sees the new
+    // A waiter adds itself before it compares, so a waiter that is not seen here sees the new
     // count.
     if waiterCount.load(ordering: .sequentiallyConsistent) > 0 { parking.wakeAll() }
   }
 
-  /// Waits until a signal after the ticket, at most for `timeout`. May also return for no reason.
+  /// Waits until a signal after the ticket, for `timeout` at most. May also return without a
+  /// reason.
   package func wait(_ ticket: Ticket, timeout: Duration? = nil) {
-    // Before the comparison below and sequentially consistent with it: either this waiter sees the
-    // new count, or the signaller sees this waiter. Anything weaker lets both miss each other.
+    // Before the comparison below and sequentially consistent with it, so that either this waiter
+    // sees the new count or the signaller sees this waiter. A weaker order could let both miss each
+    // other.
     waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
     parking.wait(timeout: timeout) {
       count.load(ordering: .sequentiallyConsistent) == ticket.count
@@ -57,14 +63,15 @@ package struct EventCount: ~Copyable, Sendable {
 }
 
 #if LARDER_SCHEDULES
-  /// Where threads of a schedule wait.
+  /// A place where threads of a schedule wait.
   package final class ParkingSpot: Sendable {
     func wakeAll() {
       Scheduler.point(.signal)
       Scheduler.wake(ObjectIdentifier(self))
     }
 
-    /// Between the last comparison and the wait nobody can signal, as under the mutex of the system.
+    /// Waits while a condition holds. Between the last check of the condition and the wait no
+    /// thread can signal, as under a system mutex.
     func wait(timeout: Duration?, while mustWait: () -> Bool) {
       let end = timeout.map { MonotonicTime.now.advanced(by: $0).nanoseconds }
       while mustWait() {
@@ -73,15 +80,16 @@ package struct EventCount: ~Copyable, Sendable {
     }
   }
 #else
-  /// A mutex and a condition of the system, at an address of their own.
+  /// A mutex and a condition variable of the system, at a fixed address.
   ///
-  /// The address is kept as a number because a pointer is not Sendable; sharing it is what these two
-  /// objects are for. They are made once, never move, and end with the value.
+  /// The address is kept as a number because a pointer is not Sendable, while these two objects are
+  /// made to be shared. They are made once, never move, and end with the value.
   ///
-  /// It is `package` because an optimised build of another target inlines the end of an `EventCount`,
-  /// and Swift 6.3 then refers to this type by a symbol that a private type does not have.
+  /// It is `package` because an optimised build of another target inlines the end of an
+  /// `EventCount`, and Swift 6.3 then refers to this type by a symbol that a private type does not
+  /// have.
   package struct ParkingSpot: ~Copyable, Sendable {
-    /// What the system keeps at the address. Neither may be copied once it is in use. See: man 3
+    /// The system's objects at the address, which must not be copied once in use. See: man 3
     /// pthread_mutex_init.
     @unsafe private struct Objects {
       var mutex = unsafe pthread_mutex_t()
@@ -97,8 +105,8 @@ package struct EventCount: ~Copyable, Sendable {
       unsafe pthread_mutex_init(&objects.pointee.mutex, nil)
       var attributes = pthread_condattr_t()
       unsafe pthread_condattr_init(&attributes)
-      // By default a timed wait goes by the time of day, and setting the clock would stretch or cut
-      // it. See: man 3 pthread_condattr_setclock.
+      // By default a timed wait uses the time of day, so that setting the clock would change its
+      // length. See: man 3 pthread_condattr_setclock.
       unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
       unsafe pthread_cond_init(&objects.pointee.condition, &attributes)
       unsafe pthread_condattr_destroy(&attributes)
@@ -115,8 +123,8 @@ package struct EventCount: ~Copyable, Sendable {
       unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
     }
 
-    /// Takes the mutex although it guards nothing of its own: a waiter between its comparison and its
-    /// sleep holds it, and would sleep through a broadcast made without.
+    /// Wakes all waiting threads. Takes the mutex although it guards no data, because a waiter
+    /// between its check and its sleep holds it, and would miss a broadcast made without it.
     func wakeAll() {
       let objects = unsafe self.objects
       unsafe pthread_mutex_lock(&objects.pointee.mutex)
@@ -124,8 +132,8 @@ package struct EventCount: ~Copyable, Sendable {
       unsafe pthread_mutex_unlock(&objects.pointee.mutex)
     }
 
-    /// Sleeps while a condition holds, which is asked under the mutex and must not take a lock that a
-    /// signaller holds.
+    /// Sleeps while a condition holds. The condition is checked under the mutex and must not take a
+    /// lock that a signaller holds.
     func wait(timeout: Duration?, while mustWait: () -> Bool) {
       let objects = unsafe self.objects
       unsafe pthread_mutex_lock(&objects.pointee.mutex)

@@ -6,17 +6,18 @@ import Synchronization
   import Musl
 #endif
 
-/// Where the threads of a forked child wait before a mutex, instead of at it.
+/// A gate at which the threads of a forked child wait, in place of waiting at a mutex.
 ///
-/// `Synchronization.Mutex` keeps the number of the thread that holds it, and each thread remembers
-/// its own. The thread that forked goes on in the child under another number and does not know: as
-/// soon as a second thread waits for what it holds, the kernel finds no such owner, and the child
-/// ends with "Unknown error occurred while attempting to acquire a Mutex". That is Swift 6.3; a
-/// mutex that nobody waits for works. Everywhere but in a child, a gate stands open.
+/// `Synchronization.Mutex` stores the number of the thread that holds it, and each thread remembers
+/// its own number. In the child, the thread that forked has another number, but still remembers the
+/// old one. As soon as a second thread waits for a mutex that it holds, the kernel finds no such
+/// owner, and the child ends with "Unknown error occurred while attempting to acquire a Mutex".
+/// That is so in Swift 6.3; a mutex without waiters works. Except in a child, a gate is always
+/// open.
 @usableFromInline
 package struct ForkGate: ~Copyable, Sendable {
-  /// Whether it was made in a forked child. What a child inherits stays without a gate: threads
-  /// that it does not have may hold that.
+  /// Whether the gate was made in a forked child. An inherited gate stays open, because it may be
+  /// held by a thread that the child does not have.
   @usableFromInline
   let isInChild = ProcessIdentity.forkCount > 0
   private let isTaken = Atomic<Bool>(false)
@@ -24,19 +25,19 @@ package struct ForkGate: ~Copyable, Sendable {
   @usableFromInline
   package init() {}
 
-  /// Waits until no other thread is past the gate.
+  /// Waits until no other thread holds the gate.
   @inlinable @inline(__always)
   package func enter() {
     if isInChild { take() }
   }
 
-  /// Lets the next thread in.
+  /// Lets the next thread enter.
   @inlinable @inline(__always)
   package func leave() {
     if isInChild { giveBack() }
   }
 
-  /// Waits without the kernel's knowing: what is guarded is held for microseconds, and a child that
+  /// Waits without the kernel, because the guarded sections take microseconds, and a child that
   /// goes on using the library is rare.
   @usableFromInline
   func take() {

@@ -3,8 +3,8 @@ public import Synchronization
 /// A mutex that a forked child can use as its parent does. Source: ``ForkGate``.
 @usableFromInline
 package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
-  // Inlined into other targets: a call that is not specialised looks its types up, which takes more
-  // instructions than a hit in memory.
+  // Inlined into other targets, because a call that is not specialised looks its types up, which
+  // takes more instructions than a hit in memory.
   @usableFromInline
   let mutex: Mutex<Value>
   @usableFromInline

@@ -7,21 +7,21 @@
     import Musl
   #endif
 
-  /// The longest that a lock was held at once; in builds for `LarderBench holds` only, so that no
-  /// other has an instruction of it.
+  /// The longest time that a lock was held at once. Only in builds for `LarderBench holds`, so that
+  /// other builds have no instruction of it.
   ///
-  /// By the holder's processor time, since on a busy machine the clock on the wall tells of others'
-  /// work, and by that clock as well, which shows a holder that waits.
+  /// Measured by the holder's processor time, because on a busy machine the elapsed time includes
+  /// the work of other programs, and by the elapsed time as well, which shows a holder that waits.
   @usableFromInline
   package final class HoldRecord: Sendable {
     /// The lock of the disk tier.
     package static let engine = HoldRecord()
-    /// The locks of the memory tier's stripes. Measured from without: what waits for the lock is in
-    /// the time by the clock.
+    /// The locks of the memory tier's stripes. Measured from outside, so the elapsed time includes
+    /// the wait for the lock.
     @usableFromInline
     package static let memory = HoldRecord()
 
-    /// When a hold began, by both clocks, in nanoseconds.
+    /// The start of a hold by both clocks, in nanoseconds.
     @usableFromInline
     package struct Start {
       fileprivate let processor = HoldRecord.read(CLOCK_THREAD_CPUTIME_ID)
@@ -34,7 +34,7 @@
     private let processor = Atomic<Int64>(0)
     private let elapsed = Atomic<Int64>(0)
 
-    /// Takes note of a hold that ends now.
+    /// Records a hold that ends now.
     @usableFromInline
     func note(_ start: Start) {
       let end = Start()
@@ -42,7 +42,7 @@
       elapsed.max(end.elapsed - start.elapsed, ordering: .relaxed)
     }
 
-    /// The longest hold since this was asked last, in nanoseconds by both clocks.
+    /// Returns the longest hold since the last call, in nanoseconds by both clocks.
     package func take() -> (processor: Int64, elapsed: Int64) {
       (processor.exchange(0, ordering: .relaxed), elapsed.exchange(0, ordering: .relaxed))
     }

@@ -1,34 +1,34 @@
 import Synchronization
 
-/// A few threads of the project's own for work that touches the disk.
+/// A few threads of the library's own for work that touches the disk.
 ///
-/// File work blocks, and Swift's cooperative pool must not. Threads start when there is work for
-/// them and end after five idle seconds, so an executor that is not used costs nothing. Jobs start
-/// in the order of their submission; those with a delay start when it is over.
+/// File operations block, and threads of Swift's cooperative pool must not. Threads start when
+/// there is work for them and end after five idle seconds, so an unused executor costs nothing.
+/// Jobs start in the order of their submission; jobs with a delay start when it is over.
 package final class IOExecutor: Sendable {
-  /// Work that waits for its time.
+  /// A job with a delay.
   fileprivate struct Job {
     let due: MonotonicTime
     let run: @Sendable () -> Void
   }
 
-  /// Everything that the threads share. `ready` is a queue in an array: taken from `firstReady` on,
-  /// and emptied when the two ends meet.
+  /// The state that the threads share. `ready` is a queue in an array: jobs are taken from
+  /// `firstReady` on, and the array is emptied when all are taken.
   fileprivate struct State {
     var ready: [@Sendable () -> Void] = []
     var firstReady = 0
-    /// Latest first, so that the next one is taken from the end.
+    /// Sorted with the latest first, so that the next job is taken from the end.
     var delayed: [Job] = []
-    /// With those that are being started.
+    /// The number of threads, including those being started.
     var threadCount = 0
-    /// Those by number: whether they can be had is not known yet.
+    /// The numbers of the threads being started; starting them can still fail.
     var starting: Set<UInt64> = []
     var lastStart: UInt64 = 0
-    /// Threads that wait for work.
+    /// The number of threads that wait for work.
     var idleCount = 0
   }
 
-  /// What a thread does next, decided under the lock and done outside of it.
+  /// The next step of a thread, chosen under the lock and carried out outside of it.
   private enum Step {
     case run(@Sendable () -> Void)
     case wait(Duration)
@@ -38,22 +38,23 @@ package final class IOExecutor: Sendable {
   // Long enough to outlast a pause between bursts.
   private static let idleTime = Duration.seconds(5)
 
-  /// Runs the upkeep of all caches of the process: scans, evictions, stamps.
-  // Upkeep waits for locks and disks and not for each other, so that four are enough for any number
-  // of caches.
+  /// The executor for the upkeep of all caches of the process: scans, evictions, stamps.
+  // Upkeep jobs wait for locks and disks and not for each other, so four threads are enough for any
+  // number of caches.
   package static var upkeep: IOExecutor { upkeeps.own.value }
   private static let upkeeps = PerProcess { IOExecutor(threadLimit: 4) }
 
-  /// Writes what caches accepted to write later. Apart from the upkeep, since a write may have to
-  /// wait for an eviction.
+  /// The executor for writes that caches do in the background. Separate from the upkeep, because a
+  /// write may have to wait for an eviction.
   package static var writing: IOExecutor { writings.own.value }
   private static let writings = PerProcess { IOExecutor(threadLimit: 2) }
 
-  /// Runs the ends of caches, which wait for their upkeep and would hold up its threads for ever.
+  /// The executor for closing caches. Closing waits for upkeep, and would block its threads for
+  /// ever.
   package static var endings: IOExecutor { ends.own.value }
   private static let ends = PerProcess { IOExecutor(threadLimit: 2) }
 
-  /// Starts a thread, or throws when none can be had.
+  /// Starts a thread, or throws if the system has none.
   package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(Errno) -> Void
 
   package let threadLimit: Int
@@ -68,9 +69,9 @@ package final class IOExecutor: Sendable {
     self.start = start
   }
 
-  /// Runs a job on one of the threads; on the caller's own when no thread can be started.
+  /// Runs a job on one of the threads, or on the caller's if no thread can be started.
   ///
-  /// Never blocks for the work itself, unless no thread can be had.
+  /// Does not wait for the work, unless no thread can be started.
   package func submit(_ job: @escaping @Sendable () -> Void) {
     let newThread = state.withLock { state in
       state.ready.append(job)
@@ -79,11 +80,11 @@ package final class IOExecutor: Sendable {
     wake(newThread)
   }
 
-  /// Runs a job on one of the threads when a delay is over.
+  /// Runs a job on one of the threads after a delay.
   ///
-  /// As long as any delayed job waits, threads that ran out of work wait with it and do not end.
-  /// When no thread can be started, the job waits for the next submission, which tries again:
-  /// whether it has to is what `hasThreads` tells.
+  /// While a delayed job waits, threads without work wait with it and do not end. If no thread can
+  /// be started, the job waits for the next submission, which tries again; `hasThreads` tells
+  /// whether this is so.
   ///
   /// - Complexity: O(d) for d jobs that wait for their time: one or two per open cache.
   package func submit(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
@@ -96,23 +97,23 @@ package final class IOExecutor: Sendable {
     wake(newThread)
   }
 
-  /// Whether a thread is there that would run a job with a delay. One that is still being started
-  /// does not count.
+  /// Whether there is a thread that would run a job with a delay. A thread that is still being
+  /// started does not count.
   package var hasThreads: Bool { state.withLock { $0.threadCount > $0.starting.count } }
 
   private func wake(_ newThread: UInt64?) {
     changed.signal()
     guard let newThread else { return }
     do throws(Errno) {
-      // Noted by whoever is first, the thread or who started it: both may ask whether it is there.
+      // Recorded by both, because either the new thread or the starter may be the first to read it.
       try start {
         self.noteStart(newThread)
         self.work(mayWait: true)
       }
       noteStart(newThread)
     } catch {
-      // No thread to be had: what is ready now is done here, late rather than never. What has to
-      // wait stays, and the next submission finds a thread missing and tries to start it.
+      // Without a thread, jobs that are ready run here, late rather than never. Delayed jobs stay
+      // until the next submission, which tries again to start a thread.
       state.withLock { state in
         state.starting.remove(newThread)
         state.threadCount -= 1
@@ -125,7 +126,7 @@ package final class IOExecutor: Sendable {
     _ = state.withLock { $0.starting.remove(thread) }
   }
 
-  /// What a thread does: run what is ready, else wait, else end.
+  /// The body of a thread: runs jobs that are ready, else waits, else ends.
   private func work(mayWait: Bool) {
     var idleSince: MonotonicTime?
     while true {
@@ -144,7 +145,7 @@ package final class IOExecutor: Sendable {
     }
   }
 
-  /// What a thread does next; idle, it ends after a while.
+  /// Returns the next step of a thread, which ends after some idle time.
   private func nextStep(mayWait: Bool, idleSince: MonotonicTime?) -> Step {
     let now = MonotonicTime.now
     let isIdleOut = idleSince.map { now.duration(since: $0) >= Self.idleTime } ?? false
@@ -165,9 +166,9 @@ package final class IOExecutor: Sendable {
 }
 
 extension IOExecutor.State {
-  /// The next job that may start, if any.
+  /// Takes the next job that may start, if there is one.
   fileprivate mutating func takeJob(at now: MonotonicTime) -> (@Sendable () -> Void)? {
-    // What is due goes before what is ready: it has waited for longer.
+    // Delayed jobs that are due come before ready ones, because they have waited longer.
     if let job = delayed.last, job.due <= now {
       delayed.removeLast()
       return job.run
@@ -176,17 +177,18 @@ extension IOExecutor.State {
     let job = ready[firstReady]
     firstReady += 1
     if firstReady == ready.count {
-      // A burst of submissions must not keep its memory for ever.
+      // After a burst of submissions the memory is freed.
       ready.removeAll(keepingCapacity: ready.count < 1024)
       firstReady = 0
     }
     return job
   }
 
-  /// The number of the thread that the caller must start for what it has added; nil for none.
+  /// Returns the number of the thread that the caller must start for the job that it added; nil for
+  /// none.
   fileprivate mutating func claimThread(within limit: Int) -> UInt64? {
-    // Counted by jobs and not by wake-ups: an idle thread that was signalled is still counted as
-    // idle until it has taken its job, and so is the job.
+    // Compared with the number of jobs, because an idle thread that was signalled counts as idle
+    // until it takes its job, and until then the job counts as well.
     guard idleCount < ready.count - firstReady + (delayed.isEmpty ? 0 : 1) else { return nil }
     guard threadCount < limit else { return nil }
     threadCount += 1

@@ -1,23 +1,23 @@
 public import Synchronization
 
-/// A value that each process has for itself: a forked child that asks gets a fresh one.
+/// A value that each process has for itself: a forked child gets a new one at its first access.
 ///
-/// For what threads share. A child inherits a copy that may be locked by a thread that it does not
-/// have, counts threads that are its parent's alone, and holds their jobs. Nothing of such a copy
-/// can be mended, so it is neither used nor ended there.
+/// Use it for state that threads share. A child inherits a copy of such state that may be locked by
+/// a thread that the child does not have, that counts only its parent's threads, and that holds
+/// their jobs. The copy cannot be repaired, so the child neither uses nor ends it.
 ///
-/// Safe from any thread, and in a child that was forked while another thread asked: asking takes no
-/// lock.
+/// Safe to use from any thread, also in a child that was forked while another thread used it,
+/// because access takes no lock.
 @usableFromInline
 package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
-  /// What one process has.
+  /// The value of one process.
   @usableFromInline
   package final class Own: Sendable {
     @usableFromInline
     package let value: Value
     @usableFromInline
     let forkCount = ProcessIdentity.forkCount
-    /// What the child has, where this is the child's or further down its line.
+    /// The value of a forked child, or the next in a chain of forks.
     @usableFromInline
     let next = AtomicLazyReference<Own>()
 
@@ -38,18 +38,18 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
 
   /// Makes the value of this process.
   ///
-  /// - Parameter make: Is called again in a forked child, by several threads at once if they are
-  ///   the first to ask; one of the results stays.
+  /// - Parameter make: Makes a value. It is called again in a forked child, by several threads at
+  ///   once if they all ask first; one of the results is kept.
   @inlinable
   package init(_ make: @escaping @Sendable () -> sending Value) {
     self.make = make
     first = Own(make())
   }
 
-  /// What this process has.
+  /// The value of this process.
   ///
-  /// - Complexity: O(f) for f forks between the first process and this one, in each of which it was
-  ///   asked for.
+  /// - Complexity: O(f) for f forks between the first process and this one in which the value was
+  ///   used.
   #if LARDER_SCHEDULES
     package var own: Own { scheduled.own(make) }
   #else
@@ -62,8 +62,8 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     let forkCount = ProcessIdentity.forkCount
     var own = first
     while own.forkCount != forkCount {
-      // Those before are kept: the inherited copy may have waiters, with whom ending it would wait
-      // for threads that are not here. See: man 3 pthread_cond_destroy.
+      // Older values are kept: the inherited copy may have waiters, and ending it would wait for
+      // threads that this process does not have. See: man 3 pthread_cond_destroy.
       own = own.next.load() ?? own.next.storeIfNil(Own(make()))
     }
     return own
@@ -72,7 +72,7 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
 
 #if LARDER_SCHEDULES
   extension ScheduledOwn {
-    /// What the process of the running thread has.
+    /// Returns the value of the running thread's process.
     fileprivate func own<Value>(_ make: () -> sending Value) -> Own
     where Own == PerProcess<Value>.Own, Value: ~Copyable {
       if let known { return known }

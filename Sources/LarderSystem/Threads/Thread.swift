@@ -6,8 +6,8 @@
 
 /// Starts a detached thread that runs a closure. Corresponds to `pthread_create`.
 ///
-/// - Throws: `EAGAIN` when the process or the system has no more threads. See: man 3
-///   pthread_create, which returns its error in place of setting errno.
+/// - Throws: `EAGAIN` when the process or the system can have no more threads. See: man 3
+///   pthread_create, which returns its error instead of setting errno.
 package func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   #if LARDER_SCHEDULES
     if Scheduler.isActive { return Scheduler.spawn("thread", body) }
@@ -15,9 +15,9 @@ package func startThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   try startSystemThread(body)
 }
 
-/// Starts a detached thread, whatever schedules the library's.
+/// Starts a detached thread of the system, also while a scheduler runs the library's threads.
 func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
-  // Retained here and released by the thread, or below if there will be none.
+  // Retained here, and released by the thread, or below if it cannot be started.
   let box = unsafe Unmanaged.passRetained(ThreadBody(body))
   var attributes = pthread_attr_t()
   unsafe pthread_attr_init(&attributes)
@@ -27,7 +27,7 @@ func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   let result = unsafe pthread_create(
     &thread, &attributes,
     { argument in
-      // Signals are the host's business; a thread of a library takes none of them.
+      // A thread of a library takes no signals, because they are for the host program.
       var all = sigset_t()
       unsafe sigfillset(&all)
       unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -41,11 +41,11 @@ func startSystemThread(_ body: @escaping @Sendable () -> Void) throws(Errno) {
   }
 }
 
-/// Which thread this is, among those that live. Corresponds to `pthread_self`.
+/// The identity of a thread among those alive. Corresponds to `pthread_self`.
 package struct ThreadIdentity: Sendable, Hashable {
   private let number: UInt
 
-  /// The caller's.
+  /// The identity of the calling thread.
   package static var current: ThreadIdentity {
     #if LARDER_SCHEDULES
       ThreadIdentity(number: UInt(Scheduler.thread))

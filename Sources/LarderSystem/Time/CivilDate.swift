@@ -1,20 +1,20 @@
 /// A day of the proleptic Gregorian calendar, with a year 0 before year 1.
 package struct CivilDate: Sendable, Hashable {
-  /// Any year; 0 is the one before 1.
+  /// Any year; 0 is the year before 1.
   package let year: Int64
   /// 1 to 12.
   package let month: Int64
   /// 1 to 31.
   package let day: Int64
 
-  /// The day so many days after 1970-01-01, or before it when negative.
+  /// Creates the day a number of days after 1970-01-01, or before it if negative.
   ///
   /// Counts in eras of 400 years of 146,097 days that begin on the 1st of March of year 0, so that
-  /// a leap day ends its year. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
-  /// Algorithms", civil_from_days. Exact for every day that `Int64` seconds reach.
+  /// a leap day is the last day of its year. Source: Howard Hinnant, "chrono-Compatible Low-Level
+  /// Date Algorithms", civil_from_days. Exact for every day in the range of `Int64` seconds.
   package init(daysSince1970 days: Int64) {
     let shifted = days + 719_468
-    // Division rounds towards zero; days before the era need it rounded down.
+    // Division rounds towards zero, but days before the era must be rounded down.
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
     let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
@@ -26,14 +26,14 @@ package struct CivilDate: Sendable, Hashable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The day of a year, month and day; nil when the calendar has none.
+  /// Creates the day of a year, month and day; nil if the calendar has no such day.
   init?(year: Int64, month: Int64, day: Int64) {
     guard (1...12).contains(month), (1...31).contains(day), (0...9999).contains(year) else {
       return nil
     }
     (self.year, self.month, self.day) = (year, month, day)
-    // Days are counted without asking how long a month is; a day that its month lacks comes back
-    // as one of the next.
+    // The count of days ignores the lengths of months, so a day that its month lacks comes back as
+    // a day of the next month.
     guard CivilDate(daysSince1970: daysSince1970) == self else { return nil }
   }
 

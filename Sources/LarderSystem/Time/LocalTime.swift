@@ -4,7 +4,7 @@
   import Musl
 #endif
 
-/// A point in time by the calendar and the clock on the wall.
+/// A point in time by the calendar and the local wall clock.
 package struct LocalTime: Sendable, Hashable {
   /// 1 to 12.
   package let month: Int
@@ -15,9 +15,9 @@ package struct LocalTime: Sendable, Hashable {
   /// 0 to 59.
   package let minute: Int
 
-  /// Converts by the time zone of the process. Corresponds to `localtime_r`.
+  /// Converts a time by the time zone of the process. Corresponds to `localtime_r`.
   package init(_ time: Timestamp) {
-    // Stays all zero for a year that `int` cannot hold: 1 January, midnight, rather than a trap.
+    // All zero for a year that `int` cannot hold: 1 January, midnight, instead of a trap.
     var fields = unsafe tm()
     var seconds = time_t(clamping: time.seconds)
     _ = unsafe localtime_r(&seconds, &fields)

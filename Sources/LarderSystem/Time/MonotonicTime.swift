@@ -4,14 +4,14 @@
   import Musl
 #endif
 
-/// A point on the clock that only goes forward, for measuring and waiting; it says nothing of the
+/// A point on the clock that only goes forward, for measuring and waiting. It is unrelated to the
 /// time of day. Corresponds to `clock_gettime(CLOCK_MONOTONIC)`.
 package struct MonotonicTime: Sendable, Comparable {
-  /// Since some moment before the process began, such as the system's start. Time spent suspended
-  /// does not count.
+  /// The nanoseconds since some moment before the process began, such as the system's start. Time
+  /// in suspension does not count.
   package let nanoseconds: Int64
 
-  /// Needs no privilege and cannot fail with this clock. See: man 2 clock_gettime.
+  /// The present. Needs no privilege and cannot fail with this clock. See: man 2 clock_gettime.
   package static var now: MonotonicTime {
     #if LARDER_SCHEDULES
       return MonotonicTime(nanoseconds: Scheduler.now)
@@ -26,7 +26,7 @@ package struct MonotonicTime: Sendable, Comparable {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The present as of the system's last tick, up to 4 ms behind and five times as quick to have.
+  /// The present as of the system's last tick, up to 4 ms behind and five times as fast to read.
   /// Corresponds to `clock_gettime(CLOCK_MONOTONIC_COARSE)`.
   package static var coarse: MonotonicTime {
     #if LARDER_SCHEDULES
@@ -46,10 +46,9 @@ package struct MonotonicTime: Sendable, Comparable {
     a.nanoseconds < b.nanoseconds
   }
 
-  /// The point a duration later; very long durations count as a century.
+  /// The point a duration later. Very long durations count as a century.
   package func advanced(by duration: Duration) -> MonotonicTime {
-    // 3.2 × 10¹⁸ ns, which leaves the sum within Int64 for a system that has run for less than 190
-    // years.
+    // 3.2 × 10¹⁸ ns, so the sum fits into Int64 on a system that has run for less than 190 years.
     let century: Int64 = 100 * 365 * 86_400
     let (seconds, attoseconds) = duration.boundedComponents
     let capped = min(max(seconds, 0), century) * 1_000_000_000
@@ -61,7 +60,7 @@ package struct MonotonicTime: Sendable, Comparable {
     .nanoseconds(nanoseconds - start.nanoseconds)
   }
 
-  /// The point as `pthread_cond_timedwait` takes it.
+  /// The point in the form that `pthread_cond_timedwait` takes.
   var timespec: CTimespec {
     var time = CTimespec()
     time.tv_sec = .init(nanoseconds / 1_000_000_000)
@@ -70,5 +69,5 @@ package struct MonotonicTime: Sendable, Comparable {
   }
 }
 
-// The property above hides the C type inside of the struct.
+// The property above hides the C type in the struct.
 typealias CTimespec = timespec

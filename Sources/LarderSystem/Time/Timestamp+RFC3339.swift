@@ -1,8 +1,8 @@
 extension Timestamp {
   /// The point in time in UTC: `2242-03-16T12:56:32Z`, with nine decimals unless they are all 0.
   ///
-  /// Years outside of 0000 to 9999, which RFC 3339 has no form for, are written with a sign as
-  /// ISO 8601 does.
+  /// Years outside of 0000 to 9999, for which RFC 3339 has no form, are written with a sign as in
+  /// ISO 8601.
   package var rfc3339: String {
     let fraction = nanoseconds == 0 ? "" : "." + Int64(nanoseconds).digits(9)
     return "\(dateText)T\(timeOfDayText)\(fraction)Z"
@@ -42,13 +42,13 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp {
-  /// The first point in time that RFC 3339 has a form for: 0000-01-01T00:00:00Z.
+  /// The first point in time in RFC 3339: 0000-01-01T00:00:00Z.
   package static let firstOfRFC3339 = Timestamp(seconds: -62_167_219_200)
-  /// The last one: 9999-12-31T23:59:59.999999999Z.
+  /// The last point in time in RFC 3339: 9999-12-31T23:59:59.999999999Z.
   package static let lastOfRFC3339 = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
-  /// Reads a point in time as `rfc3339` writes it, with one to nine decimals or none; nil for
-  /// anything else, other zones than `Z` included.
+  /// Reads a point in time as `rfc3339` writes it, with one to nine decimals or none; nil for any
+  /// other text, including zones other than `Z`.
   package init?(rfc3339 text: some StringProtocol) {
     let bytes = Array(text.utf8)
     let marks: [(Int, Character)] = [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")]
@@ -66,7 +66,7 @@ extension Timestamp {
     self.init(seconds: date.daysSince1970 * 86_400 + time, nanoseconds: nanoseconds)
   }
 
-  /// The fraction of a second that stands behind the dot.
+  /// The fraction of a second after the dot.
   private static func nanoseconds(_ text: ArraySlice<UInt8>) -> Int64? {
     guard let dot = text.first else { return 0 }
     let digits = text.dropFirst()
@@ -74,7 +74,7 @@ extension Timestamp {
     return number(digits + Array(repeating: UInt8(ascii: "0"), count: 9 - digits.count))
   }
 
-  /// The number that digits and nothing else spell.
+  /// The number that the digits spell; nil if there is any other character.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
     digits.reduce(Int64?.some(0)) { number, byte in
       guard let number, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
@@ -84,7 +84,7 @@ extension Timestamp {
 }
 
 extension Int64 {
-  /// The number with zeros in front up to a count of digits.
+  /// The number with leading zeros up to a number of digits.
   fileprivate func digits(_ count: Int) -> String {
     let text = String(self)
     return String(repeating: "0", count: Swift.max(0, count - text.utf8.count)) + text

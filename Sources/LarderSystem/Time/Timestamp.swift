@@ -1,7 +1,7 @@
-/// A point in time as the filesystem keeps it: seconds since 1970 and nanoseconds.
+/// A point in time as file systems keep it: seconds since 1970 and nanoseconds.
 ///
 /// The two parts are kept apart because one `Int64` of nanoseconds ends in 2262, while expiries
-/// reach to 2242 (never) and files from elsewhere may carry any stamp. Corresponds to C's
+/// reach to 2242 (never) and files from elsewhere may have any stamp. Corresponds to C's
 /// `struct timespec`.
 public struct Timestamp: Sendable, Hashable {
   /// Whole seconds since 1970-01-01T00:00:00Z; negative before.
@@ -9,17 +9,17 @@ public struct Timestamp: Sendable, Hashable {
   /// The nanoseconds beyond `seconds`, 0 to 999,999,999.
   public var nanoseconds: Int32
 
-  /// Creates a point in time; nanoseconds outside of one second carry over.
+  /// Creates a point in time. Nanoseconds outside of one second carry over.
   @inlinable
   public init(seconds: Int64, nanoseconds: Int64 = 0) {
-    // Nearly every stamp there is, without the two divisions.
+    // Nearly all stamps need no division.
     guard nanoseconds < 0 || nanoseconds >= 1_000_000_000 else {
       self.seconds = seconds
       self.nanoseconds = Int32(truncatingIfNeeded: nanoseconds)
       return
     }
-    // Swift's remainder has the sign of the dividend; a stamp's nanoseconds count forward from its
-    // second.
+    // Swift's remainder has the sign of the dividend, but a stamp's nanoseconds count forward from
+    // its second.
     let billion: Int64 = 1_000_000_000
     var carry = nanoseconds / billion
     var rest = nanoseconds % billion
@@ -32,7 +32,7 @@ public struct Timestamp: Sendable, Hashable {
     self.nanoseconds = Int32(truncatingIfNeeded: rest)
   }
 
-  /// The present by the system's clock. A cache goes by the clock of its configuration.
+  /// The present by the system's clock. A cache uses the clock of its configuration.
   public static var now: Timestamp { WallClock.system.now() }
 
   /// The expiry that means never: 2³³ seconds, 2242-03-16T12:56:32Z.
@@ -40,10 +40,10 @@ public struct Timestamp: Sendable, Hashable {
 }
 
 extension Duration {
-  /// Whole seconds and the attoseconds beyond them, stopping at the ends of `Int64` where
+  /// Whole seconds and the attoseconds beyond them, limited to the range of `Int64`, where
   /// `components` traps.
   package var boundedComponents: (seconds: Int64, attoseconds: Int64) {
-    // 2⁶³ s are 5 × 10¹⁷ times 2⁶⁴ attoseconds, so that the upper half tells.
+    // 2⁶³ s are 5 × 10¹⁷ times 2⁶⁴ attoseconds, so the upper half decides.
     let upper = Int64(truncatingIfNeeded: attoseconds >> 64)
     let end: Int64 = 500_000_000_000_000_000
     if upper >= end { return (.max, 0) }
@@ -60,31 +60,31 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp {
-  /// The point `count` seconds later, stopping at the ends of `Int64` instead of trapping.
+  /// The point `count` seconds later, limited to the range of `Int64` instead of trapping.
   public func adding(seconds count: Int64) -> Timestamp {
     let (sum, overflow) = seconds.addingReportingOverflow(count)
     let end: Int64 = count < 0 ? .min : .max
     return Timestamp(seconds: overflow ? end : sum, nanoseconds: Int64(nanoseconds))
   }
 
-  /// The point a duration later, stopping at the ends of `Int64` instead of trapping.
+  /// The point a duration later, limited to the range of `Int64` instead of trapping.
   public func adding(_ duration: Duration) -> Timestamp {
     let (whole, attoseconds) = duration.boundedComponents
     let fraction = Int64(nanoseconds) + attoseconds / 1_000_000_000
     return adding(seconds: whole).settingNanoseconds(fraction)
   }
 
-  /// The time from `start` to this point, negative when this point is earlier.
+  /// The time from `start` to this point, negative if this point is earlier.
   public func duration(since start: Timestamp) -> Duration {
     let (whole, overflow) = seconds.subtractingReportingOverflow(start.seconds)
     let fraction = Int64(nanoseconds) - Int64(start.nanoseconds)
-    // Half of the range: a duration of that many seconds still fits into its 128 bits of
+    // Half of the range, so that a duration of that many seconds fits into its 128 bits of
     // attoseconds.
     let end: Int64 = seconds < start.seconds ? .min / 2 : .max / 2
     return .seconds(overflow ? end : whole) + .nanoseconds(fraction)
   }
 
-  /// The nanoseconds from `start` to this point, stopping at the ends of `Int64`.
+  /// The nanoseconds from `start` to this point, limited to the range of `Int64`.
   ///
   /// `Duration` counts attoseconds in 128 bits, and dividing or comparing those took a tenth of a
   /// read.
@@ -97,7 +97,7 @@ extension Timestamp {
     return seconds < start.seconds ? .min : .max
   }
 
-  /// The same second with other nanoseconds, whose excess carries over.
+  /// The same second with other nanoseconds, which carry over if they are too many.
   private func settingNanoseconds(_ count: Int64) -> Timestamp {
     Timestamp(seconds: seconds, nanoseconds: count)
   }

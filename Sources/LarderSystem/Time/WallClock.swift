@@ -4,42 +4,42 @@
   import Musl
 #endif
 
-/// Where a cache reads the time of day, so that a test or a fixture can set it.
+/// The source of the time of day for a cache. A test or a fixture can replace it.
 ///
 /// Stamps and expiries are compared with files that other processes and people wrote, so the time
 /// is that of the wall clock and never a monotonic one.
 public struct WallClock: Sendable {
   @usableFromInline let read: @Sendable () -> Timestamp
-  // Closures cannot be compared. A copy of a clock keeps the identity, so that two caches can be
-  // told to have the same one.
+  // Closures cannot be compared. A copy of a clock keeps the identity, which tells whether two
+  // caches have the same clock.
   private let identity = Identity()
 
-  /// Stands for one clock: all copies of it hold the same object.
+  /// The identity of one clock, shared by all its copies.
   private final class Identity: Sendable {
     let lastUse = ForkSafeMutex<(directory: FileIdentity, time: Timestamp)?>(nil)
   }
 
-  /// Creates a clock from a function that tells the present time; it may be called by any thread.
+  /// Creates a clock from a function that returns the present time. Any thread may call it.
   public init(_ read: @escaping @Sendable () -> Timestamp) {
     self.read = read
   }
 
   /// Whether two values are copies of one clock.
   ///
-  /// Two clocks made from one function are two: caches of one directory must be given the same
+  /// Two clocks made from one function are different, so caches on one directory must get the same
   /// value.
   package func isSame(as other: WallClock) -> Bool { identity === other.identity }
 
-  /// Remembers the last stamp that was issued by this clock in a directory, until it is asked to
+  /// Remembers the last stamp that this clock gave to a file in a directory, until it is asked to
   /// remember another.
   ///
-  /// Stamps run ahead of a clock that stands still, by a nanosecond each, and who opens the
-  /// directory again by the same clock is to go on after the last of them.
+  /// Stamps run ahead of a clock that stands still, by a nanosecond each. A cache that opens the
+  /// directory again with the same clock continues after the last stamp.
   package func remember(_ time: Timestamp, in directory: FileIdentity) {
     identity.lastUse.withLock { $0 = (directory, time) }
   }
 
-  /// The stamp that was remembered for a directory.
+  /// The remembered stamp for a directory.
   package func lastStamp(in directory: FileIdentity) -> Timestamp? {
     identity.lastUse.withLock { $0?.directory == directory ? $0?.time : nil }
   }
@@ -51,11 +51,13 @@ public struct WallClock: Sendable {
   /// The system's clock, to the nanosecond. Corresponds to `clock_gettime(CLOCK_REALTIME)`.
   public static let system = WallClock { WallClock.read(CLOCK_REALTIME) }
 
-  /// The system's clock as of its last tick, up to 4 ms behind and five times as quick to read.
+  /// The system's clock as of its last tick, up to 4 ms behind and five times as fast to read.
   /// Corresponds to `clock_gettime(CLOCK_REALTIME_COARSE)`.
   public static let systemCoarse = WallClock { WallClock.read(CLOCK_REALTIME_COARSE) }
 
-  /// - Complexity: Without a system call on machines whose clock the kernel lends through the vDSO.
+  /// Reads a clock of the system.
+  ///
+  /// - Complexity: O(1), without a system call if the kernel provides the clock through the vDSO.
   ///   See: man 7 vdso.
   private static func read(_ clock: clockid_t) -> Timestamp {
     #if LARDER_SCHEDULES
