@@ -23,7 +23,7 @@ final class `The caching proxy` {
     origin.stop()
   }
 
-  /// Starts a process on the port of all, and waits until it listens.
+  /// Starts a process on the shared port, and waits until it listens.
   private func startWorker() throws {
     let worker = Process()
     worker.executableURL = Program("CachingProxy").url
@@ -36,7 +36,7 @@ final class `The caching proxy` {
     #expect(line == Data("listening\n".utf8))
   }
 
-  /// What `curl` gets: the header that tells the source, and the body.
+  /// Gets a page with `curl`. Returns the header that names the source, the status and the body.
   private func get(_ path: String) throws -> (source: String?, status: String, body: Data) {
     let outcome = try Program.run(
       "curl", ["-s", "-D", "head", "-o", "body", "http://127.0.0.1:\(port.number)\(path)"],
@@ -56,7 +56,7 @@ final class `The caching proxy` {
       #expect(next.body == first.body)
       sources.insert(next.source)
     }
-    // A process that did not fetch the page itself found it on disk.
+    // A process that did not fetch the page itself found it on disk first.
     #expect(sources.isSubset(of: ["memory", "disk"]) && sources.contains("disk"))
     #expect(origin.count(of: "/page") == 1)
   }

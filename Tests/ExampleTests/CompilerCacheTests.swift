@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The first C compiler that there is; a Swift toolchain brings clang.
+/// The first C compiler in the PATH; a Swift toolchain brings clang.
 private let compiler = ["cc", "clang"].first(where: Program.has)
 
 @Suite(.enabled("no C compiler is in the PATH") { compiler != nil })

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A port that nobody else is given while this lives; those who share ports can listen on it.
+/// A reserved port: the kernel gives it to no other socket while this object lives, but sockets
+/// that share ports can listen on it.
 final class LoopbackPort: Sendable {
   let number: UInt16
   private let handle: FileHandle
@@ -13,7 +14,7 @@ final class LoopbackPort: Sendable {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    // Bound and never listening: it takes no connection away from those who do.
+    // Bound and never listening, so that it takes no connections from the listening sockets.
     let status = unsafe withUnsafePointer(to: &address) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(socket, $0, 16) }
     }
@@ -21,7 +22,7 @@ final class LoopbackPort: Sendable {
     number = try Self.number(of: handle)
   }
 
-  /// The port that a socket is bound to.
+  /// Returns the port that a socket is bound to.
   static func number(of handle: FileHandle) throws -> UInt16 {
     var address = sockaddr_in()
     var count: socklen_t = 16

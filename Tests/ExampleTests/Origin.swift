@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import CachingProxy
 
-/// A web server on the loopback interface that counts what it is asked for.
+/// A web server on the loopback interface that counts its requests.
 final class Origin: Sendable {
   let port: UInt16
   private let listener: FileHandle
@@ -19,13 +19,13 @@ final class Origin: Sendable {
   /// Ends the thread, which waits in `accept`.
   func stop() { shutdown(listener.fileDescriptor, Int32(SHUT_RDWR)) }
 
-  /// How often a path was asked for.
+  /// Returns the number of requests for a path.
   func count(of path: String) -> Int { asked.withLock { $0[path] ?? 0 } }
 
-  /// How often it was asked whether a page has changed.
+  /// The number of conditional requests.
   var conditionalCount: Int { conditional.withLock { $0 } }
 
-  /// The bytes of a page, the same for the same path and unlike text.
+  /// Returns the bytes of a page. They are the same for the same path, and no text.
   static func body(of path: String) -> Data {
     var state = path.utf8.reduce(5381 as UInt64) { $0 &* 33 &+ UInt64($1) }
     return Data(

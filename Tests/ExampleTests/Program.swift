@@ -12,21 +12,21 @@ struct Program {
     url = URL(filePath: bundle).deletingLastPathComponent().appending(path: name)
   }
 
-  /// Any command in the PATH.
+  /// Returns the program and the first argument that run a command of the PATH.
   static func command(_ name: String) -> (Program, [String]) {
     (Program(url: URL(filePath: "/usr/bin/env")), [name])
   }
 
   private init(url: URL) { self.url = url }
 
-  /// What a run came to.
+  /// The result of a run.
   struct Outcome {
     let status: Int32
     let output: String
     let talk: String
   }
 
-  /// Runs to the end. Both streams go through files, so that neither can fill up and block.
+  /// Runs the program to its end. Both streams are files, so that neither can fill up and block.
   func run(
     _ arguments: [String], in scene: Scene, environment: [String: String] = [:]
   ) throws -> Outcome {
@@ -68,7 +68,7 @@ struct Program {
     return try program.run(first + arguments, in: scene)
   }
 
-  /// Whether a command is there and knows its version.
+  /// Whether a command is in the PATH and accepts `--version`.
   static func has(_ name: String) -> Bool {
     do {
       return try run(name, ["--version"], in: Scene()).status == 0

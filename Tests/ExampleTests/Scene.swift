@@ -1,7 +1,7 @@
 import Foundation
 import LarderTestSupport
 
-/// A directory of a test's own, removed at the end.
+/// A directory for one test, removed at its end.
 final class Scene: Sendable {
   let root: URL
   private let directory: TemporaryDirectory

@@ -5,11 +5,11 @@ import Glibc
 @testable import LarderSystem
 @testable import LarderTool
 
-// What every target needs: the fuzzer's bytes as a stream of choices.
+// Shared by all targets: the fuzzer's bytes as a stream of choices.
 
-/// A generator whose numbers are the fuzzer's bytes, so that the fuzzer finds its way by what they
-/// lead to. When they are used up it gives what a simple generator does: a constant could be one
-/// that the library's own functions draw again and again.
+/// A generator whose numbers are the fuzzer's bytes, so that coverage guides the choices. After the
+/// last byte it uses a simple generator, because with a constant the library's own functions could
+/// draw again for ever.
 struct ByteRandom: RandomNumberGenerator {
   private var bytes: ArraySlice<UInt8>
   private var rest: UInt64 = 0
@@ -20,7 +20,7 @@ struct ByteRandom: RandomNumberGenerator {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// A byte a number, spread over the word, since most choices are among few.
+  /// Returns one byte, spread over the word, because most choices are among few.
   mutating func next() -> UInt64 {
     guard let byte = bytes.popFirst() else {
       rest = rest &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -29,18 +29,18 @@ struct ByteRandom: RandomNumberGenerator {
     return UInt64(byte) &* 0x0101_0101_0101_0101
   }
 
-  /// The next bytes as they are.
+  /// Takes the next bytes unchanged.
   mutating func take(_ count: Int) -> [UInt8] {
     let taken = bytes.prefix(count)
     bytes = bytes.dropFirst(count)
     return Array(taken)
   }
 
-  /// The next bytes up to a number that one of them gives.
+  /// Takes as many bytes as the next number says.
   mutating func takeSome(_ most: Int = 255) -> [UInt8] { take(Int(next() & 0xff) % (most + 1)) }
 }
 
-/// A fresh directory for one input.
+/// Runs a body with a new directory for one input.
 func withDirectory(_ body: (String) throws -> Void) {
   var template = Array("/dev/shm/larder-fuzz-XXXXXX".utf8CString)
   guard unsafe mkdtemp(&template) != nil else { fatalError("no directory: \(errno)") }
@@ -73,7 +73,7 @@ private func remove(_ path: String) {
   _ = unsafe rmdir(path)
 }
 
-/// Sees that something holds which must.
+/// Ends the program unless a condition holds.
 func require(_ holds: Bool, _ what: @autoclosure () -> String) {
   if !holds { fatalError(what()) }
 }

@@ -1,6 +1,6 @@
 @testable import LarderTool
 
-// The tool's arguments, separated by zero bytes: a request or a sentence, never a trap.
+// The tool's arguments, separated by zero bytes. They give a request or an error, never a trap.
 func fuzz(_ bytes: [UInt8]) {
   let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { Array($0) }
   do {

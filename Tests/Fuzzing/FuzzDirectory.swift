@@ -6,9 +6,9 @@ import Glibc
 @testable import LarderDisk
 @testable import LarderSystem
 
-// What a directory may hold that somebody else has filled: names, kinds, lengths, stamps,
-// attributes. It is opened, listed, read in every way, verified, stamped and cleaned; nothing
-// traps, foreign things stay, and no value is served whose attribute speaks against it.
+// A directory that another user has filled: names, kinds, lengths, stamps, attributes. It is
+// opened, listed, read in every way, verified, stamped and cleaned. Nothing traps, foreign files
+// stay, and no value is served that its attribute contradicts.
 func fuzz(_ bytes: [UInt8]) {
   withDirectory { path in
     var random = ByteRandom(bytes)
@@ -50,7 +50,7 @@ private func use(_ cache: DiskCache, isReadOnly: Bool) throws(CacheError) {
   guard !isReadOnly else { return }
   for entry in try cache.entries() { _ = try cache.stamp(entry.name) }
   try cache.flush()
-  // What was stamped is sound, whatever it was before.
+  // A stamped entry is sound, whatever it was before.
   try cache.store([1], forKey: "a")
   try cache.removeExpired()
   try cache.trim(toCount: 1)
@@ -59,7 +59,7 @@ private func use(_ cache: DiskCache, isReadOnly: Bool) throws(CacheError) {
   require(try cache.count() == 0, "something is left")
 }
 
-/// Puts one thing into the directory.
+/// Creates one file in the directory.
 private func plant(in folder: String, _ random: inout ByteRandom) {
   let path = "\(folder)/\(name(&random))"
   switch random.next() & 15 {
@@ -106,7 +106,7 @@ private func plantFile(_ path: String, _ random: inout ByteRandom) {
   if random.next() & 15 == 0 { fchmod(file, mode_t(random.next() & 0o7777)) }
 }
 
-/// Sometimes a right one, sometimes a right one with one byte changed, sometimes anything.
+/// Returns a valid attribute, a valid one with one byte changed, or any bytes.
 private func attribute(_ content: [UInt8], _ random: inout ByteRandom) -> [UInt8] {
   let key = Array(keys[Int(random.next() % UInt64(keys.count))].utf8)
   let lifetimes: [Lifetime] = [.never, .fixed, .seconds(1), .seconds(.max)]

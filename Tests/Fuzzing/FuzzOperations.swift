@@ -1,8 +1,8 @@
 @testable import Larder
 @testable import LarderSystem
 
-// Sequences of operations against the naive model that the tests have as well, with a clock of
-// their own and failures.
+// Sequences of operations, compared with the naive model of the tests, with a manual clock and with
+// failures.
 func fuzz(_ bytes: [UInt8]) {
   withDirectory { path in
     let mayFail = bytes.first.map { $0 & 1 == 1 } ?? false

@@ -1,10 +1,10 @@
 @testable import LarderTool
 
-// Sizes and durations as people type them: never a trap, and what is accepted is in range.
+// Sizes and durations of the command line. None traps, and an accepted one is in range.
 func fuzz(_ bytes: [UInt8]) {
   if let size = try? ByteCount(parsing: bytes) {
     require(size.count >= 0, "a negative size")
-    // What is shown can be typed again, and is off by less than a twentieth of its unit.
+    // A shown size can be parsed again, and differs by less than a twentieth of its unit.
     if let again = try? ByteCount(parsing: Array(size.description.utf8)) {
       let difference = again.count.subtractingReportingOverflow(size.count)
       require(

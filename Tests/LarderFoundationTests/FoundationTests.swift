@@ -35,7 +35,7 @@ final class `Larder with Foundation` {
       directory: directory.appendingPathComponent("unlimited"), configuration: configuration)
     let path = unlimited.path(forKey: "key")
     try Data([1]).write(to: URL(fileURLWithPath: path))
-    // 8 TiB take no room: ext4 allows 16.
+    // A sparse file of 8 TiB takes no room. ext4 allows 16 TiB.
     #expect(unsafe truncate(path, 1 << 43) == 0)
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: 3600)], ofItemAtPath: path)

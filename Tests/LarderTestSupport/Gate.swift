@@ -1,32 +1,32 @@
 import Foundation
 package import Testing
 
-/// Holds a thread at a point of its work until the test lets it go.
+/// A gate that holds a thread until the test opens it.
 package final class Gate: Sendable {
   private let reached = DispatchSemaphore(value: 0)
   private let opened = DispatchSemaphore(value: 0)
 
   package init() {}
 
-  /// Is called by the thread that is held.
+  /// Waits at the gate. The thread to be held calls this.
   package func pass(sourceLocation: SourceLocation = #_sourceLocation) {
     reached.signal()
     opened.wait(for: "a gate to be opened", sourceLocation: sourceLocation)
     opened.signal()
   }
 
-  /// Waits until a thread stands at the gate.
+  /// Waits until a thread is at the gate.
   package func waitUntilReached(sourceLocation: SourceLocation = #_sourceLocation) {
     reached.wait(for: "a thread to come to a gate", sourceLocation: sourceLocation)
   }
 
-  /// Lets it and all who come later through.
+  /// Opens the gate for this thread and all later ones.
   package func open() { opened.signal() }
 }
 
 extension Gate {
-  /// Runs a function in a thread of its own, which must wait for whoever stands at the gate; then
-  /// opens the gate and returns when the function has.
+  /// Runs a function in a new thread and expects that it waits for the thread at the gate. Then
+  /// opens the gate, and returns when the function has returned.
   package func expectToHold(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable () throws -> Void
@@ -40,7 +40,7 @@ extension Gate {
       }
       done.signal()
     }
-    // Real time: on a busy machine this sees less, and never what is not there.
+    // In real time: a busy machine may hide a failure, but never causes one.
     #expect(
       done.wait(timeout: .now() + .milliseconds(50)) == .timedOut, sourceLocation: sourceLocation)
     open()

@@ -41,7 +41,7 @@ struct `What tests wait with` {
     process.standardOutput = output
     try process.run()
     try withKnownIssue {
-      // The pipe ends when the last of them does.
+      // The pipe ends when the last process that has it open ends.
       let data = try process.waitPatiently(limit: .zero) {
         try output.fileHandleForReading.readToEnd()
       }

@@ -1,44 +1,45 @@
 import Foundation
 import Synchronization
 
-/// How tests wait, in one place.
+/// The time in which tests measure limits on waits.
 ///
-/// A limit on a wait has to catch hangs and not busy machines, so that no test counts seconds:
+/// A limit on a wait has to catch hangs and not busy machines, so no test counts real seconds:
 ///
 /// 1. **Machine time.** A thread of the tests, the pacemaker, does a fixed piece of work four times
-///    a second. Where that takes ten times as long as on an idle machine, a second counts as a
-///    tenth. So limits stretch with the load, with a slow machine and with a sanitizer, as they
-///    change, and time in which the machine is suspended does not count.
-/// 2. **Waits** have a limit in machine time, 60 s if nothing else is said: `eventually` for a
-///    condition, `Happening` for one that other threads tell of, `Gate` for a thread that is held,
-///    `DispatchSemaphore.wait(for:)`, and `waiting(for:)` for a call that blocks, such as for the
-///    end of a process. At the limit the wait is an issue at its own line, and ends.
+///    a second. If that takes ten times as long as on an idle machine, a second counts as a tenth.
+///    So limits stretch with the load, on a slow machine and under a sanitizer. Time in which the
+///    machine is suspended does not count.
+/// 2. **Waits** have a limit in machine time. The default is 60 s. `eventually` waits for a
+///    condition, `Happening` for one that other threads announce, `Gate` for a thread that is held,
+///    and `DispatchSemaphore.wait(for:)` for a signal. `waiting(for:)` runs a call that blocks, for
+///    example until a process ends. At the limit the wait ends and is an issue at its own line.
 /// 3. **Hangs** in the library itself are found by progress. The trait `.watched`, for every test
-///    with threads, counts the tests that begin and end; `Watchdog.progress()` is for long loops. If
-///    nothing makes progress for 180 s of machine time, the process tells which tests run and who
-///    waits for what, and aborts; `swift test` then prints the stack of each thread.
+///    with threads, counts the tests that begin and end. `Watchdog.progress()` is for long loops.
+///    If nothing makes progress for 180 s of machine time, the process prints the running tests and
+///    the waits in progress, and aborts. `swift test` then prints the stack of each thread.
 ///
-/// `.timeLimit` is not for this: it counts real time, and the time in which a test waits for its
+/// `.timeLimit` is not used for this, because it counts real time, and also the time in which a
+/// test waits for its turn.
 /// turn as well.
 package enum MachineTime {
-  /// How long a limit is if nothing else is said.
+  /// The default limit.
   package static let patience = Duration.seconds(60)
 
-  /// The machine time since the first question.
+  /// The machine time since the first use of it.
   package static var now: Duration { Pacemaker.shared.time }
 
-  /// What an interval counts as in which the piece of work took `took`.
+  /// Returns the machine time of an interval in which the piece of work took `took`.
   static func credit(for interval: Duration, workTook took: Duration) -> Duration {
-    // A machine that was suspended made no use of the time.
+    // An interval of more than a second means that the machine was suspended.
     let interval = min(interval, .seconds(1))
     return took <= workOnIdleMachine ? interval : interval * (workOnIdleMachine / took)
   }
 
-  /// What the work takes at most while nothing else runs: measured as 4.2 ms in a debug build on a
+  /// The longest time of the work while nothing else runs: measured as 4.2 ms in a debug build on a
   /// server of 2024.
   private static let workOnIdleMachine = Duration.milliseconds(8)
 
-  /// A fixed piece of work, long enough that the scheduler gives others their turn within it.
+  /// Does a fixed piece of work. It is so long that the scheduler runs other threads within it.
   @inline(never)
   fileprivate static func work() -> UInt64 {
     var state: UInt64 = 1
@@ -49,13 +50,13 @@ package enum MachineTime {
   }
 }
 
-/// The thread that makes machine time.
+/// The thread that measures machine time.
 private final class Pacemaker: Sendable {
   static let shared = Pacemaker()
 
   private let nanoseconds = Atomic<Int64>(0)
 
-  // A forked child has no such thread: there time stands still, and the parent waits instead.
+  // A forked child has no such thread. Its time stands still, so the parent waits instead.
   private init() {
     let thread = Thread { [self] in beat() }
     thread.name = "pacemaker"

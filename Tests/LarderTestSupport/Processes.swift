@@ -1,15 +1,15 @@
 import Foundation
 
-/// The processes that this one has started.
+/// The child processes of this process.
 enum Processes {
-  /// Sends a signal to a process and to all that it has started.
+  /// Sends a signal to a process and to all its descendants.
   static func kill(_ process: pid_t, _ signal: Int32) {
-    // First of all the children, which else would be nobody's.
+    // Children first, because they lose their parent when it ends.
     for child in children(of: process) { kill(child, signal) }
     _ = Foundation.kill(process, signal)
   }
 
-  /// The children of a process, as the kernel lists them.
+  /// Returns the children of a process, as the kernel lists them.
   static func children(of process: pid_t) -> [pid_t] {
     names(in: "/proc/\(process)/task").flatMap { thread in
       text("/proc/\(process)/task/\(thread)/children").split(separator: " ").compactMap {
@@ -18,7 +18,7 @@ enum Processes {
     }
   }
 
-  /// The command line of a process, and its threads with what the kernel has them wait in.
+  /// Returns the command line of a process, and the kernel function in which each thread waits.
   static func description(of process: pid_t) -> String {
     let line = text("/proc/\(process)/cmdline").replacing("\0", with: " ")
     let threads = names(in: "/proc/\(process)/task").sorted().map { thread in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of a test's own, removed at the end.
+/// A directory for one test, removed at its end.
 package final class TemporaryDirectory: Sendable {
   package let path: String
 

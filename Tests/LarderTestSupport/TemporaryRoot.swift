@@ -1,17 +1,19 @@
 import Foundation
 import Synchronization
 
-/// The one directory of a run in the temporary folder, which holds those of all its tests.
+/// The directory of a run in the temporary folder. It contains the directories of all tests.
 ///
-/// 1. The first test that asks makes it, locks it, and has it removed when the process exits.
-/// 2. A child of an exit test uses its parent's, which it knows by the number in the name. So it may
-///    end without removing anything, by SIGKILL for example.
-/// 3. What a run left that was killed itself, the next one removes: nobody holds the lock.
+/// 1. The first test that needs it creates it, locks it, and arranges its removal at the exit of
+///    the process.
+/// 2. A child of an exit test uses its parent's directory, which it recognises by the number in the
+///    name. So it may end without removing anything, for example by SIGKILL.
+/// 3. The directory of a run that was killed is removed by the next run, because no process holds
+///    its lock.
 package enum TemporaryRoot {
   private static let prefix = "larder-tests-\(geteuid())-"
   private static let made = Mutex<String?>(nil)
 
-  /// The path, made if need be.
+  /// Returns the path. Creates the directory if it is missing.
   package static func path() throws -> String {
     try made.withLock { made in
       if let made { return made }
@@ -23,7 +25,7 @@ package enum TemporaryRoot {
       }
       removeAbandoned(in: folder)
       let own = "\(folder)/\(prefix)\(getpid())"
-      // Another run may take the directory for an abandoned one until it is locked.
+      // Repeated, because another run may remove the directory as abandoned until it is locked.
       repeat {
         try FileManager.default.createDirectory(
           atPath: own, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -34,10 +36,10 @@ package enum TemporaryRoot {
     }
   }
 
-  /// Removes the directory of this run; does nothing in the child of an exit test.
+  /// Removes the directory of this run. Does nothing in a child of an exit test.
   static func remove() {
     guard let path = made.withLock({ $0 }), path.hasSuffix("-\(getpid())") else { return }
-    // A thread of a cache that is not closed may still write.
+    // Repeated, because a thread of a cache that is not closed may still write.
     for attempt in 1...5 {
       do {
         return try remove(path)
@@ -47,7 +49,7 @@ package enum TemporaryRoot {
     }
   }
 
-  /// Removes a directory with all in it, also what a test has taken the permissions of.
+  /// Removes a directory with its content, even if a test has removed permissions.
   static func remove(_ path: String) throws {
     do {
       try FileManager.default.removeItem(atPath: path)

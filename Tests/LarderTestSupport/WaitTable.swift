@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Who waits for what, to be told when a wait ends in vain or the run hangs.
+/// The waits in progress, which are printed when a wait reaches its limit or the run hangs.
 final class WaitTable: Sendable {
   static let shared = WaitTable()
 
@@ -13,7 +13,7 @@ final class WaitTable: Sendable {
     let test: String?
     let began: Duration
     let limit: Duration
-    /// Ends the wait, by what it waits for.
+    /// Ends the wait by ending the process or thread that it waits for.
     var giveUp: (@Sendable () -> Void)?
 
     var text: String {
@@ -27,8 +27,8 @@ final class WaitTable: Sendable {
   var texts: [String] { waits.withLock { $0.running.sorted { $0.key < $1.key }.map(\.value.text) } }
   var isEmpty: Bool { waits.withLock { $0.running.isEmpty } }
 
-  /// Writes a wait down, runs a body and returns what it returned and whether the limit was passed
-  /// meanwhile.
+  /// Lists a wait while it runs a body. Returns the body's result, and whether the limit was
+  /// passed.
   func note<Result>(
     _ what: String, _ limit: Duration, _ place: SourceLocation,
     giveUp: (@Sendable () -> Void)?, _ body: () throws -> Result
@@ -36,7 +36,7 @@ final class WaitTable: Sendable {
     let wait = Wait(
       what: what, place: place, test: Test.current?.name, began: MachineTime.now, limit: limit,
       giveUp: giveUp)
-    // The lock may be held for ever in a forked child.
+    // In a forked child, a thread that does not exist there may hold the lock.
     guard !isForkedChild else { return (try body(), false) }
     let id = waits.withLock { waits in
       waits.next += 1
@@ -62,7 +62,7 @@ final class WaitTable: Sendable {
   }
 }
 
-/// The process that loaded this code; its forked children have another.
+/// The process that loaded this code. In a forked child, `getpid()` differs.
 private let ownProcess = getpid()
 
 var isForkedChild: Bool { getpid() != ownProcess }

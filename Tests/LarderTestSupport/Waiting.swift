@@ -1,7 +1,7 @@
 package import Foundation
 package import Testing
 
-/// A wait that was given up.
+/// The error for a wait that has reached its limit.
 package struct WaitedInVain: Error, CustomStringConvertible {
   let what: String
   let limit: Duration
@@ -17,8 +17,8 @@ package struct WaitedInVain: Error, CustomStringConvertible {
   }
 }
 
-/// Calls what blocks until something outside ends it, such as a process: at the limit `giveUp` is
-/// called, in another thread, which must make `body` return, and that is an issue.
+/// Runs a body that blocks until an event outside, such as the end of a process. At the limit,
+/// records an issue and calls `giveUp` in another thread, which must make `body` return.
 package func waiting<Result>(
   for what: String, limit: Duration = MachineTime.patience,
   sourceLocation: SourceLocation = #_sourceLocation,
@@ -30,7 +30,7 @@ package func waiting<Result>(
   return result
 }
 
-/// Waits until a condition holds that nobody tells of.
+/// Waits until a condition holds, by polling.
 ///
 /// - Throws: ``WaitedInVain`` at the limit.
 package func eventually(
@@ -47,7 +47,7 @@ package func eventually(
   }.result
 }
 
-/// Waits until a condition holds that other tasks bring about, and lets them run meanwhile.
+/// Waits until a condition holds that other tasks bring about. Lets them run meanwhile.
 ///
 /// - Throws: ``WaitedInVain`` at the limit, or what the condition throws.
 package func eventually(
@@ -62,7 +62,7 @@ package func eventually(
 }
 
 extension DispatchSemaphore {
-  /// Waits for a signal; at the limit that is an issue, and the return value is false.
+  /// Waits for a signal. At the limit, records an issue and returns false.
   @discardableResult
   package func wait(
     for what: String, limit: Duration = MachineTime.patience,
@@ -81,14 +81,14 @@ extension DispatchSemaphore {
 }
 
 extension Process {
-  /// Waits for the end of a process; one that is overdue is killed with its children.
+  /// Waits for the end of the process. At the limit, kills it with its children.
   package func waitUntilExitPatiently(
     limit: Duration = MachineTime.patience, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     waitPatiently(limit: limit, sourceLocation: sourceLocation) { waitUntilExit() }
   }
 
-  /// Runs a body that ends when the process does, such as reading all it prints.
+  /// Runs a body that ends when the process does, such as reading all its output.
   package func waitPatiently<Result>(
     limit: Duration = MachineTime.patience, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () throws -> Result

@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 package import Testing
 
-/// Ends a run in which nothing happens any more, and tells who waits for what.
+/// A watchdog that ends a run without progress, and prints the waits in progress.
 package final class Watchdog: Sendable {
   package static let shared = Watchdog()
 
-  /// How long nothing may happen, in machine time.
+  /// The longest time without progress, in machine time.
   private static let patience = Duration.seconds(180)
 
   private struct State {
@@ -20,13 +20,13 @@ package final class Watchdog: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Tells that something went on: for loops that take minutes.
+  /// Records progress. For loops that take minutes.
   package static func progress() { shared.count.add(1, ordering: .relaxed) }
 
-  /// Lets the tests of the watchdog wait for less.
+  /// Shortens the limit, for the tests of the watchdog.
   func shorten(to limit: Duration) { state.withLock { $0.limit = limit } }
 
-  /// Writes down that a test runs, for as long as a body does.
+  /// Lists a test as running while a body runs.
   func watch<Result>(
     _ test: String, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
@@ -45,7 +45,7 @@ package final class Watchdog: Sendable {
     return try await body()
   }
 
-  /// Looks whether anything went on since the last look; is called by the pacemaker.
+  /// Checks for progress since the last check. The pacemaker calls this.
   func look() {
     let (count, now) = (count.load(ordering: .relaxed), MachineTime.now)
     let isWaiting = !WaitTable.shared.isEmpty
@@ -71,7 +71,7 @@ package final class Watchdog: Sendable {
         Nothing has made progress, at \(now.inSeconds) of machine time: the run hangs and ends here.
         \(report.joined(separator: "\n"))\n
         """.utf8))
-    // Where backtraces are on, each of them prints its stacks, too.
+    // If backtraces are on, the children print their stacks too.
     for child in children { Processes.kill(child, SIGABRT) }
     for _ in 0..<100 where children.contains(where: { kill($0, 0) == 0 }) { usleep(50_000) }
     for child in children { Processes.kill(child, SIGKILL) }
@@ -80,7 +80,7 @@ package final class Watchdog: Sendable {
   }
 }
 
-/// Writes down that a test runs, so that a hang is found and told; see ``MachineTime``.
+/// Lists a test as running, so that the watchdog can report a hang; see ``MachineTime``.
 package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
   package var isRecursive: Bool { true }
 
@@ -88,7 +88,7 @@ package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // Now, so that a child of an exit test finds it.
+    // Created now, so that a child of an exit test finds it.
     _ = try TemporaryRoot.path()
     let place = test.sourceLocation
     try await Watchdog.shared.watch("\(test.name) at \(place.fileName):\(place.line)") {
@@ -98,6 +98,6 @@ package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == WatchedTrait {
-  /// Writes down that a test runs, so that a hang is found and told; see ``MachineTime``.
+  /// Lists a test as running, so that the watchdog can report a hang; see ``MachineTime``.
   package static var watched: WatchedTrait { WatchedTrait() }
 }

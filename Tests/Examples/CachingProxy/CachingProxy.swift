@@ -3,8 +3,9 @@ import Larder
 import LarderFoundation
 
 /// A caching HTTP reverse proxy on 127.0.0.1: `CachingProxy PORT ORIGIN-PORT DIRECTORY`.
-/// Start it several times with one port and one directory: the kernel deals connections out among
-/// the processes, and each serves what any of them has stored.
+///
+/// Start it several times with one port and one directory. The kernel distributes connections among
+/// the processes, and each serves pages that any of them has stored.
 @main
 struct CachingProxy {
   let cache: Cache<Data>
@@ -30,26 +31,27 @@ struct CachingProxy {
     }
   }
 
-  /// Answers a GET and hangs up on anything else.
+  /// Answers a GET, and closes the connection on any other request.
   private func serve(_ client: FileHandle) async throws {
-    // A request fits into what comes first, as those of clients on one machine do.
+    // A request from a client on the same machine arrives in one piece.
     let head = String(decoding: try await blocking { client.availableData }, as: UTF8.self)
     guard head.hasPrefix("GET ") else { return }
     let response = try await response(to: String(head.dropFirst(4).prefix { $0 != " " }))
     try await blocking { try client.write(contentsOf: response) }
   }
 
-  /// What the cache holds for a path or else what the origin says, and a header that tells which.
+  /// Returns the page of a path, from the cache or else from the origin, with a header that names
+  /// the source.
   private func response(to path: String) async throws -> Data {
     let source = try await cache.tier(forKey: path)?.rawValue ?? "origin"
-    // However many clients wait for a page, this process asks for it once.
+    // This process asks for a page once, even if many clients wait for it.
     var response = try await cache.value(forKey: path) { try await fetch(path, $0) }
     let end = response.firstIndex(of: UInt8(ascii: "\n")) ?? response.startIndex
     response.insert(contentsOf: Data("X-Cache: \(source)\r\n".utf8), at: end + 1)
     return response
   }
 
-  /// Asks the origin for a page, or whether the previous one is still good.
+  /// Asks the origin for a page, or whether the previous one is still valid.
   private func fetch(_ path: String, _ previous: CachedValue<Data>?) async throws -> Loaded<Data> {
     let known = String(decoding: previous?.extendedData ?? [], as: UTF8.self)
     let condition = known.isEmpty ? "" : "If-None-Match: \(known)\r\n"
@@ -70,7 +72,7 @@ struct CachingProxy {
   }
 }
 
-/// Runs what may block on a thread of its own, so that Swift's threads stay free for others.
+/// Runs a blocking function on a new thread, so that it occupies none of Swift's threads.
 private func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

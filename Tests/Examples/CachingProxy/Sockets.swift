@@ -2,7 +2,7 @@ import Foundation
 
 /// TCP on the loopback interface, as file handles.
 enum Sockets {
-  /// Listens on a port, beside other processes that do.
+  /// Listens on a port that other processes may share.
   static func listen(on port: UInt16) throws -> FileHandle {
     try socket(at: port) { number, address in
       var yes: Int32 = 1

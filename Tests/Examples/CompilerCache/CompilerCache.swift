@@ -1,12 +1,12 @@
 import Foundation
 import Larder
 
-/// A cache of object files in the manner of ccache: `CompilerCache cc -c FILE.c -o FILE.o …`.
+/// A cache of object files, like ccache: `CompilerCache cc -c FILE.c -o FILE.o …`.
 ///
-/// The key is all that the object depends on: the compiler, its options and the preprocessed
-/// source. Any number of compilations can run at once, as under `make -j`. The directory is
-/// `$COMPILER_CACHE`, or `~/.cache/compiler-cache`; with `COMPILER_CACHE_SAY=1` a line on stderr
-/// says what happened.
+/// The key contains everything that the object depends on: the compiler, its options and the
+/// preprocessed source. Any number of compilations can run at once, as under `make -j`. The
+/// directory is `$COMPILER_CACHE`, or `~/.cache/compiler-cache`. With `COMPILER_CACHE_SAY=1`, a
+/// line on stderr tells what happened.
 @main
 struct CompilerCache {
   let cache: DiskCache
@@ -18,7 +18,7 @@ struct CompilerCache {
     guard let compiler = arguments.first else { print("usage: CompilerCache CC OPTIONS…"); exit(2) }
     let options = Array(arguments.dropFirst())
     guard let output = output(of: options) else {
-      // Linking, several files, output to stdout: not for us.
+      // Not cached: linking, several files, output to stdout.
       exit(try run(compiler, options, showing: true).status)
     }
     let configuration = DiskCache.Configuration(sizeLimit: 5 << 30)
@@ -35,7 +35,7 @@ struct CompilerCache {
       ?? "\(environment["HOME"] ?? "/tmp")/.cache/compiler-cache"
   }
 
-  /// The object file, if these options compile one C file to one.
+  /// Returns the path of the object file; nil unless the options compile one C file.
   private static func output(of options: [String]) -> String? {
     guard options.contains("-c"), !options.contains("-E"), !options.contains("-"),
       options.count(where: { $0.hasSuffix(".c") }) == 1,
@@ -44,7 +44,7 @@ struct CompilerCache {
     return options[mark + 1]
   }
 
-  /// Takes the object from the cache, or compiles it and keeps it with the warnings.
+  /// Takes the object from the cache, or compiles it and stores it with the warnings.
   private func compile(to output: String) throws -> Int32 {
     guard let key = try key(output) else {
       return try Self.run(compiler, options, showing: true).status
@@ -56,7 +56,7 @@ struct CompilerCache {
       return 0
     }
     let (status, _, warnings) = try Self.run(compiler, options, showing: true)
-    // Warnings are shown again with the object; what has more of them is compiled each time.
+    // Warnings are stored and shown with the object. A file with longer warnings is not cached.
     guard status == 0, warnings.count <= 1024 else { return status }
     let object = try Data(contentsOf: URL(filePath: output))
     try cache.store(
@@ -65,7 +65,7 @@ struct CompilerCache {
     return 0
   }
 
-  /// All that the object depends on, nil if the source cannot be preprocessed.
+  /// Returns the key of the object; nil if the source cannot be preprocessed.
   private func key(_ output: String) throws -> CacheKey? {
     let others = options.filter { $0 != "-c" && $0 != "-o" && $0 != output }
     let (status, source, _) = try Self.run(compiler, others + ["-E"], showing: false)
@@ -80,7 +80,7 @@ struct CompilerCache {
     FileHandle.standardError.write(Data("compiler-cache: \(what)\n".utf8))
   }
 
-  /// Runs a command found in PATH. Both streams go through files: neither can fill up and block.
+  /// Runs a command of the PATH. Both streams are files, so that neither can fill up and block.
   private static func run(
     _ command: String, _ arguments: [String], showing: Bool
   ) throws -> (status: Int32, output: Data, talk: Data) {

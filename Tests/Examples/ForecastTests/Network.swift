@@ -1,4 +1,4 @@
-/// Stands for the network, which no test reaches unless it records.
+/// Replaces the network, which tests use only while they record.
 func network(_ url: String) async throws -> String {
   switch url.split(separator: "=").last {
   case "Oslo": #"{"city": "Oslo", "temperature": -3.5}"#

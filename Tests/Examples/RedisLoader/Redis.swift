@@ -6,26 +6,27 @@ import Dispatch
   import Musl
 #endif
 
-/// A Redis server on this machine, asked over a plain socket.
+/// A client of a Redis server on this machine, over a plain socket.
 ///
-/// Whatever goes wrong (nobody listens, an answer comes too late or in part) is "no answer": who
-/// asks goes on without. A connection a question keeps the example short; a server would keep some
-/// open.
+/// Every failure (no server listens, an answer is late or incomplete) counts as no answer, and the
+/// caller continues without one. The example opens a connection for each request to stay short; a
+/// server would keep some open.
 struct Redis: Sendable {
   let port: UInt16
 
-  /// The value of a key; nil when there is none or no answer.
+  /// Returns the value of a key; nil if there is none or no answer.
   func value(forKey key: String) async -> [UInt8]? {
     await ask([Array("GET".utf8), Array(key.utf8)])
   }
 
-  /// Stores a value that the server forgets after some seconds, if it listens.
+  /// Stores a value that the server removes after some seconds. Ignores failures.
   func store(_ value: [UInt8], forKey key: String, seconds: Int) async {
     _ = await ask(
       ["SET", key].map { Array($0.utf8) } + [value, Array("EX".utf8), Array("\(seconds)".utf8)])
   }
 
-  /// Asks on a thread of Dispatch's: a socket that blocks must not hold one of Swift's.
+  /// Sends a command on a thread of Dispatch, because a blocking socket must not occupy one of
+  /// Swift's.
   private func ask(_ words: [[UInt8]]) async -> [UInt8]? {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
@@ -34,8 +35,8 @@ struct Redis: Sendable {
     }
   }
 
-  /// Sends a command and reads a bulk reply: `$LENGTH`, a line end and the bytes. Every other
-  /// reply, such as `$-1` for no value or `+OK`, is nil. See:
+  /// Sends a command and reads a bulk reply: `$LENGTH`, a line end and the bytes. Returns nil for
+  /// any other reply, such as `$-1` for no value or `+OK`. See:
   /// https://redis.io/docs/reference/protocol-spec
   private func exchange(_ words: [[UInt8]]) -> [UInt8]? {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

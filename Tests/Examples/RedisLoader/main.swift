@@ -2,9 +2,9 @@
 //
 // usage: redis-loader DIRECTORY PORT ORIGIN KEY…
 //
-// ORIGIN is a directory of files that stands for whatever is slow. For each KEY the program says
-// where its value came from. Without Redis everything takes longer and nothing is wrong: the loader
-// asks the origin itself.
+// ORIGIN is a directory of files that represents a slow source. For each KEY the program prints the
+// source of its value. Without Redis the program is slower but works, because the loader asks the
+// origin itself.
 
 import Foundation
 import Larder
@@ -22,7 +22,7 @@ for key in arguments[4...] {
   let source = Mutex("cache")
   let clock = ContinuousClock()
   let start = clock.now
-  // However many tasks ask at once, in this process one goes through the closure.
+  // Only one task of this process runs the closure, even if many tasks ask at once.
   let value = try await cache.value(forKey: key, expiration: .seconds(600)) {
     if let value = await redis.value(forKey: key) {
       source.withLock { $0 = "service" }

@@ -6,10 +6,10 @@ struct Image: Sendable, Equatable {
   var height: Int
   var pixels: [UInt8]
 
-  /// Not an image that this program knows.
+  /// The error for bytes that are no binary PPM.
   struct Unreadable: Error {}
 
-  /// Images as files in the format PPM, which on disk can be looked at.
+  /// The coder for images in the format PPM, so that image viewers can show the cached files.
   static let coder = Coder<Image>(
     encode: { Array("P6\n\($0.width) \($0.height)\n255\n".utf8) + $0.pixels },
     decode: { try Image(ppm: $0) })
@@ -20,7 +20,7 @@ struct Image: Sendable, Equatable {
     self.pixels = pixels
   }
 
-  /// Reads a binary PPM without comments.
+  /// Parses a binary PPM without comments.
   init(ppm: [UInt8]) throws {
     let fields = ppm.split(maxSplits: 4, omittingEmptySubsequences: false) { $0 == 10 || $0 == 32 }
     let numbers = fields.dropFirst().prefix(3).map { Int(String(decoding: $0, as: UTF8.self)) }
@@ -31,7 +31,7 @@ struct Image: Sendable, Equatable {
     self.init(width: width, height: height, pixels: Array(fields[4]))
   }
 
-  /// The image in another width, each pixel the mean of those it stands for.
+  /// Returns the image in another width. Each pixel is the mean of the old pixels it covers.
   func scaled(toWidth newWidth: Int) -> Image {
     let newHeight = max(1, height * newWidth / width)
     var scaled = [UInt8](repeating: 0, count: newWidth * newHeight * 3)
@@ -50,7 +50,7 @@ struct Image: Sendable, Equatable {
     return Image(width: newWidth, height: newHeight, pixels: scaled)
   }
 
-  /// The old positions that a new one stands for, at least one.
+  /// Returns the old positions that a new one covers, at least one.
   private static func span(_ index: Int, of count: Int, over oldCount: Int) -> Range<Int> {
     let start = index * oldCount / count
     return start..<max(start + 1, (index + 1) * oldCount / count)

@@ -3,9 +3,9 @@ import Larder
 
 /// Makes thumbnails of PPM images: `Thumbnails WIDTH IMAGE…` writes `IMAGE.thumb.ppm` beside each.
 ///
-/// All are asked for at once, and an image that is named twice is scaled once: that is what single
-/// flight is for. The next run, of this or another process, finds them on disk. The last line says
-/// what happened: `12 wanted, 3 made`.
+/// All thumbnails are requested at once. An image that is named twice is scaled once, because of
+/// single flight. The next run, of this or another process, finds the thumbnails on disk. The last
+/// line gives the totals: `12 wanted, 3 made`.
 @main
 struct Thumbnails {
   static func main() async throws {
@@ -29,7 +29,7 @@ struct Thumbnails {
 }
 
 extension Cache<Image> {
-  /// The image at a path, scaled; an image that has changed is another one.
+  /// Returns the scaled image at a path. A changed image has another key.
   func thumbnail(of path: String, width: Int) async throws -> Image {
     let facts = try FileManager.default.attributesOfItem(atPath: path)
     let version = "\(facts[.modificationDate] ?? ""), \(facts[.size] ?? "")"
