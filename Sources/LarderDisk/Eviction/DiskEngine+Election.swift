@@ -3,10 +3,10 @@ import LarderSystem
 extension DiskEngine {
   /// The outcome of the election of an evictor among the processes on a directory.
   enum Election: Sendable {
-    /// This process holds the tag, or there is nothing to hold: then several evict at once, which
-    /// is harmless.
+    /// This process holds the lock on the tag, or there is no tag to lock. In the second case
+    /// several processes may evict at once, which is harmless.
     case won(LockedFile?)
-    /// Another process holds the tag.
+    /// Another process holds the lock on the tag.
     case lost
 
     var lock: LockedFile? {
@@ -14,14 +14,15 @@ extension DiskEngine {
     }
   }
 
-  /// The pause after a lost election, in which the other process is left alone.
+  /// The pause after a lost election, before this process asks again.
   ///
-  /// On a network file system machines that do not see each other's locks are kept out of step.
+  /// It is random on a network file system, because machines there may not see each other's locks
+  /// and should not evict in step.
   var electionPause: Duration {
     .milliseconds(isOnNetwork ? Int.random(in: 20...100) : 20)
   }
 
-  /// Asks for the tag. The lock ends when the last reference to it goes.
+  /// Tries to lock the tag. The lock ends when the last reference to it goes.
   func elect() -> Election {
     guard configuration.mode == .shared else { return .won(nil) }
     do throws(Errno) {
@@ -33,18 +34,22 @@ extension DiskEngine {
     }
   }
 
-  /// Asks whether this process may choose victims; nil while another one is evicting, which may be
-  /// making the very room that is missing here: two that evict for one limit would halve twice what
-  /// is there.
+  /// Returns an election by which this process may choose victims; nil while another process
+  /// evicts.
   ///
-  /// Never waits. A refused process looks again later, and goes on without the tag when its patience
-  /// ends: a process that was stopped in its term must not suspend all processes' limits.
+  /// The other process may be making the room that is missing here. If two processes evict for one
+  /// limit, they remove twice as much.
+  ///
+  /// Never waits. A process that gets nil checks the limits again later. When its patience ends it
+  /// goes on without the lock, because a process that is stopped in its term must not suspend the
+  /// limits of all processes.
   func termToEvict() -> Election? {
-    // What knows of its neighbours by scans alone would not see the room that they make.
+    // Without events this process learns of its neighbours by scans alone, and would not see the
+    // room that they make.
     guard hasEvents else { return .won(nil) }
     let now = MonotonicTime.now
     let pause = electionPause / 4
-    // Nil in a term of this process's own.
+    // Nil while this process is in a term of its own.
     let candidacy = withState { state in
       state.evictions.term == nil
         ? state.limits.candidacy(at: now, pause: pause, patience: configuration.electionPatience)
@@ -77,10 +82,10 @@ extension DiskEngine {
 
   /// Waits while a neighbour evicts and the files on disk would exceed a total.
   ///
-  /// Not for longer than the patience with it. Asleep in between, and not woken by every change:
-  /// many threads that look all the time would leave the evictor no processor.
+  /// Waits for `electionPatience` at most. Sleeps between two looks and is not woken by every
+  /// change, because many threads that look all the time would leave the evictor no processor.
   ///
-  /// The value that waits has its room reserved.
+  /// The caller has reserved the room for its value already.
   func waitForNeighbour(within most: UInt64) {
     let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
     let alarm = EventCount()
@@ -96,8 +101,8 @@ extension DiskEngine {
     }
   }
 
-  /// Plans a look at the limits: soon, where this process has stored what is too much; else with
-  /// some patience, because the process that stored it looks itself.
+  /// Plans a look at the limits: soon if it is urgent, because this process has stored too much,
+  /// and else after a second, because the process that stored too much looks itself.
   func checkLimitsLater(isUrgent: Bool = false) {
     guard configuration.hasLimit, !isReadOnly else { return }
     let mustPlan = withState { state in
@@ -117,8 +122,8 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Whether the files on disk and those of the stores that are under way stay within a total with
-  /// so many bytes more.
+  /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
+  /// within a total.
   func hasRoom(
     for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
   ) -> Bool {

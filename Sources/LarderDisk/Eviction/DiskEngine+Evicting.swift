@@ -9,7 +9,7 @@ extension EngineState {
     evictions.endChoosing(eviction)
   }
 
-  /// Makes an entry of what has a victim's name, and counts no removal of it.
+  /// Makes the file of a victim's name an entry again, and takes back the count of its removal.
   mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
     cancelRemoval(of: victim.name)
     counters.takeBackRemoval(victim.cause)
@@ -22,7 +22,7 @@ struct RemovalOutcome: Sendable {
   let victim: Victim
   var isRemoved = false
   var hasFailed = false
-  /// The entry that the name's file is, if it stays.
+  /// The entry of the name's file, if the file stays.
   var entry: IndexedEntry?
 
   var result: BulkRemoval {
@@ -52,15 +52,15 @@ extension EngineState {
     return locks.take(name) ? .taken(mark) : .busy
   }
 
-  /// Notes what became of a victim, and gives its name back.
+  /// Notes the outcome for a victim, and gives its name back.
   ///
-  /// - Returns: False when the name is still taken, since there is late news of it to follow.
+  /// - Returns: False if the name is still held, because there is late news of it to follow.
   fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
     let name = outcome.victim.name
     if outcome.isRemoved {
       cancelRemoval(of: name)
     } else {
-      // It is still on the disk, and totals must say so.
+      // The file is still on disk, and the totals must include it.
       readopt(outcome.victim, as: outcome.entry)
     }
     return !givingBack || locks.giveBack(name)
@@ -68,20 +68,21 @@ extension EngineState {
 }
 
 extension DiskEngine {
-  /// Victims that are removed between two looks at what else there is to do. Fewer where evictors
-  /// on several machines may be at it at once, and each unlink is a round trip.
+  /// The number of victims that the evictor takes at a time. It is smaller on a network file
+  /// system, because evictors on several machines may run at once and each unlink is a round trip.
   private var batchSize: Int { isOnNetwork ? 16 : 64 }
 
-  /// Sees that the evictor runs if it has anything to do.
+  /// Starts the evictor if an eviction is ready and no thread carries it out.
   func runEvictor() {
     let start = withState { $0.evictions.startEvictor() }
     if start.mustRun { IOExecutor.upkeep.submit { self.evict() } }
   }
 
-  /// Removes the files of all victims, once it is elected among the processes on the directory.
+  /// Removes the files of all victims, after this process is elected among those on the directory.
   ///
-  /// While another process evicts, this one waits its turn, holding no thread; when its patience
-  /// ends it goes on all the same, since each file is judged again before it goes.
+  /// While another process evicts, this one tries again later and holds no thread meanwhile. When
+  /// its patience ends it goes on without the election, because each file is judged again before it
+  /// is removed.
   private func evict(since start: MonotonicTime = .now) {
     let hasPatience =
       MonotonicTime.now.duration(since: start) < configuration.electionPatience
@@ -100,8 +101,8 @@ extension DiskEngine {
         let result = removeFiles(of: victims)
         eviction.add(result)
         changed.signal()
-        // Somebody has stored or used what stays, which may be too much again, and the event of it
-        // came when it was on its way out.
+        // Files that stay were stored or used since. They may pass a limit again, and the event of
+        // them came while they counted as removed.
         if result.removed + result.failed < victims.count { checkLimitsLater() }
       }
       synchronizeRemovals()
@@ -113,12 +114,13 @@ extension DiskEngine {
     changed.signal()
   }
 
-  /// Gives the tag up, so that a neighbour can evict.
+  /// Releases the lock on the tag, so that a neighbour can evict.
   ///
-  /// - Returns: Whether nothing is left to do; what has come meanwhile wants another term.
+  /// - Returns: Whether nothing is left to do. Evictions that became ready meanwhile need another
+  ///   term.
   private func endTerm() -> Bool {
     let term = withState { $0.evictions.takeTerm() }
-    // The last reference: here the tag is closed, outside of the engine's lock.
+    // This is the last reference, so the tag is closed here, outside of the engine's lock.
     _ = consume term
     let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
       (state.evictions.rest(), state.doomed.takeExcess())
@@ -126,7 +128,7 @@ extension DiskEngine {
     return isOver
   }
 
-  /// Sees that what was removed stays removed after a power cut, where that is promised.
+  /// Makes removals survive a power cut, if the cache is durable.
   private func synchronizeRemovals() {
     guard configuration.durability == .durable else { return }
     do throws(Errno) {
@@ -143,7 +145,7 @@ extension DiskEngine {
   }
 
   /// Removes the files of some victims. Giving one name back and taking the next is one look at the
-  /// state, where each by itself would be four a file.
+  /// state. Separate steps would be four looks a file.
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
     let start = MonotonicTime.now
@@ -153,7 +155,7 @@ extension DiskEngine {
       outcome = nil
       switch lock {
       case .cancelled: break
-      // A name that another thread holds is waited for with no other name held.
+      // Another thread holds the name. This thread waits for it without holding another name.
       case .busy: result.add(removeInTurn(victim))
       case .taken(let mark):
         generations.begin(victim.name)
@@ -167,7 +169,8 @@ extension DiskEngine {
     return result
   }
 
-  /// Notes what became of a victim, gives its name back, and goes on in the same look at the state.
+  /// Notes the outcome for a victim, gives its name back, and runs the next step in the same look
+  /// at the state.
   @discardableResult
   private func settle<Result: Sendable>(
     _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
@@ -190,15 +193,16 @@ extension DiskEngine {
     }
   }
 
-  /// Removes a victim's file unless it was used or replaced since; then it is to be an entry again,
-  /// and neither removed nor failed.
+  /// Removes a victim's file unless it was used or replaced since. A file that stays for this
+  /// reason becomes an entry again, and counts neither as removed nor as failed.
   private func removeFile(of victim: Victim, _ mark: DoomedFiles.Mark) -> RemovalOutcome {
     do throws(Errno) {
       let unlinking = try unlink(
         victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
         in: location.handle)
-      // What others have removed or stored is not to be met in memory, where a value that a limit
-      // evicts may stay. The event of it finds nothing new any more.
+      // If another process has removed or replaced the file, memory must drop its value, and the
+      // event of that finds nothing new any more. The value of a file that a limit removes may
+      // stay.
       if case .removed = unlinking {} else { tellObservers(ofFiles: [victim.name]) }
       if case .changed(let status) = unlinking {
         return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
@@ -213,7 +217,7 @@ extension DiskEngine {
     }
   }
 
-  /// Waits until an eviction is over and returns what came of it.
+  /// Waits until an eviction is over, and returns its result.
   func wait(for eviction: Eviction) -> BulkRemoval {
     runEvictor()
     return wait { _ in

@@ -2,7 +2,8 @@ import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
-  /// After a store: starts the scan that limits need, and chooses victims if a limit was passed.
+  /// Enforces the limits after a store: starts the scan that they need, and chooses victims if one
+  /// was passed.
   ///
   /// - Parameter name: The name that was stored, which is no victim; nil after something else.
   func enforceLimits(after name: EntryName?) {
@@ -12,10 +13,10 @@ extension DiskEngine {
     enforceLimits { _ in name }
   }
 
-  /// After a scan or what neighbours did: chooses victims if a limit is passed.
+  /// Enforces the limits after a scan or a change by a neighbour.
   ///
-  /// The entry that goes last is spared: its store may be about to look at the limits itself, and
-  /// must find things as they were before this look.
+  /// Spares the last entry in the order, because its store may be about to enforce the limits
+  /// itself and must find its entry in the index.
   func enforceLimits() {
     guard configuration.hasLimit else { return }
     enforceLimits { $0.index.mostRecentName }
@@ -29,13 +30,13 @@ extension DiskEngine {
 
   /// Chooses victims if a limit is passed and no other thread is choosing.
   ///
-  /// - Returns: Whether there were any.
+  /// - Returns: Whether any were chosen.
   private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
-    // Before the lock is taken a second time, since the election asks the system.
+    // The election comes first, outside of the engine's lock, because it makes system calls.
     guard isOverLimit(missing), let election = termToEvict() else { return false }
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // After shutdown another process may own the directory, so no victims are chosen.
-      // A purge that is under way goes by the totals as they come to be, new stores included.
+      // A purge that is under way looks at the totals again for each victim, new stores included.
       guard state.isScanned, !state.phase.isShutDown, !state.evictions.isPurging,
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
@@ -51,13 +52,13 @@ extension DiskEngine {
 
   /// Takes a plan's victims out of the index, a slice at a time.
   ///
-  /// - Returns: Their eviction, which the evictor has to be started for; nil, with none chosen, when
-  ///   the engine is ending.
+  /// - Returns: The eviction, for which the caller starts the evictor; nil if the engine is shut
+  ///   down, and then nothing was chosen.
   @discardableResult
   func carryOut(_ plan: TrimPlan) -> Eviction? {
     let begun = withState { state in
-      // In the same look as the beginning: the end of the engine waits for what has begun before
-      // it, and later another process may own the directory.
+      // The phase is checked in the step that begins the eviction. The end of the engine waits for
+      // evictions that began before it, and after it another process may own the directory.
       state.phase.isShutDown ? nil : state.evictions.begin()
     }
     guard let eviction = begun else { return nil }
@@ -74,7 +75,7 @@ extension DiskEngine {
         return next
       }
     }
-    // The evictor, which tells of its end, has nothing to do.
+    // The evictor, which signals its end, has nothing to do.
     if eviction.isEmpty { changed.signal() }
   }
 
@@ -87,7 +88,7 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a limit of the directory's own is passed.
+  /// Whether the size limit or the count limit is passed.
   func isLimitPassed(_ state: EngineState) -> Bool {
     if let limit = configuration.sizeLimit,
       configuration.sizeMeasure.of(state.index.totals) > UInt64(limit)
@@ -98,10 +99,10 @@ extension DiskEngine {
     return false
   }
 
-  /// The plan that the limits ask for, nil when all are kept.
+  /// Returns the plan that the limits ask for; nil if all are kept.
   ///
-  /// - Parameter now: The time, which the caller has read before it took the lock: the clock is the
-  ///   program's own code and may use the cache.
+  /// - Parameter now: The time, which the caller has read before it took the lock, because the
+  ///   clock is the program's own code and may use the cache.
   func plan(
     for state: EngineState, missing: UInt64, protecting name: EntryName?, at now: Timestamp
   ) -> TrimPlan? {
@@ -125,11 +126,11 @@ extension DiskEngine {
     return isNeeded ? plan : nil
   }
 
-  /// The bytes that the file system lacks for the free space to be kept, looked up at most every
-  /// five seconds: what was evicted shows only when its files are gone.
+  /// Returns the bytes that the file system lacks for the limit on free space. Looks at most every
+  /// five seconds, because evicted bytes become free only when their files are gone.
   ///
-  /// None for a process that has stored nothing. What took the space may be none of the cache's,
-  /// and a question, or a reader, must not cost the cache its entries.
+  /// Returns 0 for a process that has stored nothing. Other programs may have taken the space, and
+  /// a reader must not cost the cache its entries.
   private func missingFreeSpace() -> UInt64 {
     guard let limit = configuration.freeSpaceLimit else { return 0 }
     let time = MonotonicTime.now
@@ -147,18 +148,18 @@ extension DiskEngine {
     }
   }
 
-  /// Waits while the files on disk would exceed 1.1 × the limit because the evictor is behind, or a
-  /// neighbour's is, and reserves room for a value.
+  /// Reserves room for a value. Waits first while the files on disk would exceed 1.1 × the limit,
+  /// because this process's evictor or a neighbour's is behind.
   ///
-  /// - Returns: The bytes reserved, which are given back when the value is published or is not
-  ///   stored: of several stores that wait, no more go on than there is room for.
+  /// - Returns: The reserved bytes, which the caller gives back when the value is published or is
+  ///   not stored. Of several stores that wait, no more go on than there is room for.
   func waitForRoom(_ byteCount: Int) -> UInt64 {
     guard let limit = configuration.sizeLimit else { return 0 }
     let most = UInt64(limit) + UInt64(limit) / 10
     let measure = configuration.sizeMeasure
     let room = measure.footprint(of: byteCount)
     let followsEvents = hasEvents
-    // Nearly every store ends at this one look.
+    // Nearly every store needs only this one look at the state.
     let attempt = withState { state -> Bool? in
       if followsEvents && state.mustLookAround(limit, measure) { return nil }
       return state.reserve(room, within: most, measure)
@@ -169,9 +170,9 @@ extension DiskEngine {
     return room
   }
 
-  /// Follows neighbours where that is due, and waits for room.
+  /// Follows the events of neighbours if that is due, and waits for room.
   ///
-  /// - Returns: What `reserve` does.
+  /// - Returns: The result of `reserve`.
   @inline(never)
   private func waitLonger(_ room: UInt64, within most: UInt64, _ limit: Int) -> Bool {
     let measure = configuration.sizeMeasure
@@ -194,7 +195,8 @@ extension DiskEngine {
     -> BulkRemoval
   {
     try checkWritable(operation)
-    // The sweep at the end of a scan would take what this is asked to remove, and report.
+    // The sweep at the end of a scan must not take the entries that a trim has to remove and
+    // report.
     withState { $0.limits.beginTrim() }
     defer {
       withState { $0.limits.endTrim() }
@@ -208,9 +210,10 @@ extension DiskEngine {
     return wait(for: eviction)
   }
 
-  /// Has memory forget the values that a caller's trim has removed from the disk. A value that a
-  /// limit removes may stay in memory for as long as any value without a use on the disk: it is used,
-  /// which the limit could not know.
+  /// Makes memory drop the values that a caller's trim has removed from the disk.
+  ///
+  /// A value that a limit removes may stay in memory as long as any value that is not used on disk.
+  /// It is in use there, which the limit could not know.
   private func tellObservers(ofTrimming eviction: Eviction) {
     guard !observers.all().isEmpty else { return }
     let names = eviction.names
@@ -236,7 +239,7 @@ extension DiskEngine {
 
   /// The plan of a sweep. Its victims count as expired, also those that have reached the age limit.
   ///
-  /// - Parameter grace: How long entries are spared after their expiry.
+  /// - Parameter grace: The time for which entries are spared after their expiry.
   func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
     var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
     if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
@@ -244,7 +247,7 @@ extension DiskEngine {
     return plan
   }
 
-  /// Sweeps now and again for as long as the engine lives.
+  /// Plans the sweeps: one every `sweepInterval`, for as long as the engine lives.
   func planSweeps() {
     if withState({ $0.limits.planSweeps() }) { planNextSweep() }
   }
@@ -259,8 +262,8 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// The total that the size limit is compared with, and the files that are still there of victims
-  /// and of a removal of everything.
+  /// Returns the bytes of the entries, and of the files that are still to be removed: those of
+  /// victims and those of a removal of everything.
   func measuredOnDisk(_ measure: DiskCache.SizeMeasure) -> UInt64 {
     var sum = measure.of(index.totals)
     sum.addSaturating(measure.of(doomed.totals))
@@ -268,16 +271,17 @@ extension EngineState {
     return sum
   }
 
-  /// Whether a limit is so near that neighbours' latest changes count. A thread that stores then
-  /// follows them itself, so that no writer outruns what it knows of its neighbours.
+  /// Whether a limit is so near that the latest changes of neighbours count. A thread that stores
+  /// then follows them itself, so that no writer stores faster than it learns of its neighbours.
   fileprivate func mustLookAround(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
     isScanned && limits.hasRecentNews(at: .now)
       && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
   }
 
-  /// Reserves room, unless there is none and files are on their way out whose end can be waited for.
+  /// Reserves room, unless there is none and files are being removed for which the store can wait.
   ///
-  /// - Returns: Whether a neighbour may be evicting in this process's place; nil when it must wait.
+  /// - Returns: Whether a neighbour may be evicting in this process's place; nil if the store must
+  ///   wait.
   fileprivate mutating func reserve(
     _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
   ) -> Bool? {
@@ -287,7 +291,7 @@ extension EngineState {
     return limits.hasLostElection
   }
 
-  /// Whether files are on their way out whose end a store can wait for.
+  /// Whether files are being removed for which a store can wait.
   var isMakingRoom: Bool {
     if clearing.remaining.count > 0 { return true }
     // The thread that is still choosing victims starts the evictor next.
@@ -296,7 +300,7 @@ extension EngineState {
 
   /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
   ///
-  /// For plans that take no entry but those that have expired, and tests.
+  /// For plans that take only expired entries, and for tests.
   @discardableResult
   mutating func evict(_ plan: TrimPlan) -> Eviction {
     var course = TrimCourse(plan)
@@ -305,8 +309,8 @@ extension EngineState {
     return eviction
   }
 
-  /// Takes the next of a plan's victims out of the index: the expired ones as expired, the others
-  /// as what the plan says.
+  /// Takes the next of a plan's victims out of the index. Expired ones are counted as expired, and
+  /// the rest with the cause of the plan.
   mutating func evictSlice(
     _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
   ) {
@@ -331,8 +335,8 @@ extension DiskCache.SizeMeasure {
     self == .bytes ? totals.byteCount : totals.allocatedByteCount
   }
 
-  /// Returns the size that a value will count with once it is written. Most file systems have blocks
-  /// of 4 KiB.
+  /// Returns the size that a value will count with once it is written. Most file systems have
+  /// blocks of 4 KiB.
   func footprint(of byteCount: Int) -> UInt64 {
     self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
   }

@@ -8,16 +8,16 @@ extension DiskEngine {
     case evict(TrimPlan)
   }
 
-  /// The evictions for a full disk that are over, as a store notes it before it writes.
+  /// The number of evictions for a full disk that are over, which a store notes before it writes.
   var fullDiskCount: Int { fullDiskMark.load(ordering: .relaxed) }
 
-  /// After a store found the disk full: evicts down to the trim target, or waits for another store
-  /// that does.
+  /// Makes room after a store found the disk full: evicts down to the trim target, or waits for
+  /// another store that does.
   ///
-  /// - Parameter count: The evictions that were over when the store began to write. A later one
-  ///   counts for it too.
-  /// - Returns: Whether anything was freed, so that another try makes sense. What comes of that has
-  ///   to be told to `noteRoom(hasHelped:)`.
+  /// - Parameter count: The number of evictions that were over when the store began to write. A
+  ///   later one counts for this store too.
+  /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
+  ///   outcome of that try to `noteRoom(hasHelped:)`.
   func makeRoom(for byteCount: Int, since count: Int) -> Bool {
     let now = self.now
     let step = wait { [configuration] state -> RoomStep? in
@@ -48,7 +48,7 @@ extension DiskEngine {
     return hasFreed
   }
 
-  /// Takes note of what came of a store that was tried again after an eviction.
+  /// Takes note of the outcome of a store that was tried again after an eviction.
   func noteRoom(hasHelped: Bool) {
     withState { state in
       if hasHelped {

@@ -3,23 +3,24 @@ import LarderSystem
 
 /// Victims that have left the index and whose files have not left the disk, by name.
 ///
-/// A table like the index's own, which never stops to grow: a dictionary of half a million victims
-/// copies itself a dozen times on the way, the last time for a tenth of a second under the engine's
-/// lock.
+/// The table grows by one name at a time, like the index's own. A dictionary that grows to half a
+/// million victims copies itself a dozen times, the last time for a tenth of a second under the
+/// engine's lock.
 struct DoomedFiles: Sendable {
-  /// What proves that a file is the one that was judged, and what it was counted with.
+  /// The inode and change time that identify the file that was judged, and the sizes and the cause
+  /// that it was counted with.
   struct Mark: Sendable {
     let inode: UInt64
     var changeTime: PackedStamp
     fileprivate let byteCount: UInt64
     fileprivate let allocatedByteCount: UInt64
-    /// What the victim was counted as.
+    /// The cause that the victim was counted with.
     let cause: RemovalCause
   }
 
   private var names = NameTable()
   private var marks = ChunkedArray<Mark>()
-  /// What the victims come to.
+  /// The number of victims and the sums of their sizes.
   private(set) var totals = IndexTotals()
 
   var isEmpty: Bool { names.count == 0 }
@@ -34,12 +35,13 @@ struct DoomedFiles: Sendable {
     return marks[slot]
   }
 
-  /// Adds a victim in the place of one of the same name, whose file is the same or has gone.
+  /// Adds a victim. It replaces one of the same name, because that one's file is the same or has
+  /// gone.
   ///
   /// - Complexity: O(1).
   mutating func insert(_ victim: Victim) {
     remove(victim.name)
-    // The index had the name, and has no more extensions than fit here.
+    // There is room, because the index had the name and holds no more extensions than fit here.
     guard let slot = names.insert(victim.name) else { return }
     marks.put(
       Mark(
@@ -49,7 +51,7 @@ struct DoomedFiles: Sendable {
     totals.add(byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }
 
-  /// Notes that we stamped the file of a name ourselves, which is still the one judged.
+  /// Notes that this process has stamped the file of a name, which is still the one judged.
   mutating func restamp(_ name: EntryName, inode: UInt64, changeTime: Timestamp) {
     guard let slot = names.slot(of: name), marks[slot].inode == inode else { return }
     marks[slot].changeTime = PackedStamp(changeTime)
@@ -67,7 +69,7 @@ struct DoomedFiles: Sendable {
     return true
   }
 
-  /// Takes the memory of many victims that are gone, to be given back outside of a lock.
+  /// Takes the memory of a large table that is empty, to be given back outside of a lock.
   mutating func takeExcess() -> DoomedFiles? {
     guard isEmpty, marks.count > NameTable.smallCount else { return nil }
     defer { self = DoomedFiles() }

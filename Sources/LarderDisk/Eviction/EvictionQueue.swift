@@ -25,8 +25,8 @@ extension EvictionQueue {
   /// Whether a thread is choosing victims because a limit is passed.
   var isPurging: Bool { purge != nil }
 
-  /// Begins an eviction, whose victims are still to be chosen. No later one is carried out before
-  /// it unless it is ready sooner.
+  /// Begins an eviction. Its victims are still to be chosen. Later ones wait for it unless they are
+  /// ready sooner.
   mutating func begin() -> Eviction {
     let eviction = Eviction()
     waiting.append(eviction)
@@ -67,10 +67,11 @@ extension EvictionQueue {
     let endedTerm: LockedFile?
   }
 
-  /// Asks for the evictor, which is wanted if an eviction is ready and no thread carries it out.
+  /// Asks for the evictor. The caller has to run it if an eviction is ready and no thread is the
+  /// evictor.
   ///
-  /// If nothing waits and nothing will, the term ends here, because a purge that was elected may
-  /// have found no victim.
+  /// If nothing waits, the term ends here, because a purge that was elected may have found no
+  /// victim.
   mutating func startEvictor() -> Start {
     if hasEvictor { return Start(mustRun: false, endedTerm: nil) }
     hasEvictor = hasReady
@@ -82,8 +83,8 @@ extension EvictionQueue {
   /// Enters a term.
   mutating func enterTerm(_ lock: LockedFile) { term = lock }
 
-  /// Takes the first eviction that is ready. One whose victims are still being chosen is left to
-  /// the thread that chooses them.
+  /// Takes the first eviction that is ready. One that is still being chosen is left to the thread
+  /// that chooses its victims.
   mutating func next() -> Eviction? {
     waiting.firstIndex(where: \.isComplete).map { waiting.remove(at: $0) }
   }

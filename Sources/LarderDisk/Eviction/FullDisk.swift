@@ -14,10 +14,10 @@ struct FullDisk: Sendable {
   private var hasFreed = false
   /// Whether a store succeeded after the last eviction.
   private var hasHelped = false
-  /// The eviction after which a store last found the disk as full as before, and when.
+  /// The last eviction after which a store found the disk as full as before, and the time of that.
   private var lastVain: (count: Int, time: MonotonicTime)?
 
-  /// What a store does that found the disk full.
+  /// The next step of a store that found the disk full.
   enum Step: Sendable, Equatable {
     /// Wait for the end of the eviction that is going on.
     case wait
@@ -29,8 +29,8 @@ struct FullDisk: Sendable {
     case fail
   }
 
-  /// Decides what a store does that found the disk full. If it is to evict, the eviction is going on
-  /// from then.
+  /// Decides the next step of a store that found the disk full. If the step is to evict, the
+  /// eviction is going on from then.
   ///
   /// - Parameters:
   ///   - count: The number of evictions that were over when the store began to write.
@@ -59,8 +59,8 @@ struct FullDisk: Sendable {
 
   /// Notes that a store found the disk full again after an eviction.
   ///
-  /// - Returns: Whether the eviction counts as vain by this: no store has succeeded since, and none
-  ///   was found to fail before.
+  /// - Returns: Whether the eviction counts as vain from now on: no store has succeeded since, and
+  ///   this is the first that failed.
   mutating func noteFailure(at now: MonotonicTime) -> Bool {
     if hasHelped { return false }
     defer { lastVain = (count, now) }

@@ -1,9 +1,9 @@
 import LarderSystem
 
-/// The state of keeping the limits, beside the victims themselves: what is planned, what other
-/// processes do, and the room that stores have reserved.
+/// The state of keeping the limits, apart from the victims: planned looks and sweeps, what is known
+/// of other processes, and the room that stores have reserved.
 struct LimitKeeper: Sendable {
-  /// The room under the size limit that stores have taken whose files are not published yet.
+  /// The room under the size limit that is taken by stores with files not published yet.
   private(set) var reservedByteCount: UInt64 = 0
   /// The trims that wait for the scan, to remove the expired entries themselves.
   private var waitingTrimCount = 0
@@ -15,7 +15,7 @@ struct LimitKeeper: Sendable {
   private var lastFreeSpaceCheck: MonotonicTime?
   /// Whether a look at the limits is planned.
   private(set) var isCheckPlanned = false
-  /// Whether the next sweep is planned, each of which plans the next.
+  /// Whether the first sweep is planned. Each sweep plans the next.
   private var areSweepsPlanned = false
 }
 
@@ -42,10 +42,10 @@ extension LimitKeeper {
 
 // Elections among the processes on a directory.
 extension LimitKeeper {
-  /// What a process may do whose limit is passed.
+  /// The next step of a process that has found a limit passed.
   enum Candidacy: Sendable, Equatable {
-    /// Ask to be elected. If the election is lost, wait, or evict all the same when the patience
-    /// with the other process is at its end.
+    /// Ask to be elected. If the election is lost, wait; but if `isImpatient` is true, evict all
+    /// the same.
     case ask(isImpatient: Bool)
     /// Wait for a moment, because an election was just lost.
     case wait
@@ -53,7 +53,7 @@ extension LimitKeeper {
     case goOn
   }
 
-  /// Decides what this process may do whose limit is passed.
+  /// Decides the next step of this process, which has found a limit passed.
   ///
   /// - Parameters:
   ///   - pause: The shortest time between two elections.
@@ -88,7 +88,7 @@ extension LimitKeeper {
 
   /// Whether another process has changed something a short while ago.
   ///
-  /// The clock is read only where anything was changed at all, because every store asks.
+  /// The clock is read only if there was any news, because every store asks this.
   func hasRecentNews(at now: @autoclosure () -> MonotonicTime) -> Bool {
     lastNews.map { now().duration(since: $0) < Self.newsAge } ?? false
   }

@@ -1,10 +1,11 @@
 import LarderBasics
 package import LarderSystem
 
-/// How far an eviction goes, and what it takes to get there.
+/// The goals of an eviction, by which its victims are chosen.
 ///
-/// The expired entries go first. Then the least recently used go until all that is set here holds;
-/// of those used at the same time, the first by name. With nothing set only the expired go.
+/// The expired entries go first. Then the least recently used go until everything set here holds.
+/// Entries used at the same time go in the order of their names. With nothing set, only the expired
+/// go.
 package struct TrimPlan: Sendable {
   /// The time of the decision.
   let now: Timestamp
@@ -16,28 +17,28 @@ package struct TrimPlan: Sendable {
   var maximumAllocatedByteCount: UInt64?
   /// The most entries afterwards.
   package var maximumCount: Int?
-  /// The latest last access that must go.
+  /// The latest last access with which an entry must go.
   var outdatedAccess: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
-  /// What the victims count as that have not expired.
+  /// The cause that victims are counted with if they have not expired.
   var cause = RemovalCause.evicted
 
-  /// A plan that takes the expired entries and nothing else.
+  /// Creates a plan that takes the expired entries and nothing else.
   package init(now: Timestamp, protected: EntryName?) {
     self.now = now
     self.protected = protected
   }
 
-  /// Sets an age that entries go at, as they go when their expiry comes: what was used exactly so
-  /// long ago goes.
+  /// Sets the time without a use after which entries go. An entry that was used exactly so long ago
+  /// goes, as one goes at exactly its expiry.
   ///
-  /// A use ahead of the clock counts as made now, so that an age of nothing is that of all.
+  /// A use ahead of the clock counts as made now, so that an age of zero is that of all entries.
   mutating func setMaximumAge(_ age: Duration, at now: Timestamp) {
     outdatedAccess = age > .zero ? now.adding(.zero - age) : Timestamp(seconds: .max)
   }
 
-  /// Sets the most bytes by a measure.
+  /// Sets the most bytes that may be left, by a measure.
   mutating func setMaximum(_ byteCount: UInt64, _ measure: DiskCache.SizeMeasure) {
     switch measure {
     case .bytes: maximumByteCount = byteCount
@@ -47,21 +48,22 @@ package struct TrimPlan: Sendable {
 }
 
 extension TrimPlan {
-  /// What a limit is trimmed to, rounded down; a share below 0 counts as 0 and one above 1 as 1.
+  /// Returns the total that a limit is trimmed to: a share of it, rounded down. A share below 0
+  /// counts as 0, and one above 1 as 1.
   ///
-  /// - Returns: At most the limit, whatever rounding does to numbers beyond 2⁵³.
+  /// - Returns: At most the limit, although numbers beyond 2⁵³ are rounded.
   static func target(_ limit: Int, _ share: Double) -> UInt64 {
     guard limit > 0, share > 0 else { return 0 }
     guard share < 1 else { return UInt64(limit) }
     return UInt64(min(Double(limit) * share, Double(limit)))
   }
 
-  /// What a total is to be brought down to: nil as long as it is within the limit.
+  /// Returns the total to trim to; nil as long as the present total is within the limit.
   static func target(for total: UInt64, limit: Int, trimTarget: Double) -> UInt64? {
     total > UInt64(max(0, limit)) ? target(limit, trimTarget) : nil
   }
 
-  /// Whether the entry that would be next can stay, and with it all after it.
+  /// Whether the plan is fulfilled, so that the next entry and all after it can stay.
   func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
     if let most = maximumByteCount, totals.byteCount > most { return false }
     if let most = maximumAllocatedByteCount, totals.allocatedByteCount > most { return false }
@@ -72,7 +74,7 @@ extension TrimPlan {
 }
 
 extension EntryIndex {
-  /// Takes out the expired entries, and then the others that a plan demands.
+  /// Takes out the expired entries, and then those that a plan demands.
   ///
   /// - Complexity: O(k log n) for k victims.
   package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
@@ -81,10 +83,10 @@ extension EntryIndex {
   }
 }
 
-/// How far a plan has been carried out.
+/// The progress of a plan that is being carried out.
 ///
-/// A plan is carried out in slices, between which whoever waits for the index has it: choosing half
-/// a million victims at once would make every reader wait for half a second.
+/// A plan is carried out in slices, and other threads get at the index between two of them.
+/// Choosing half a million victims at once would make every reader wait for half a second.
 struct TrimCourse: Sendable {
   let plan: TrimPlan
   /// The bytes on disk that the victims so far give back.
@@ -97,14 +99,14 @@ struct TrimCourse: Sendable {
     self.plan = plan
   }
 
-  /// Victims per slice.
-  // 30 to 60 µs for who waits, and the lock itself still costs nothing beside the choosing.
+  /// The number of victims in a slice.
+  // A waiting thread waits for 30 to 60 µs, and the lock still costs nothing beside the choosing.
   static let sliceCount = 64
 }
 
 extension TrimCourse {
   /// Takes the next victims out of an index: the expired ones first, then the least recently used
-  /// as far as the plan demands by what is there now.
+  /// as far as the plan demands, judged by the present totals.
   ///
   /// - Complexity: O(k log n) for k victims.
   mutating func takeSlice(
@@ -126,7 +128,7 @@ extension TrimCourse {
     return (expired, evicted)
   }
 
-  /// The bytes given back until now, or the most that 64 bits hold.
+  /// Returns the bytes given back until now, or the most that 64 bits hold.
   private func sum(_ totals: IndexTotals, _ start: IndexTotals) -> UInt64 {
     let (sum, isHuge) = freed.addingReportingOverflow(
       totals.allocatedByteCount(missingSince: start))
@@ -134,30 +136,31 @@ extension TrimCourse {
   }
 }
 
-/// An entry chosen to go, with what proves that its file is still the one that was chosen.
+/// An entry chosen to go, with the inode and change time that identify its file.
 package struct Victim: Sendable, Hashable {
   let name: EntryName
-  /// Which file was chosen. With the change time, which a use or a store by anyone moves.
+  /// The inode of the file. With the change time, which every use and store moves, it shows whether
+  /// the file is still the one that was chosen.
   let inode: UInt64
   var changeTime: Timestamp
-  /// The sizes it was counted with, for the report and for making it an entry again.
+  /// The sizes that it was counted with, for the report and for making it an entry again.
   let byteCount: UInt64
   let allocatedByteCount: UInt64
   let lastAccess: Timestamp
   let expiry: Timestamp
-  /// What it is counted as.
+  /// The cause that it is counted with.
   var cause = RemovalCause.evicted
 }
 
 extension Victim {
-  /// The same, gone for another cause.
+  /// Returns the same victim with another cause.
   func counted(as cause: RemovalCause) -> Victim {
     var victim = self
     victim.cause = cause
     return victim
   }
 
-  /// An entry that is to go.
+  /// Creates a victim from an entry that is to go.
   init(_ entry: IndexedEntry) {
     self.init(
       name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
