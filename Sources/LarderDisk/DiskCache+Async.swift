@@ -1,11 +1,11 @@
 public import LarderBasics
 
-// The asynchronous spelling of every operation that may touch the disk. Each runs the synchronous
-// one on the cache's own threads and promises the same; a task that is cancelled before the work
+// The asynchronous form of every operation that may touch the disk. Each runs the synchronous one
+// on the cache's own threads and makes the same promises. A task that is cancelled before the work
 // begins gets `.cancelled`.
 
 extension DiskCache {
-  /// Stores a value in place of what was there.
+  /// Stores a value and replaces an older one.
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -30,7 +30,7 @@ extension DiskCache {
     }
   }
 
-  /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
+  /// Stores a value unless there is one. If there is, the store is rejected with `.alreadyPresent`.
   @discardableResult
   public func storeIfAbsent(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -42,7 +42,7 @@ extension DiskCache {
     }
   }
 
-  /// The value stored under a key, nil when there is none that is valid. Counts as a use.
+  /// Returns the value stored under a key; nil if there is none that is valid. Counts as a use.
   public func value(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
@@ -52,8 +52,8 @@ extension DiskCache {
     }
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access, also an expired
-  /// one if that is allowed. Counts as a use.
+  /// Returns the value stored under a key with its extended data, expiry and last access. Returns
+  /// an expired value too if that is allowed. Counts as a use.
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
@@ -83,7 +83,7 @@ extension DiskCache {
     return try await executor.run("contains") { () throws(CacheError) in try self.contains(key) }
   }
 
-  /// What is known of a key's entry without its value, also of an expired one if that is allowed.
+  /// Returns the entry of a key without its value. Returns an expired entry too if that is allowed.
   /// Does not count as a use.
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
@@ -94,24 +94,24 @@ extension DiskCache {
     }
   }
 
-  /// All entries, expired ones included, in the order of their names.
+  /// Returns all entries, including expired ones, in the order of their names.
   public func entries() async throws(CacheError) -> [DiskEntry] {
     try await executor.run("entries") { () throws(CacheError) in try self.entries() }
   }
 
-  /// The bytes of all values together. Waits for the first scan.
+  /// Returns the bytes of all values together. Waits for the first scan.
   public func totalSize() async throws(CacheError) -> Int {
     try await executor.run("totalSize") { () throws(CacheError) in try self.totalSize() }
   }
 
-  /// The bytes that the file system set aside for all values. Waits for the first scan.
+  /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
   public func totalAllocatedSize() async throws(CacheError) -> Int {
     try await executor.run("totalAllocatedSize") { () throws(CacheError) in
       try self.totalAllocatedSize()
     }
   }
 
-  /// The number of entries. Waits for the first scan.
+  /// Returns the number of entries. Waits for the first scan.
   public func count() async throws(CacheError) -> Int {
     try await executor.run("count") { () throws(CacheError) in try self.count() }
   }
@@ -151,7 +151,7 @@ extension DiskCache {
     try await executor.run("trim") { () throws(CacheError) in try self.trim(toCount: count) }
   }
 
-  /// Removes expired entries and those whose last access is longer ago than an age.
+  /// Removes expired entries, and those whose last access was an age ago or earlier.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
     try await executor.run("trim") { () throws(CacheError) in try self.trim(toAge: age) }

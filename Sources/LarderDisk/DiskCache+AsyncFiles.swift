@@ -1,7 +1,8 @@
 public import LarderBasics
 
-// The asynchronous spelling of what works on files and directories as a whole. As in the other
-// file, each runs the synchronous one on the cache's own threads; so do the closures.
+// The asynchronous form of the operations on files and on the whole directory. As in
+// DiskCache+Async.swift, each runs the synchronous one on the cache's own threads, and so do the
+// closures.
 
 extension DiskCache {
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
@@ -16,10 +17,10 @@ extension DiskCache {
     }
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
-  /// a use.
+  /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
+  /// Counts as a use.
   ///
-  /// - Throws: What the closure throws, and `CacheError` as `value(forKey:extending:)` does.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
@@ -31,7 +32,7 @@ extension DiskCache {
     return try outcome.get()
   }
 
-  /// Makes an entry of a file that was edited or made by hand: its content is taken as it is.
+  /// Makes an entry of a file that was edited or made by hand. Its content is not changed.
   public func stamp(
     _ name: String, expiration: Expiration? = nil
   ) async throws(CacheError) -> StampOutcome {
@@ -40,14 +41,15 @@ extension DiskCache {
     }
   }
 
-  /// Starts to remove every value; when this returns, everything older is gone for this process.
+  /// Starts to remove every value. When this returns, reads in this process find none of the older
+  /// values.
   public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
     try await executor.run("removeAll") { () throws(CacheError) in
       try self.removeAllInBackground()
     }
   }
 
-  /// What a walk through the directory counts, without opening a file.
+  /// Counts the contents of the directory by walking through it, without opening a file.
   public func survey() async throws(CacheError) -> DirectorySurvey {
     try await executor.run("survey") { () throws(CacheError) in try self.survey() }
   }
@@ -63,15 +65,15 @@ extension DiskCache {
   }
 }
 
-// The asynchronous spellings of what selects entries; see DiskCache+Async.swift.
+// The asynchronous form of the operations that select entries; see DiskCache+Async.swift.
 
 extension DiskCache {
-  /// All entries, expired ones included, in an order.
+  /// Returns all entries, including expired ones, in an order.
   public func entries(order: DiskEntry.Order) async throws(CacheError) -> [DiskEntry] {
     try await executor.run("entries") { () throws(CacheError) in try self.entries(order: order) }
   }
 
-  /// The keys of all entries whose files say them, the least recently used first.
+  /// Returns the keys of all entries whose files record them, the least recently used first.
   public func keys() async throws(CacheError) -> [CacheKey] {
     try await executor.run("keys") { () throws(CacheError) in try self.keys() }
   }
@@ -86,7 +88,7 @@ extension DiskCache {
     try await contains(key)
   }
 
-  /// Removes a value and returns it; nil when there was none that is valid.
+  /// Removes a value and returns it; nil if there was none that is valid.
   @discardableResult
   public func removeValue(
     forKey key: some CacheKeyConvertible
@@ -97,7 +99,7 @@ extension DiskCache {
     }
   }
 
-  /// Removes the entries that a closure chooses, expired ones included, and waits for the end.
+  /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
   @discardableResult
   public func removeAll(
     where isChosen: @escaping @Sendable (DiskEntry) -> Bool

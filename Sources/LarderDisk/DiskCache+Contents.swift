@@ -2,8 +2,8 @@ public import LarderBasics
 import LarderSystem
 
 extension DiskCache {
-  /// The bytes of all values together. Waits for the first scan; expired entries that have not been
-  /// swept count.
+  /// Returns the bytes of all values together. Waits for the first scan. Counts expired entries
+  /// that have not been swept.
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
@@ -11,9 +11,9 @@ extension DiskCache {
     try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
   }
 
-  /// The bytes that the file system set aside for all values. Waits for the first scan.
+  /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
   ///
-  /// Whole blocks, as `du` counts them, attributes outside of the inode included.
+  /// Counts whole blocks, as `du` does, including attributes outside of the inode.
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
@@ -21,9 +21,9 @@ extension DiskCache {
     try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
   }
 
-  /// The number of entries. Waits for the first scan.
+  /// Returns the number of entries. Waits for the first scan.
   ///
-  /// Expired entries that have not been swept count.
+  /// Counts expired entries that have not been swept.
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
@@ -31,7 +31,7 @@ extension DiskCache {
     try scanned("count") { $0.index.count }
   }
 
-  /// Asks the engine's state when the index is complete, under its lock.
+  /// Reads the engine's state under its lock once the index is complete.
   private func scanned<Result: Sendable>(
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
@@ -40,25 +40,25 @@ extension DiskCache {
     return engine.withState { body($0) }
   }
 
-  /// The path of the file that holds, or would hold, the value of a key.
+  /// Returns the path of the file that holds, or would hold, the value of a key.
   ///
-  /// By the name alone: nothing is looked up, and the cache may be closed.
+  /// The path follows from the key alone: nothing is looked up, and the cache may be closed.
   ///
   /// - Complexity: O(bytes of the key), for its digest.
   public func path(forKey key: some CacheKeyConvertible) -> String {
     "\(directory)/\(subject(key).name)"
   }
 
-  /// What is known of a key's entry without its value; nil where a read would find none. Does not
-  /// count as a use.
+  /// Returns the entry of a key without its value; nil if a read would find none. Does not count as
+  /// a use.
   ///
-  /// Of a value that waits to be written it tells what its file will say; nothing is set aside for
-  /// it yet, and `allocatedByteCount` is 0.
+  /// For a value that waits to be written it returns the entry that its file will be;
+  /// `allocatedByteCount` is 0, because no blocks are set aside yet.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - allowingExpired: Whether an expired entry is told of too, for as long as its file is there.
-  ///     The default is false.
+  ///   - key: The key of the value.
+  ///   - allowingExpired: Whether an expired entry is returned too, for as long as its file is
+  ///     there. The default is false.
   /// - Complexity: O(1): reads status and attributes, not the content.
   /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
   public func entry(
@@ -77,8 +77,8 @@ extension DiskCache {
     }
   }
 
-  /// All entries, expired ones included, in the order of their names, as of a walk through the
-  /// directory now. Does not count as use. One that cannot be opened is among them, with
+  /// Returns all entries, including expired ones, in the order of their names, as of a walk through
+  /// the directory now. Does not count as use. An entry that cannot be opened is included, with
   /// `isReadable` false.
   ///
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -88,7 +88,7 @@ extension DiskCache {
     try checkUsable("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      // An entry may go between the walk and the look at it; it is left out then.
+      // An entry that is removed between the walk and the look at it is left out.
       for name in try engine.names().sorted() {
         if let entry = DiskEntry(try engine.look(at: name)) { entries.append(entry) }
       }
@@ -96,10 +96,10 @@ extension DiskCache {
     }
   }
 
-  /// What a walk through the directory counts, without opening a file.
+  /// Counts the contents of the directory by walking through it, without opening a file.
   ///
-  /// Whatever the index knows: this is the directory as an outsider sees it, so that entries which
-  /// this process has taken out and whose files are still there count.
+  /// The counts are of the files on the disk and not of the index. They include entries that this
+  /// process has removed from its index and whose files are still there.
   ///
   /// - Complexity: O(n), with one system call per name.
   /// - Throws: `CacheError`, as `entries()` does.
@@ -108,19 +108,19 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
   }
 
-  /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
-  /// One that cannot be read is not damaged, and stays.
-  /// So does a sparse file of more bytes than the process could hold, which is not read to its end.
+  /// Compares every entry with its hash and name, and removes the damaged ones if asked to. An
+  /// entry that cannot be read is not damaged and stays, as does a sparse file of more bytes than
+  /// the process could hold, which is not read to its end.
   ///
   /// - Parameters:
   ///   - repairs: Whether damaged entries are removed. The default is false.
-  ///   - progress: Is told after each entry how many of how many are done.
+  ///   - progress: Is called after each entry with the number of entries that are done and of all.
   ///
-  /// Reads what every reader would, whether it was checked before or not. Nothing counts as use.
+  /// Reads every entry's content, even if it was checked before. Does not count as use.
   ///
   /// - Throws: `CacheError`: `.readOnly` for repairs in a cache that only reads;
   ///   `.resourcesExhausted`; `.closed`, `.forked`, `.io`.
-  /// - Complexity: O(bytes of all values), in constant memory but for the names.
+  /// - Complexity: O(bytes of all values), in constant memory except for the names.
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
@@ -132,7 +132,7 @@ extension DiskCache {
 }
 
 extension DiskEntry {
-  /// What a look at a name shows; nil for no entry.
+  /// Makes an entry from a look at a name; nil if it shows none.
   init?(_ look: DiskEngine.EntryLook) {
     switch look {
     case .readable(let inspection): self.init(inspection)
@@ -152,7 +152,7 @@ extension DiskEntry {
 
   init(_ inspection: DiskEngine.Inspection) {
     let expiry = inspection.status.modification.asExpiry
-    // A digest proves a key and does not tell it.
+    // A digest proves a key but does not contain it.
     var key: CacheKey?
     if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
     self.init(

@@ -3,13 +3,13 @@ import LarderDigest
 import LarderSystem
 
 extension EntryName {
-  /// The name of a key's entry.
+  /// Makes the name of a key's entry.
   package init(_ key: CacheKey, fileExtension: FileExtension = .none) {
     self.init(
       digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
   }
 
-  /// Reads a file's name; nil when it is not that of an entry.
+  /// Reads a file's name; nil if it is not an entry's.
   package init?(_ text: some Collection<UInt8>) {
     guard text.count <= FileName.maximumCount, !text.contains(0) else { return nil }
     var name = FileName()
@@ -19,20 +19,22 @@ extension EntryName {
 }
 
 extension DiskCache {
-  /// The names of the files that hold values of keys, whatever extension they have: for each key
-  /// the one without extension alone if it is there, and otherwise all that are, sorted.
+  /// Returns the names of the files that hold values of keys, with any extension. For each key that
+  /// is the name without extension alone if there is such a file, and otherwise all names with an
+  /// extension, sorted.
   ///
-  /// - Complexity: One system call a key, and one walk through the directory's names if any of the
-  ///   keys has no file without extension.
+  /// - Complexity: One system call per key, and one walk through the directory's names if any of
+  ///   the keys has no file without extension.
   ///
-  /// For the tool, where a key is typed without the extension that a program gave it.
+  /// For the tool, in which a key is typed without the extension that a program gave it.
   package func names(forKeys keys: [CacheKey]) throws(CacheError) -> [[EntryName]] {
     try checkUsable("names")
     engine.followReplacement()
     let bare = keys.map { EntryName($0) }
     do throws(Errno) {
       var found: [EntryName: [EntryName]] = [:]
-      // The bare name first: it takes one call, and where all are found no walk is made.
+      // The bare name is tried first, because it takes one call. If all bare names are found, no
+      // walk is made.
       for name in bare where try engine.hasFile(name) { found[name] = [name] }
       let missing = Set(bare.filter { found[$0] == nil }.map(\.digest))
       if !missing.isEmpty {
@@ -46,7 +48,7 @@ extension DiskCache {
     }
   }
 
-  /// The names of all entries, sorted, as of a walk through the directory now.
+  /// Returns the names of all entries, sorted, as of a walk through the directory now.
   ///
   /// - Complexity: O(n log n) with one call of `fstatat` per name.
   package func names() throws(CacheError) -> [EntryName] {
@@ -57,11 +59,11 @@ extension DiskCache {
   /// The extension that this cache's names have.
   package var ownExtension: FileExtension { fileExtension }
 
-  /// Removes the file of a name, whatever extension it has.
+  /// Removes the file of a name, with any extension.
   ///
-  /// - Returns: The bytes of its value; nil when there was none.
+  /// - Returns: The bytes of its value; nil if there was none.
   ///
-  /// The bytes are asked for before, so that a store between the two is counted with the older
+  /// The length is read before the removal, so a store between the two is counted with the older
   /// length.
   package func remove(_ name: EntryName) throws(CacheError) -> Int? {
     try checkUsable("remove")
@@ -70,7 +72,7 @@ extension DiskCache {
     return try engine.remove(name, cause: .explicit) ? byteCount : nil
   }
 
-  /// The path of the file of a name.
+  /// Returns the path of the file of a name.
   package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
 }
 
@@ -84,7 +86,7 @@ extension DiskEngine {
     }
   }
 
-  /// The names with any of the digests, as of a walk through the directory now.
+  /// Returns the names with any of the digests, as of a walk through the directory now.
   fileprivate func names(ofDigests digests: Set<MD5Digest>) throws(Errno) -> [EntryName] {
     let stream = try DirectoryStream(location.handle.reopen())
     var names: [EntryName] = []
@@ -95,7 +97,7 @@ extension DiskEngine {
     return names
   }
 
-  /// The bytes of the file of a name, 0 where there is none.
+  /// Returns the bytes of the file of a name; 0 if there is none.
   func byteCount(of name: EntryName) throws(CacheError) -> Int {
     do throws(Errno) {
       return Int(try location.handle.status(of: name.fileName).byteCount)
@@ -108,8 +110,8 @@ extension DiskEngine {
 }
 
 extension DiskCache {
-  /// What is known of the entry of a name, expired or not, whether a read would serve it or not;
-  /// nil where there is no file that can be an entry. Does not count as a use.
+  /// Returns the entry of a name, even if it has expired or a read would not serve it; nil if there
+  /// is no file that can be an entry. Does not count as a use.
   ///
   /// - Complexity: O(1): reads status and attributes, not the content.
   package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
@@ -118,8 +120,8 @@ extension DiskCache {
     return DiskEntry(try engine.look(at: name))
   }
 
-  /// The hash of the content of a name's file, whatever its attribute says; nil where there is none
-  /// that can be an entry or that can be read. Does not count as a use.
+  /// Returns the hash of the content of a name's file, computed and not taken from its attribute;
+  /// nil if there is no file that can be an entry and be read. Does not count as a use.
   ///
   /// For comparing two directories: equal hashes of equal lengths count as equal contents.
   ///

@@ -1,16 +1,16 @@
 package import LarderBasics
 
-/// A removal of many entries, by what is left afterwards.
+/// A goal of a removal of many entries: the entries that are left afterwards.
 package enum TrimGoal: Sendable, Hashable {
-  /// What has not expired.
+  /// The entries that have not expired.
   case living
   /// At most this many bytes.
   case size(Int)
   /// At most this many entries.
   case count(Int)
-  /// What was used since a time ago.
+  /// The entries whose last use is less than an age ago.
   case age(Duration)
-  /// Nothing.
+  /// No entries.
   case nothing
 }
 
@@ -26,8 +26,8 @@ extension DiskCache {
     }
   }
 
-  /// What a trim to a goal would remove if it ran now. Changes nothing, so that a cache that only
-  /// reads can answer; waits for the first scan.
+  /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
+  /// works for a cache that only reads. Waits for the first scan.
   package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
     let (expired, evicted) = try victims(goal)
     var removal = BulkRemoval()
@@ -35,8 +35,8 @@ extension DiskCache {
     return removal
   }
 
-  /// The names of what a trim to a goal would remove if it ran now, in the order in which they
-  /// would go.
+  /// Returns the names of the entries that a trim to a goal would remove if it ran now, in the
+  /// order of their removal.
   package func names(takenBy goal: TrimGoal) throws(CacheError) -> (
     expired: [EntryName], evicted: [EntryName]
   ) {
@@ -50,13 +50,13 @@ extension DiskCache {
     try checkUsable("preview")
     try engine.waitForScan()
     let plan = plan(for: goal)
-    // A copy of the index is made to be trimmed in the place of the real one.
-    // Chunks are shared until they are written to: only those that the victims touch are copied.
+    // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
+    // those that the victims touch are copied.
     var index = engine.withState { $0.index }
     return index.take(plan)
   }
 
-  /// The same plans as the removals make, so that the answer is that of the real run.
+  /// Makes the same plan as the removal itself does.
   private func plan(for goal: TrimGoal) -> TrimPlan {
     var plan = TrimPlan(now: engine.now, protected: nil)
     switch goal {

@@ -2,7 +2,7 @@ public import LarderBasics
 package import LarderSystem
 
 extension DiskCache {
-  /// The value stored under a key, nil when there is none that is valid.
+  /// Returns the value stored under a key; nil if there is none that is valid.
   ///
   /// Counts as a use: the entry moves to the end of the order of eviction and its expiry is
   /// extended, as configured unless `extending` says otherwise.
@@ -21,16 +21,16 @@ extension DiskCache {
     return found.bytes
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access, all read from
-  /// one open file. Counts as a use.
+  /// Returns the value stored under a key with its extended data, expiry and last access, all read
+  /// from one open file. Counts as a use.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - extending: What the read does to the expiry; as configured when nil. A read that allows
-  ///     expired values extends nothing.
-  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file is there:
-  ///     at least for the configured `expiredGrace`, unless a limit needs its room. The default is
-  ///     false.
+  ///   - key: The key of the value.
+  ///   - extending: The extension of the expiry by the read; the configured one if nil. A read that
+  ///     allows expired values extends nothing.
+  ///   - allowingExpired: Whether an expired value is returned too, for as long as its file is
+  ///     there: at least for the configured `expiredGrace`, unless a limit needs its room. The
+  ///     default is false.
   /// - Throws: `CacheError`, as `value(forKey:extending:)` does.
   /// - Complexity: O(bytes).
   public func read(
@@ -48,15 +48,15 @@ extension DiskCache {
       hasExpired: allowingExpired && engine.hasExpired(found.expiry, at: engine.now))
   }
 
-  /// Lends the open file of a value, which stays readable whatever happens to the entry. Counts as
-  /// a use.
+  /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
+  /// Counts as a use.
   ///
-  /// The content is checked before the closure runs, the first time that this process meets the
-  /// file; it is not held in memory.
+  /// The content is checked before the closure runs, the first time that this process reads the
+  /// file. It is not held in memory.
   ///
-  /// - Returns: What the closure returns; nil, without it being called, on a miss.
-  /// - Throws: What the closure throws, and `CacheError` as `value(forKey:extending:)` does.
-  /// - Complexity: O(bytes) the first time that this process meets the file, else O(1).
+  /// - Returns: The closure's result; nil, without calling it, on a miss.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes) the first time that this process reads the file, else O(1).
   public func withFile<Result: ~Copyable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: (borrowing EntryFile) throws -> Result
@@ -71,8 +71,8 @@ extension DiskCache {
     return try body(EntryFile(file, byteCount: byteCount))
   }
 
-  /// Whether a read would find a value, as far as that shows without reading the content. Does not
-  /// count as a use.
+  /// Whether a read would find a value, as far as status and attributes show. Does not count as a
+  /// use.
   ///
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
@@ -89,7 +89,7 @@ extension DiskCache {
 }
 
 extension DiskEngine.Found {
-  /// Moves the descriptor out of what was found, which ends here.
+  /// Moves the descriptor out of the result, which is consumed.
   package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
 }
 
@@ -104,34 +104,37 @@ public struct EntryFile: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// Throws `.resourcesExhausted` for what a read of the value would not hold in memory.
+  /// Throws `.resourcesExhausted` if the value is too long for the memory.
   ///
-  /// A sparse file claims any length, and asking for that much memory ends the process.
+  /// A sparse file can have any length, and asking for that much memory would end the process.
   package func checkFitsInMemory() throws(CacheError) {
     guard SystemEnvironment.mayHold(UInt64(byteCount)) else {
       throw CacheError(errno: .noMemory, operation: "read")
     }
   }
 
-  /// The descriptor's number, open for reading until the closure that was lent it returns.
+  /// The descriptor's number. It is open for reading until the closure that was lent the file
+  /// returns.
   public var descriptor: Int32 { file.rawValue }
 
   /// Reads on until a span is full.
   ///
-  /// - Throws: `CacheError` with `.io` when the file ends before: somebody has cut it short.
+  /// - Throws: `CacheError` with `.io` if the file ends earlier, because another process has cut it
+  ///   short.
   /// - Complexity: O(bytes).
   public func read(into span: inout MutableRawSpan) throws(CacheError) {
     do throws(Errno) {
-      // EIO for want of a better number: the file was whole when it was opened.
+      // EIO, because no error number says that the file was whole when it was opened.
       guard try file.read(into: &span) == span.byteCount else { throw .ioError }
     } catch {
       throw CacheError(errno: error, operation: "read")
     }
   }
 
-  /// Reads on into an array's whole length and returns how many bytes came, 0 at the end.
+  /// Reads on into the whole length of an array, and returns the number of bytes read; 0 at the
+  /// end.
   ///
-  /// - Throws: `CacheError`: `.io` and what else reading met.
+  /// - Throws: `CacheError`: `.io` and other errors of reading.
   /// - Complexity: O(bytes).
   public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
     do throws(Errno) {

@@ -3,8 +3,8 @@ public import LarderBasics
 extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
   ///
-  /// Removes nothing that is foreign, whatever its name. Where the directory is durable, the
-  /// absence of the value is on the disk when this returns, also if another process removed it.
+  /// Removes no foreign file, whatever its name. If the directory is durable, the absence of the
+  /// value is on the disk when this returns, even if another process removed it.
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied`, `.closed`, `.forked`, `.io`.
   @discardableResult
@@ -15,21 +15,21 @@ extension DiskCache {
     }
   }
 
-  /// Removes every entry and waits for the end; what others use or store meanwhile may stay. Goes
-  /// on past a failure.
+  /// Removes every entry and waits for the end. Entries that other processes use or store meanwhile
+  /// may stay. Goes on past a failure.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     let progress = try removeAllInBackground()
     return try engine.countingErrors { () throws(CacheError) in try progress.wait() }
   }
 
-  /// Starts to remove every entry: for this process everything older is gone and totals are 0 when
-  /// this returns.
+  /// Starts to remove every entry. When this returns, reads in this process find none of the older
+  /// values and totals are 0.
   ///
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and why a directory that was put in
-  ///   the place of this one may not be used. That the directory cannot be read is found later, and
-  ///   thrown by `RemovalProgress.wait()`.
-  /// - Complexity: O(n) in memory; the files go in the background.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the reason for which a
+  ///   directory that has replaced this one may not be used. A failure to read the directory is
+  ///   found later and thrown by `RemovalProgress.wait()`.
+  /// - Complexity: O(n) in memory; the files are removed in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     return try engine.startClearing()
@@ -50,8 +50,8 @@ extension DiskCache {
   /// Removes expired entries, then the least recently used, until the values take at most this many
   /// bytes, by the configured measure.
   ///
-  /// Waits for the first scan, and for the files to be gone. What somebody used or replaced in the
-  /// meantime stays and counts as failed or as gone. A negative number traps.
+  /// Waits for the first scan, and for the files to be gone. An entry that is used or replaced
+  /// meanwhile stays and is not counted. A negative number traps.
   ///
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   /// - Complexity: O(k log n) for k removed ones.

@@ -6,15 +6,15 @@ extension DiskEntry {
   public enum Order: Sendable, Hashable {
     /// By the names of the files.
     case name
-    /// By the last use, the least recent first, and by name among equals. Uses that have not reached
-    /// the disk count.
+    /// By the last use, the least recent first, and by name among equals. Uses that have not
+    /// reached the disk count.
     case use
   }
 }
 
 extension DiskCache {
-  /// All entries, expired ones included, as of a walk through the directory now. Does not count as
-  /// use.
+  /// Returns all entries, including expired ones, as of a walk through the directory now. Does not
+  /// count as use.
   ///
   /// - Throws: `CacheError`, as `entries()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -25,11 +25,11 @@ extension DiskCache {
       .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
   }
 
-  /// The keys of all entries whose files say them, the least recently used first, expired ones
-  /// included. Does not count as use.
+  /// Returns the keys of all entries whose files record them, including expired ones, the least
+  /// recently used first. Does not count as use.
   ///
-  /// A file says its key where the configuration's `recordKeys` is `.always` and the key has at most
-  /// 2,000 bytes.
+  /// A file records its key if the configuration's `recordKeys` is `.always` and the key has at
+  /// most 2,000 bytes.
   ///
   /// - Throws: `CacheError`, as `entries()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -53,13 +53,13 @@ extension DiskCache {
     try contains(key)
   }
 
-  /// Removes a value and returns it; nil when there was none that is valid.
+  /// Removes a value and returns it; nil if there was none that is valid.
   ///
-  /// What is returned is what was removed: no store of this process comes between. Counts neither as a
-  /// hit nor as a miss.
+  /// The returned value is the removed one, because no store of this process comes between. Counts
+  /// neither as a hit nor as a miss.
   ///
-  /// - Throws: `CacheError`, as `remove(forKey:)` does; a value that cannot be read is removed all the
-  ///   same.
+  /// - Throws: `CacheError`, as `remove(forKey:)` does. A value that cannot be read is removed all
+  ///   the same.
   /// - Complexity: O(bytes).
   @discardableResult
   public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> [UInt8]? {
@@ -68,18 +68,19 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.take(subject) }
   }
 
-  /// Removes the entries that a closure chooses, expired ones included, and waits for the end.
+  /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
   ///
   /// ```swift
   /// try cache.removeAll { $0.byteCount > 1 << 20 }
   /// ```
   ///
-  /// An entry that is used, changed or stored anew after the closure was asked stays, and counts
-  /// nowhere. Goes on past a failure.
+  /// An entry that is used, changed or stored anew after the closure was called for it stays and is
+  /// not counted. Goes on past a failure.
   ///
   /// - Parameter isChosen: Is called for each entry, in the order of their names and without any
   ///   lock.
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and why the directory cannot be read.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the error of reading the
+  ///   directory.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeAll(
@@ -91,10 +92,10 @@ extension DiskCache {
     }
   }
 
-  /// Removes all variants of something that has a key, and the value of that key itself: every key
-  /// that `CacheKey(_:variant:)` or `CacheKey(joining:)` makes of it and more parts.
+  /// Removes the value of a key and of all its variants, which are all keys that
+  /// `CacheKey(_:variant:)` or `CacheKey(joining:)` makes of it and more parts.
   ///
-  /// Entries whose files do not say their keys stay; see `keys()`.
+  /// Entries whose files do not record their keys stay; see `keys()`.
   ///
   /// - Throws: `CacheError`, as `removeAll(where:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -106,7 +107,7 @@ extension DiskCache {
 }
 
 extension CacheKey {
-  /// Whether a key is another one, or joined from it and more parts.
+  /// Whether this key is the base, or joined from it and more parts.
   func isVariant(of base: CacheKey) -> Bool {
     let (bytes, start) = (bytes, base.bytes)
     guard bytes.starts(with: start) else { return false }
@@ -115,7 +116,7 @@ extension CacheKey {
 }
 
 extension DiskEngine {
-  /// The last use of an entry, of which the disk may not know yet.
+  /// Returns the last use of an entry, even if it has not reached the disk.
   fileprivate func lastUse(of entry: DiskEntry) -> Timestamp {
     guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
     let used = withState { state in
@@ -129,7 +130,7 @@ extension DiskEngine {
     var bytes: [UInt8]?
     var isRead = false
     _ = try remove(subject.name, key: subject.key, cause: .explicit) {
-      // Once: this runs after the removal too.
+      // Only once, because this runs after the removal too.
       if !isRead { bytes = bytesOfHeld(subject) }
       isRead = true
       tellObservers(subject, except: nil)
@@ -137,10 +138,10 @@ extension DiskEngine {
     return bytes
   }
 
-  /// The value of a key whose name is held; nil where it cannot be read.
+  /// Returns the value of a key whose name is held; nil if it cannot be read.
   ///
-  /// Not by `find`, which has a damaged file removed: without a thread for that it would wait here
-  /// for the name that this thread holds.
+  /// Does not use `find`, which has a damaged file removed in the background. If the system has no
+  /// thread left, the removal would run here and wait for the name that this thread holds.
   private func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     if let value = pending(subject.name) {
       return value.isServed(to: subject.key, at: now) ? value.write.bytes : nil
@@ -192,12 +193,12 @@ extension DiskEngine {
 
   /// Removes the file of a name if it is still the one that was judged.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether it was removed.
   private func remove(
     _ name: EntryName, judgedBy status: FileStatus, key: CacheKey?
   ) throws(Errno) -> Bool {
     try changing(name) { () throws(Errno) in
-      // A value that waits to be written has come since.
+      // A value that waits to be written was accepted since.
       if pending(name) != nil || withState({ $0.hidesFile(named: name) || $0.phase.isEnding }) {
         return false
       }
@@ -216,16 +217,16 @@ extension DiskEngine {
     }
   }
 
-  /// Tells the memory tiers, and loads that are going on, of a value that is gone.
+  /// Tells the memory tiers and running loads of a value that is gone.
   private func tellObservers(ofRemoved name: EntryName, _ key: CacheKey?) {
-    // Untrusted: the file's word decides nothing but whose value leaves memory.
+    // The key is the file's and untrusted. It decides only which value leaves memory.
     if let key { tellObservers(Subject(key: key, name: name), except: nil) }
     tellObservers(ofFiles: [name])
   }
 }
 
 extension DiskEngine.EntryLook {
-  /// The status of the file, where the system told it.
+  /// The status of the file, if it could be read.
   fileprivate var status: FileStatus? {
     switch self {
     case .readable(let inspection): inspection.status

@@ -1,10 +1,10 @@
 public import LarderBasics
 public import LarderSystem
 
-/// What stamping the file of a name came to.
+/// The outcome of stamping the file of a name.
 @nonexhaustive
 public enum StampOutcome: Sendable, Hashable {
-  /// The file is an entry again, or still, until a point in time; nil for never.
+  /// The file is an entry and valid until a point in time; nil for no expiry.
   case stamped(expiry: Timestamp?)
   /// There is no file of that name that can be an entry.
   case absent
@@ -15,21 +15,22 @@ public enum StampOutcome: Sendable, Hashable {
 extension DiskCache {
   /// Gives an entry another expiry, counted from now, without writing its content.
   ///
-  /// Counts as a use. Changes both stamps and the lifetime on record; the value, its extended data
-  /// and its hash stay. Earlier or later than before, the expiry is what `expiration` says;
-  /// `.expired` ends the value's validity now and leaves its file until it is swept.
+  /// Counts as a use. Changes both stamps and the recorded lifetime; the value, its extended data
+  /// and its hash stay. The new expiry may be earlier or later than before. `.expired` ends the
+  /// value's validity now and leaves its file until it is swept.
   ///
-  /// Of several processes that stamp at once the last wins. A value that is replaced at this moment
-  /// by another process keeps its own expiry.
+  /// If several processes stamp at once, the last one wins. A value that another process stores at
+  /// this moment keeps its own expiry.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - expiration: How long the value is valid from now; the configured time when nil.
+  ///   - key: The key of the value.
+  ///   - expiration: The time for which the value is valid from now; the configured one if nil.
   ///   - allowingExpired: Whether an expired value that is still there becomes valid again. The
   ///     default is false.
-  /// - Returns: Whether there was a value. `false` for one that is absent, expired or another key's.
-  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied` for a file of another user, `.closed`,
-  ///   `.forked`, `.io`.
+  /// - Returns: Whether there was a value. `false` for one that is absent, expired or another
+  ///   key's.
+  /// - Throws: `CacheError`: `.readOnly`, `.permissionDenied` for a file of another user,
+  ///   `.closed`, `.forked`, `.io`.
   /// - Complexity: O(1); a value that waits to be written is written first, in O(bytes).
   @discardableResult
   public func touch(
@@ -42,17 +43,17 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.touch(request) }
   }
 
-  /// Makes an entry of a file that was edited or made by hand: its content is taken as it is.
+  /// Makes an entry of a file that was edited or made by hand. Its content is not changed.
   ///
-  /// The file gets a fresh hash and both stamps: the last access is now, and the expiry follows
-  /// from `expiration`; when that is nil, from the lifetime on record, or else from the configured
-  /// one. A fixed expiry on record stays if it is not past. The key on record stays unless it does
-  /// not belong to the name; extended data stays. Content that somebody is writing at this moment
-  /// is read again until it holds still.
+  /// The file gets a new hash and both stamps. The last access is now. The expiry follows from
+  /// `expiration`; if that is nil, from the recorded lifetime, or else from the configured one. A
+  /// recorded fixed expiry stays if it is not past. The recorded key stays unless it does not
+  /// belong to the name. Extended data stays. If the content is being written at this moment, it is
+  /// read again until it no longer changes.
   ///
   /// - Parameters:
   ///   - name: The file's name in the directory.
-  ///   - expiration: How long the entry is valid from now; see above when nil.
+  ///   - expiration: The time for which the entry is valid from now; see above for nil.
   /// - Throws: `CacheError`: `.invalidArgument` for a name that no entry has, `.readOnly`,
   ///   `.permissionDenied`, `.closed`, `.forked`, `.io`; `.resourcesExhausted` for a sparse file of
   ///   more bytes than the process could hold.

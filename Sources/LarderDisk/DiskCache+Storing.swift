@@ -4,14 +4,14 @@ import LarderSystem
 extension DiskCache {
   /// Stores a value in place of what was there.
   ///
-  /// A reader in any thread or process sees the old value, the new one, or none; never a part.
-  /// Rejected or failed, the old value is removed where that is possible; where it is not, and where
-  /// the store was refused before it began, the error says `oldValueRemains`.
+  /// A reader in any thread or process sees the old value, the new one, or none; never a part. If
+  /// the store is rejected or fails, the old value is removed if possible. If it cannot be removed,
+  /// or the store was refused before it began, the error says `oldValueRemains`.
   ///
   /// - Parameters:
-  ///   - value: The bytes to keep.
-  ///   - key: What they are found by.
-  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - value: The bytes of the value.
+  ///   - key: The key of the value.
+  ///   - expiration: The time for which the value is valid; the configured one if nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value, such as an ETag.
   /// - Throws: `CacheError`: `.noSpace` when an eviction did not help, `.readOnly`,
   ///   `.extendedDataUnsupported`, `.invalidArgument` for more extended data, `.nameOccupied`,
@@ -39,16 +39,15 @@ extension DiskCache {
     try store(value.span, forKey: key, expiration: expiration, extendedData: extendedData)
   }
 
-  /// Stores a value unless there is one; then it is rejected with `.alreadyPresent`.
+  /// Stores a value unless there is one. If there is, the store is rejected with `.alreadyPresent`.
   ///
-  /// Of several processes that try at once, one stores.
+  /// If several processes try at once, one of them stores.
   ///
-  /// What is there and could not be read as a value, such as an expired or a damaged file, is
-  /// replaced.
+  /// A file that cannot be read as a value, such as an expired or a damaged one, is replaced.
   ///
-  /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does; a failure removes
-  ///   nothing, and says `oldValueRemains`.
-  /// - Complexity: O(bytes), also of a value that is there and was not checked yet.
+  /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does. A failure removes
+  ///   nothing and says `oldValueRemains`.
+  /// - Complexity: O(bytes), including those of a present value that was not checked yet.
   @discardableResult
   public func storeIfAbsent(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -65,8 +64,8 @@ extension DiskCache {
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
   ///
-  /// The value becomes visible when the closure returns, and not at all if it throws: then this
-  /// throws `.callerFailed`, or the closure's own `CacheError`.
+  /// The value becomes visible when the closure returns. It never does if the closure throws; this
+  /// then throws `.callerFailed`, or the closure's own `CacheError`.
   ///
   /// - Complexity: O(bytes), in the memory of a piece.
   @discardableResult
@@ -81,17 +80,17 @@ extension DiskCache {
 
   /// Stores the content of a file, which stays where it is.
   ///
-  /// Where the file system can, the entry shares the file's blocks until one of the two changes
-  /// (XFS and btrfs, on the same file system), or the kernel copies them; else they are copied in
+  /// If the file system can, the entry shares the file's blocks until one of the two changes (XFS
+  /// and btrfs, on the same file system), or the kernel copies them. Otherwise they are copied in
   /// pieces. The content is read once in any case, for its hash.
   ///
   /// - Parameters:
-  ///   - path: The regular file to copy; links are followed.
-  ///   - key: What the value is found by.
-  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - path: The regular file to copy. Links are followed.
+  ///   - key: The key of the value.
+  ///   - expiration: The time for which the value is valid; the configured one if nil.
   ///   - extendedData: Up to 1,024 bytes kept beside the value.
-  /// - Throws: `CacheError`, as the store of a span does; with the file's path when that cannot be
-  ///   opened or read.
+  /// - Throws: `CacheError`, as the store of a span does; with the file's path if that file cannot
+  ///   be opened or read.
   /// - Complexity: O(bytes), in the memory of a piece.
   @discardableResult
   public func store(
@@ -103,12 +102,12 @@ extension DiskCache {
     }
   }
 
-  /// Opens a file that is to be stored.
+  /// Opens a file whose content is to be stored.
   private func source(_ path: String) throws(CacheError) -> FileDescriptor {
     do throws(Errno) {
       let file = try FileDescriptor.open(source: path, faults: engine.configuration.faults)
-      // What is no regular file has no length and no beginning to go back to; a directory opens, and
-      // only the read would fail.
+      // Other files than regular ones have no length and cannot be rewound. A directory can be
+      // opened, and only the read would fail.
       let status = try file.status()
       if status.isDirectory { throw .isDirectory }
       guard status.isRegular else { throw .invalidArgument }
@@ -124,7 +123,7 @@ extension DiskCache {
     try engine.checkWritable(operation)
   }
 
-  /// Throws if nothing may be stored; the error says that what was to be replaced is still there.
+  /// Throws if nothing may be stored. The error says that the older value is still there.
   package func checkStorable() throws(CacheError) {
     do throws(CacheError) {
       try checkWritable("store")

@@ -1,11 +1,11 @@
 public import LarderBasics
 public import LarderSystem
 
-/// What is known of one entry without its value.
+/// An entry without its value.
 public struct DiskEntry: Sendable, Hashable {
   /// The file's name.
   public let name: String
-  /// The key, if the file says it. Untrusted text: escape it before showing it to anyone.
+  /// The key, if the file records it. It is untrusted text, so escape it before showing it.
   public let key: CacheKey?
   /// The bytes of the value.
   public let byteCount: Int
@@ -15,34 +15,34 @@ public struct DiskEntry: Sendable, Hashable {
   public let lastAccess: Timestamp
   /// The expiry on disk, nil for never.
   public let expiry: Timestamp?
-  /// What an extending access does to the expiry, nil when the file does not say.
+  /// The behaviour of the expiry at an extending access; nil if the file does not record it.
   public let lifetime: RecordedLifetime?
   /// The caller's own data beside the value, empty when there is none.
   public let extendedData: [UInt8]
-  /// Whether the file can be opened. If not, its name and status are all that is known, and where
-  /// the system does not tell the status either, the length is 0.
+  /// Whether the file can be opened. If not, only its name and status are known. If the status
+  /// cannot be read either, the length is 0.
   public internal(set) var isReadable = true
 
   /// Whether the entry has expired at a point in time.
   ///
-  /// The expiry itself counts as past: an entry that expires now has expired.
+  /// The expiry itself counts as past, so an entry that expires now has expired.
   public func isExpired(at now: Timestamp) -> Bool {
     expiry.map { $0 <= now } ?? false
   }
 }
 
-/// How the expiry of an entry on disk behaves.
+/// The behaviour of the expiry of an entry on disk.
 public enum RecordedLifetime: Sendable, Hashable {
   /// An extending access moves it to this many seconds later.
   case seconds(Int)
-  /// There is none.
+  /// The entry does not expire.
   case never
-  /// It was given as a date and stays.
+  /// The expiry was given as a date and stays.
   case fixed
 }
 
 extension RecordedLifetime {
-  /// Nil where nothing is recorded.
+  /// Converts a lifetime; nil if none is recorded.
   init?(_ lifetime: Lifetime) {
     switch lifetime {
     case .seconds(let count): self = .seconds(Int(count))
@@ -53,25 +53,24 @@ extension RecordedLifetime {
   }
 }
 
-/// A value and what was read with it from one open file.
+/// A value with the facts that were read with it from one open file.
 public struct DiskValue: Sendable, Hashable {
   /// The value's bytes.
   public let bytes: [UInt8]
   /// The caller's own data beside the value, empty when there is none.
   public let extendedData: [UInt8]
-  /// When the value expires, nil for never; an extension by this very read is included.
+  /// The expiry, nil for never. It includes an extension by this read.
   public let expiry: Timestamp?
-  /// The last access before this one, as far as it has reached the disk.
+  /// The last access before this one that has reached the disk.
   public let lastAccess: Timestamp
   /// Whether the value has expired, by the cache's clock at the read. True only for a read that
   /// allows expired values.
   public let hasExpired: Bool
 }
 
-/// What a removal of many entries came to. It goes on past a failure.
+/// The outcome of a removal of many entries, which goes on past a failure.
 ///
-/// An entry that somebody used, changed or stored anew after it was chosen stays, and counts
-/// nowhere.
+/// An entry that was used, changed or stored anew after it was chosen stays and is not counted.
 public struct BulkRemoval: Sendable, Hashable {
   /// The number of entries removed.
   public internal(set) var removed = 0
@@ -83,7 +82,7 @@ public struct BulkRemoval: Sendable, Hashable {
   /// Creates the result of having done nothing.
   public init() {}
 
-  /// Counts another removal's outcome with this one's.
+  /// Adds another removal's outcome to this one.
   mutating func add(_ other: BulkRemoval) {
     removed += other.removed
     failed += other.failed

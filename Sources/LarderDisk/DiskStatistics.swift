@@ -1,8 +1,8 @@
 public import LarderBasics
 public import LarderSystem
 
-/// What a disk cache has done since it was opened. All objects on one directory in one process
-/// share it.
+/// The counters of a disk cache since it was opened. All objects on one directory in one process
+/// share them.
 ///
 /// | counter | goes up when |
 /// |---|---|
@@ -31,10 +31,11 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
   /// Entries removed, by cause.
   public internal(set) var removals: [RemovalCause: Int] = [:]
-  /// Times that a limit was passed or the disk was full, and victims were chosen.
+  /// The number of times that victims were chosen because a limit was exceeded or the disk was
+  /// full.
   public internal(set) var purges = 0
-  /// Evictions for a full disk after which it was as full as before, so that something else fills
-  /// it. For 30 seconds after one, stores that find the disk full fail without another.
+  /// Evictions for a full disk after which it was as full as before, so other files must fill it.
+  /// For 30 seconds after one, stores that find the disk full fail without another eviction.
   public internal(set) var vainEvictions = 0
   /// Bytes of values found.
   public internal(set) var bytesRead = 0
@@ -42,34 +43,35 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var bytesWritten = 0
   /// Uses that reached the disk.
   public internal(set) var stampsWritten = 0
-  /// Uses that did not, because somebody had changed or removed the file.
+  /// Uses that did not, because another process had changed or removed the file.
   public internal(set) var stampsDropped = 0
   /// Values accepted as pending that could not be written later.
   public internal(set) var lostStores = 0
-  /// The time that removing the files of evicted, expired and damaged entries took, in the
-  /// background and with waits for those who were changing them.
+  /// The time that removing the files of evicted, expired and damaged entries took in the
+  /// background, including waits for threads that were changing them.
   public internal(set) var evictionTime = Duration.zero
-  /// Errors thrown to callers, by error number; one that did not come from the system, such as
-  /// `.closed`, has none and is not there.
+  /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
+  /// `.closed`, have no number and are not counted.
   public internal(set) var errors: [Errno: Int] = [:]
   /// Failures in the background, by error number.
   public internal(set) var upkeepFailures: [Errno: Int] = [:]
-  /// Where the scan of the directory stands.
+  /// The progress of the scan of the directory.
   public internal(set) var scan = ScanProgress.notStarted
   /// Things in the directory that are not the cache's, as of the last scan.
   public internal(set) var foreignCount = 0
-  /// Whether others own or can write to the directory, and what they plant would be served.
+  /// Whether other users own or can write to the directory, so that files that they plant would be
+  /// served.
   public internal(set) var isDirectoryUnsafe = false
 
-  /// Where the scan of a directory stands.
+  /// The progress of the scan of a directory.
   public enum ScanProgress: Sendable, Hashable {
-    /// Nothing has asked for it.
+    /// No operation has needed it.
     case notStarted
-    /// It is going on; totals wait for it and limits are not kept yet.
+    /// It is going on. Totals wait for it, and limits are not kept yet.
     case running
     /// The index knows every entry.
     case finished
-    /// It failed and will be tried again by the next who asks.
+    /// It failed, and the next operation that needs it tries again.
     case failed(Errno)
   }
 

@@ -2,7 +2,7 @@ public import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// The removal of everything, going on in the background.
+/// A removal of everything that goes on in the background.
 public final class RemovalProgress: Sendable {
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
@@ -16,20 +16,20 @@ public final class RemovalProgress: Sendable {
 
   init() {}
 
-  /// What was removed so far.
+  /// The entries removed so far.
   ///
   /// Grows until the end; never waits.
   public var result: BulkRemoval { state.withLock { $0.result } }
 
-  /// Whether that is all.
+  /// Whether the removal has ended.
   public var isFinished: Bool { state.withLock { $0.isFinished } }
 
   /// Waits for the end.
   ///
-  /// - Throws: `CacheError` if the directory could not be read; what was removed stays removed.
-  ///   `.forked` in a forked child, unless the end came before the fork: the removal is the parent's
-  ///   and goes on there.
-  /// - Returns: What was removed in all.
+  /// - Throws: `CacheError` if the directory could not be read; removed entries stay removed.
+  ///   `.forked` in a forked child, unless the end came before the fork, because the removal is the
+  ///   parent's and goes on there.
+  /// - Returns: All entries removed.
   @discardableResult
   public func wait() throws(CacheError) -> BulkRemoval {
     while true {
@@ -46,17 +46,17 @@ public final class RemovalProgress: Sendable {
     }
   }
 
-  /// Adds what came of some entries; `result` shows it at once.
+  /// Adds the outcome of some entries; `result` includes it at once.
   func add(_ result: BulkRemoval) {
     state.withLock { $0.result.add(result) }
   }
 
-  /// Remembers the failure that `wait()` throws. `finish()` has to follow.
+  /// Notes the failure that `wait()` throws. `finish()` has to follow.
   func fail(_ error: CacheError) {
     state.withLock { $0.failure = error }
   }
 
-  /// Wakes all who wait.
+  /// Ends the removal and wakes all waiting threads.
   func finish() {
     state.withLock { $0.isFinished = true }
     changed.signal()

@@ -1,6 +1,6 @@
-// In builds for the explorer of schedules and for the thread sanitizer, types of LarderSystem take the
-// place of the standard library's. Of two imported types of one name the compiler chooses neither;
-// of an imported one and the module's own it chooses the module's own.
+// In builds for the explorer of schedules and for the thread sanitizer, types of LarderSystem
+// replace the standard library's. The compiler chooses neither of two imported types of one name,
+// but prefers the module's own type to an imported one.
 #if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
   public import LarderSystem
 

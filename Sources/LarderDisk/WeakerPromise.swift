@@ -1,11 +1,11 @@
 package import LarderBasics
 package import LarderSystem
 
-/// A promise of which a file system leaves less than a local disk with user attributes does.
+/// A promise that is weaker on a file system than on a local disk with user attributes.
 package struct WeakerPromise: Sendable, Hashable {
   /// One word for it, for scripts.
   package let name: String
-  /// What is left of it.
+  /// A description of what is left of the promise.
   package let sentence: String
 
   private init(_ name: String, _ sentence: String) {
@@ -32,7 +32,7 @@ package struct WeakerPromise: Sendable, Hashable {
 }
 
 extension FileSystemKind {
-  /// Which promises are weaker here, and what is left of each.
+  /// Returns the promises that are weaker on this file system.
   ///
   /// - Parameter hasAttributes: Whether files can have user attributes.
   package func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
@@ -45,10 +45,10 @@ extension FileSystemKind {
 }
 
 extension DiskCache {
-  /// What the directory is on.
+  /// The file system of the directory.
   package var fileSystem: FileSystemKind { engine.fileSystem }
 
-  /// Which promises are weaker for this directory than for one on a local disk.
+  /// Returns the promises that are weaker for this directory than for one on a local disk.
   ///
   /// - Throws: `CacheError`: `.closed`, `.forked`, `.io`.
   package func weakerPromises() throws(CacheError) -> [WeakerPromise] {

@@ -107,8 +107,8 @@ extension DiskEngine {
             unclear.append(look.name)
             continue
           }
-          // A read that is under way may have met the file and must not keep its value. What memory
-          // holds of an entry that a limit evicted is older than a file that came and went since.
+          // A read that is under way may have met the file and must not keep its value. A value
+          // that memory holds of an evicted entry is older than a file that came and went since.
           outdateReaders(of: look.name)
           if look.isPassing { passing.append(look.name) }
           continue

@@ -179,8 +179,8 @@ extension DiskEngine {
 
   /// Returns what is known of a file's content; nil if the content has to be proven and is not.
   ///
-  /// Where the file system finds open files by their paths, the content of one file and the length
-  /// of another can look like one file. Without an attribute, only a file that this process itself
+  /// If the file system finds open files by their paths, the content of one file and the length of
+  /// another can look like one file. Without an attribute, only a file that this process itself
   /// published can be told from that.
   func proven(
     _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
@@ -231,7 +231,7 @@ extension DiskEngine {
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
       recall.pendingExpiry = state.uses.expiry(of: name, status)
-      // Where inode numbers belong to paths, the file that replaces a checked one has the same
+      // If inode numbers belong to paths, the file that replaces a checked one has the same
       // numbers.
       if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
