@@ -4,8 +4,8 @@ import LarderBasics
 ///
 /// An ordinary array copies itself when it is full and leaves up to half of its memory unused,
 /// which at a million entries is a pause of milliseconds and more than the whole table of names.
-/// What is copied when a copy of the value is written to is one chunk as well, so that a snapshot
-/// of an index may be read in peace while the index changes.
+/// Writing to a copy of the array copies one chunk as well, so a snapshot of an index can be read
+/// while the index changes.
 package struct ChunkedArray<Element: Sendable>: Sendable {
   // 2,048 elements of 32 bytes are 64 KiB: below what malloc maps page by page, and copied in
   // microseconds.
@@ -28,7 +28,7 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
 
   /// Adds an element at the end.
   ///
-  /// The first chunk grows as arrays do, so that a small index stays small; the others have their
+  /// The first chunk grows as arrays do, so that a small index stays small. Every other one has its
   /// full size from the start.
   ///
   /// - Complexity: O(1) amortised, with at most one chunk copied.
@@ -36,7 +36,7 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
     let index = count >> Self.shift
     if index == chunks.count {
       chunks.append([])
-      // Before the first element, so that the chunk has its place for good.
+      // Reserved before the first element, so that the chunk never moves.
       if index > 0 { chunks[index].reserveCapacity(Self.capacity) }
     }
     chunks[index].append(element)

@@ -2,22 +2,22 @@ import LarderBasics
 package import LarderSystem
 
 extension EntryIndex {
-  /// Where an entry goes in the order of last access.
+  /// The place that an entry gets in the order of last access.
   package enum Placement: Sendable {
-    /// To the end, whatever its stamp says: it was used just now.
+    /// At the end, whatever its stamp says, because it was used just now.
     case mostRecent
-    /// Where its stamp says: a scan or a neighbour brought it.
+    /// By its stamp, because a scan or a neighbour brought it.
     case byLastAccess
   }
 
-  /// Adds an entry, or replaces what is known of it.
+  /// Adds an entry, or replaces the one of the same name.
   ///
-  /// Nothing happens while entries have 65,534 other extensions, which no cache's own do: what has
-  /// yet another is not an entry of the index.
+  /// Does nothing if the entry's extension is new and the entries have 65,534 other extensions. No
+  /// cache's own entries have so many.
   ///
-  /// - Returns: Whether there was one of the name.
-  /// - Complexity: O(1), and O(log n) for one that can expire, or goes where its stamp says and that
-  ///   is not the end.
+  /// - Returns: Whether there was an entry of the name.
+  /// - Complexity: O(1), and O(log n) for an entry that can expire, or that goes by its stamp to a
+  ///   place before the end.
   @discardableResult
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
     if let slot = names.slot(of: entry.name) {
@@ -33,18 +33,18 @@ extension EntryIndex {
     facts.put(EntryFacts(entry), at: slot)
     count(slot, entry)
     place(slot, PackedStamp(entry.lastAccess), placement)
-    // Every part has the slot from here on, used or not: the parts are as long as each other.
+    // Inserted even if the entry never expires, so that all parts have the same length.
     expiries.insert(slot, Self.expiry(entry.expiry))
   }
 
-  /// Exchanges what is known under a name that stays.
+  /// Replaces the facts of a slot that keeps its name.
   private mutating func replace(_ slot: EntrySlot, by entry: IndexedEntry, _ placement: Placement) {
-    // Off the totals before the facts are overwritten: the old size is known from them alone.
+    // Subtracted before the facts are overwritten, because only they hold the old size.
     discount(slot)
     facts[slot] = EntryFacts(entry)
     count(slot, entry)
     let stamp = PackedStamp(entry.lastAccess)
-    // A scan that brings nothing new about the last access leaves the order in peace.
+    // A scan that finds the same last access leaves the order as it is.
     if placement == .mostRecent || stamp != order.stamp(of: slot) {
       leaveOrder(slot)
       place(slot, stamp, placement)
@@ -61,10 +61,10 @@ extension EntryIndex {
 
   /// Notes that an entry was used, and is the most recently used one.
   ///
-  /// - Returns: Whether there is one of the name.
+  /// - Returns: Whether there is an entry of the name.
   /// - Complexity: O(1).
   ///
-  /// For what has no file's status at hand; a read goes through `upsert(_:order:)`.
+  /// For a caller without a file's status. A read calls `upsert(_:order:)`.
   @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
@@ -72,7 +72,7 @@ extension EntryIndex {
     return true
   }
 
-  /// Notes a last access that others left on the disk, and moves the entry to where that belongs.
+  /// Notes a last access that another process left on the disk, and moves the entry to its place.
   ///
   /// - Complexity: O(1), and O(log n) for one that does not go to the end.
   mutating func moveAccess(of name: EntryName, to time: Timestamp) {
@@ -81,9 +81,9 @@ extension EntryIndex {
     enterByStamp(slot, PackedStamp(time))
   }
 
-  /// Notes when an entry expires from now on.
+  /// Sets the expiry of an entry.
   ///
-  /// - Returns: Whether there is one of the name.
+  /// - Returns: Whether there is an entry of the name.
   /// - Complexity: O(log n).
   @discardableResult
   package mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
@@ -92,7 +92,7 @@ extension EntryIndex {
     return true
   }
 
-  /// Notes that an entry's file was stamped by us, if it is still the one known.
+  /// Notes that this process has stamped an entry's file, if it is still the file that is known.
   ///
   /// - Returns: Whether it is.
   /// - Complexity: O(log n).
@@ -100,15 +100,15 @@ extension EntryIndex {
   mutating func restamp(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, expiry: Timestamp
   ) -> Bool {
-    // Another inode: somebody replaced the file, and the stamp was for the one before.
+    // A different inode: the file was replaced, and the stamp was for the one before.
     guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
     facts[slot].changeTime = PackedStamp(changeTime)
     expiries.update(slot, Self.expiry(expiry))
     return true
   }
 
-  /// Notes that attribute and content of an entry were checked, if its file is still the one known.
-  ///
+  /// Notes that attribute and content of an entry were checked, if its file is still the one that
+  /// is known.
   /// - Returns: Whether it is.
   /// - Complexity: O(1).
   @discardableResult
@@ -124,7 +124,7 @@ extension EntryIndex {
     return true
   }
 
-  /// Never is the last expiry there is, so that the heap holds nothing that does not expire.
+  /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
   private static func expiry(_ time: Timestamp) -> PackedStamp {
     min(PackedStamp(time), .never)
   }
@@ -133,7 +133,7 @@ extension EntryIndex {
 extension EntryIndex {
   /// Forgets an entry.
   ///
-  /// - Returns: What was known of it, nil when there was none of the name.
+  /// - Returns: The entry; nil if there was none of the name.
   /// - Complexity: O(1), and O(log n) for one that can expire.
   @discardableResult
   package mutating func remove(_ name: EntryName) -> IndexedEntry? {
@@ -148,8 +148,8 @@ extension EntryIndex {
     self = EntryIndex()
   }
 
-  /// The order matters: each part is asked while the slot still has its name, which goes last and
-  /// takes the slot along.
+  /// Removes a slot from all parts. The name goes last, because the other parts need it and
+  /// removing it frees the slot.
   mutating func remove(_ slot: EntrySlot) {
     discount(slot)
     expiries.remove(slot)
@@ -183,7 +183,7 @@ extension EntryIndex {
     let spared = protected.flatMap { names.slot(of: $0) }
     var sparedExpiry: PackedStamp?
     while victims.count < count, let first = expiries.first, first.expiry <= limit {
-      // Set aside and not skipped: the heap has no second.
+      // Taken out and inserted again later, because the heap offers only its first element.
       if first.slot == spared {
         sparedExpiry = first.expiry
         expiries.remove(first.slot)
@@ -195,12 +195,12 @@ extension EntryIndex {
     return victims
   }
 
-  /// Takes out the least recently used entries as long as a condition holds, which is asked before
-  /// each with what all entries come to and the last access of the next one.
+  /// Takes out the least recently used entries as long as a condition holds. The condition is
+  /// checked before each entry, with the present totals and the last access of that entry.
   ///
   /// Entries of the same last access go in the order of their names.
   ///
-  /// - Complexity: O(k log n) for k victims, or O(k) for those that never expire and were used here.
+  /// - Complexity: O(k log n) for k victims, or O(k) if they never expire and were used here.
   mutating func takeLeastRecent(
     except protected: EntryName?, atMost count: Int = .max,
     while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
@@ -210,7 +210,7 @@ extension EntryIndex {
     var aside: Aside?
     while victims.count < count {
       let slot = leastRecent
-      // Asked anew for each victim, with the totals as they are without the ones before it.
+      // The totals are now without the victims before this one.
       guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
       if slot == spared {
         aside = setAside(slot)
@@ -222,7 +222,7 @@ extension EntryIndex {
     return victims
   }
 
-  /// Forgets an entry, and returns what its file will be judged by.
+  /// Forgets an entry, and returns it as a victim.
   private mutating func take(_ slot: EntrySlot) -> Victim {
     let victim = Victim(entry(at: slot))
     remove(slot)
@@ -231,14 +231,14 @@ extension EntryIndex {
 }
 
 extension EntryIndex {
-  /// What is known of a file that was checked before.
+  /// The slot and lifetime of an entry that was checked before.
   struct Verified: Sendable {
     let slot: EntrySlot
     let lifetime: Lifetime
   }
 
-  /// The entry of a name, if its attribute and content were checked for this very state of this
-  /// very file and for this key.
+  /// Returns the entry of a name, if its attribute and content were checked for exactly this state
+  /// of this file and for this key.
   ///
   /// - Complexity: O(1); looks at the facts in place and puts no entry together.
   func verified(
@@ -259,7 +259,7 @@ extension EntryIndex {
     moveLast(slot, PackedStamp(access))
   }
 
-  /// Notes when the entry of a slot expires from now on.
+  /// Sets the expiry of a slot's entry.
   ///
   /// - Complexity: O(log n).
   mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {

@@ -1,5 +1,5 @@
 extension EntryIndex {
-  /// Traps when the parts contradict each other. Does nothing in a release build, unless it is made
+  /// Traps if the parts contradict each other. Does nothing in a release build, unless it is built
   /// with `-D LARDER_CHECKS`.
   ///
   /// - Complexity: O(n).
@@ -7,7 +7,7 @@ extension EntryIndex {
     if let contradiction { preconditionFailure(contradiction) }
   }
 
-  /// What is wrong with the parts, nil when all is well and where nothing is checked.
+  /// A contradiction between the parts; nil if there is none, and where nothing is checked.
   ///
   /// - Complexity: O(n).
   var contradiction: String? {
@@ -82,7 +82,7 @@ extension EntryIndex {
   }
 
   extension AccessOrder {
-    /// The number of slots in the list; nil when a link leads nowhere.
+    /// The number of slots in the list; nil if its links do not fit together.
     fileprivate var length: Int? {
       var count = 0
       var previous = EntrySlot.none

@@ -1,8 +1,8 @@
-// The order of last access. Here and not in `AccessOrder`, since ties go by name: an order that was
-// handed the table of names with each use would retain and release all that the table consists of.
+// The order of last access. It is here and not in `AccessOrder`, because ties go by name: passing
+// the table of names to an order with each use would retain and release every part of the table.
 extension EntryIndex {
-  /// The least recently used entry, the first by name of several that share its stamp; none when
-  /// there is no entry.
+  /// The slot of the least recently used entry; of several with the same stamp, the first by name.
+  /// It is `.none` if there is no entry.
   ///
   /// - Complexity: O(1).
   var leastRecent: EntrySlot {
@@ -15,10 +15,10 @@ extension EntryIndex {
 
   /// Adds a slot to the order as the most recently used one, whatever its stamp says.
   ///
-  /// - Complexity: O(1), and O(log n) for one whose stamp is that of the last one.
+  /// - Complexity: O(1), and O(log n) for a slot with the same stamp as the last one.
   mutating func enterLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
     let last = order.sorted.last
-    // The list has its order from use, and ties go by name.
+    // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
     if last != .none && stamp == order.stamp(of: last) && !names.precedes(last, slot) {
       return enterAsStray(slot, stamp)
     }
@@ -72,7 +72,7 @@ extension EntryIndex {
     return Aside(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
   }
 
-  /// Puts a slot back where it was: all that went before it are gone.
+  /// Puts a slot back. It comes first again, because all slots that went before it are gone.
   mutating func putBack(_ aside: Aside) {
     if aside.isStray {
       enterAsStray(aside.slot, aside.stamp)
@@ -83,7 +83,7 @@ extension EntryIndex {
 }
 
 extension EntryIndex {
-  /// Whether a slot goes before another one: the one used earlier, of ties the first by name.
+  /// Whether a slot goes before another one: the one used earlier; if both are the same, by name.
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
     a.stamp == b.stamp ? names.precedes(a.slot, b.slot) : a.stamp < b.stamp
   }
@@ -95,7 +95,7 @@ extension EntryIndex {
     siftUp(stray, from: order.strays.count - 1)
   }
 
-  /// Takes the stray at a position out. The last one takes the place, and moves up or down from
+  /// Takes out the stray at a position. The last one takes its place, and moves up or down from
   /// there.
   private mutating func removeStray(at position: Int) {
     let last = order.strays.removeLast()
@@ -146,19 +146,19 @@ extension EntryIndex {
   }
 }
 
-/// The order in which entries were last used: the data; `EntryIndex+Order.swift` has the rules.
+/// The data of the order of last use. The rules are in the extensions of `EntryIndex` above.
 ///
 /// ```
 ///  sorted   oldest ⇄ … ⇄ … ⇄ newest     what was used here goes to the end
 ///  strays   a heap, the oldest on top   what a scan or a neighbour brought out of order
 /// ```
 ///
-/// The next victim is the older of the two that come first. Of those with the same stamp the first
-/// by name goes first. Nothing is ever put in order all at once: a million entries that a scan
-/// brings, or that share a stamp, cost each of their victims O(log n), and no caller a pause.
+/// The next victim is the older of the two that come first; if both have the same stamp, the first
+/// by name. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
+/// stamp, each victim among them costs O(log n), and no caller pauses.
 ///
-/// A stray's link has no neighbours. Its place in the heap is kept there instead, so that the heap
-/// costs 12 bytes for each stray and none for others.
+/// A stray's link has no neighbours. It holds the stray's position in the heap instead, so that the
+/// heap costs 12 bytes for each stray and none for any other slot.
 struct AccessOrder: Sendable {
   var links = SlotLinks()
   var sorted = SlotLinks.Ends()
@@ -169,7 +169,7 @@ struct AccessOrder: Sendable {
   func stamp(of slot: EntrySlot) -> PackedStamp { links[stampOf: slot] }
 }
 
-/// A slot and a stamp of it, in 12 bytes; a word of 64 bits would make it 16.
+/// A slot with its stamp, in 12 bytes. With the stamp in a word of 64 bits it would take 16.
 package struct StampedSlot: Sendable {
   private let top: UInt32
   private let bottom: UInt32
@@ -185,6 +185,6 @@ package struct StampedSlot: Sendable {
 }
 
 extension StampedSlot {
-  /// The stamp of one in the heap of the expiries.
+  /// The stamp of a node in the heap of expiries, which is its expiry.
   var expiry: PackedStamp { stamp }
 }

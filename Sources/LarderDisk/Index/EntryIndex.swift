@@ -1,9 +1,9 @@
 import LarderSystem
 
-/// Every entry known, by name, in the order of last access and by expiry.
+/// The index of all known entries: by name, in the order of last access, and by expiry.
 ///
-/// A pure value: no lock, no clock, no file. An engine keeps it under its one lock; a copy of it is
-/// a snapshot, to be read outside of the lock for as long as one likes.
+/// It is a pure value, with no lock, clock or file. An engine keeps it under its one lock. A copy
+/// is a snapshot, which can be read outside of the lock.
 ///
 /// ```
 ///  names     digest 16, extension 2, top of the length 2, chain 4,  bucket 4
@@ -12,13 +12,14 @@ import LarderSystem
 ///  facts     inode 8, change time 8, length 4, blocks 4, lifetime 4, tag and flags 4
 /// ```
 ///
-/// 92 bytes per entry, 80 for one that never expires, in arrays of chunks, under the entry's slot;
-/// 12 more for as many as were out of the order of use at once, as a scan meets them. What belongs
-/// together in an operation lies together, and what is walked alone is dense.
+/// An entry takes 92 bytes, or 80 if it never expires. Its parts lie in arrays of chunks, under its
+/// slot. Entries that a scan meets out of the order of use take 12 bytes more, for as many as there
+/// were at once. What belongs together in an operation lies together, and what is walked alone is
+/// dense.
 ///
-/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB; what is beyond
+/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB. A value beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
-/// not even in the moment at which something grows or the first victim is chosen.
+/// not even when a part grows or the first victim is chosen.
 package struct EntryIndex: Sendable {
   var names: NameTable
   var order = AccessOrder()
@@ -43,17 +44,17 @@ package struct EntryIndex: Sendable {
   /// The bytes of all values, or the most that 64 bits hold.
   package var byteCount: UInt64 { totals.byteCount }
 
-  /// The bytes set aside for all files, or the most that 64 bits hold.
+  /// The bytes allocated to all files, or the most that 64 bits hold.
   package var allocatedByteCount: UInt64 { totals.allocatedByteCount }
 
-  /// The earliest expiry, nil when nothing can expire.
+  /// The earliest expiry; nil if nothing can expire.
   ///
   /// - Complexity: O(1).
   var nextExpiry: Timestamp? {
     expiries.first?.expiry.timestamp
   }
 
-  /// What is known of the entry of a name.
+  /// Returns the entry of a name.
   ///
   /// - Complexity: O(1).
   package func entry(named name: EntryName) -> IndexedEntry? {
@@ -69,7 +70,7 @@ package struct EntryIndex: Sendable {
 }
 
 extension EntryIndex {
-  /// What is known of a slot's entry, put together from the parts.
+  /// Puts a slot's entry together from the parts.
   func entry(at slot: EntrySlot) -> IndexedEntry {
     entry(at: slot, named: names.name(of: slot))
   }
@@ -83,22 +84,23 @@ extension EntryIndex {
       isVerified: facts.isVerified, keyTag: facts.keyTag)
   }
 
-  /// The length, from the 16 bits with the name and the 32 with the facts.
+  /// Returns the length, from the 16 bits with the name and the 32 with the facts.
   func byteCount(at slot: EntrySlot) -> UInt64 {
     UInt64(names.identities[slot].lengthTop) << 32 | UInt64(facts[slot].lengthBottom)
   }
 }
 
 extension EntryIndex {
-  /// No marks, for every slot that there is now.
+  /// Returns marks for every slot that there is now, with none set.
   func emptyMarks() -> SlotMarks { SlotMarks(count: names.identities.count) }
 
-  /// The slot of an entry.
+  /// Returns the slot of an entry.
   ///
   /// - Complexity: O(1).
   func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
 
-  /// The entries in a range of slots that were there when the marks were made and have none.
+  /// Returns the names of entries in a range of slots that existed when the marks were made and
+  /// have none.
   ///
   /// - Complexity: O(slots).
   func names(in slots: Range<Int>, lacking marks: SlotMarks) -> [EntryName] {
@@ -108,24 +110,24 @@ extension EntryIndex {
     }
   }
 
-  /// The entry that goes last, of those in the order of their use.
+  /// The name of the last entry in the order of use, strays left out.
   ///
   /// - Complexity: O(1).
   var mostRecentName: EntryName? {
     order.sorted.isEmpty ? nil : names.name(of: order.sorted.last)
   }
 
-  /// All entries, the least recently used first; those used at the same time by name.
+  /// Returns all entries, the least recently used first. Those used at the same time go by name.
   ///
-  /// The sequence is a snapshot: what happens to the index afterwards does not change it, and costs
-  /// a copy of each chunk it happens to as long as the sequence is there.
+  /// The sequence is a snapshot. Later changes of the index do not affect it, but each chunk that
+  /// they touch is copied as long as the sequence exists.
   ///
   /// - Complexity: O(1), and O(log n) for each entry that a scan or a neighbour brought.
   func entriesInOrder() -> EntriesInOrder { EntriesInOrder(rest: self) }
 
   /// The entries of an index in the order of last access.
   struct EntriesInOrder: Sequence, IteratorProtocol {
-    /// The entries that are still to come, in an order of their own.
+    /// A copy of the index, in which the order holds only the entries still to come.
     fileprivate var rest: EntryIndex
 
     var underestimatedCount: Int { rest.count }

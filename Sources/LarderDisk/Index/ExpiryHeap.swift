@@ -1,24 +1,24 @@
-/// When entries expire, and which one does so first: a heap with four children a node.
+/// The expiries of entries, the earliest first: a heap with four children a node.
 ///
-/// Expiries are kept in the heap alone, so that those compared lie side by side: four children take
-/// 48 bytes, and moving a node down at a million entries misses the processor's caches half as
-/// often as with slots in the heap and stamps elsewhere.
+/// Expiries are kept in the heap alone, so that those compared lie side by side. Four children take
+/// 48 bytes. At a million entries, moving a node down misses the processor's caches half as often
+/// as with slots in the heap and stamps elsewhere.
 struct ExpiryHeap: Sendable {
-  /// An expiry and the slot it is of.
+  /// An expiry and its slot.
   package typealias Node = StampedSlot
 
   private(set) var nodes = ChunkedArray<Node>()
-  /// Where a slot's node is; `nowhere` when its entry never expires.
+  /// The position of each slot's node; `nowhere` if its entry never expires.
   private(set) var positions = ChunkedArray<UInt32>()
 
   static let nowhere = UInt32.max
 
-  /// The slot that expires first, and when; nil when none can.
+  /// The slot that expires first, with its expiry; nil if none can expire.
   ///
   /// - Complexity: O(1).
   var first: Node? { nodes.count > 0 ? nodes[0] : nil }
 
-  /// The expiry of a slot's entry.
+  /// Returns the expiry of a slot's entry.
   ///
   /// - Complexity: O(1).
   func expiry(of slot: EntrySlot) -> PackedStamp {
@@ -26,12 +26,11 @@ struct ExpiryHeap: Sendable {
     return position == Self.nowhere ? .never : nodes[Int(position)].expiry
   }
 
-  /// Adds a slot; one that never expires has no node.
+  /// Adds a slot. One that never expires gets no node.
   ///
   /// - Complexity: O(log n).
   ///
-  /// The position is written in any case: a slot that was used before may hold that of its last
-  /// entry.
+  /// The position is written in any case, because a reused slot may hold that of its last entry.
   mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
     positions.put(Self.nowhere, at: slot)
     guard expiry < .never else { return }
@@ -57,7 +56,7 @@ struct ExpiryHeap: Sendable {
   ///
   /// - Complexity: O(log n).
   ///
-  /// The last node takes the place, and moves up or down from there.
+  /// The last node takes its place, and moves up or down from there.
   mutating func remove(_ slot: EntrySlot) {
     let position = positions[slot]
     guard position != Self.nowhere else { return }
@@ -69,13 +68,13 @@ struct ExpiryHeap: Sendable {
 }
 
 extension ExpiryHeap {
-  /// Writes a node and tells its slot where it is.
+  /// Writes a node at a position, and notes the position for its slot.
   private mutating func set(_ node: Node, at position: Int) {
     nodes[position] = node
     positions[node.slot] = UInt32(truncatingIfNeeded: position)
   }
 
-  /// Puts a node where another was, or as far above or below as its expiry says.
+  /// Puts a node in the place of another one, and moves it up or down to where its expiry belongs.
   private mutating func sift(_ node: Node, from position: Int, inPlaceOf old: PackedStamp) {
     if node.expiry < old {
       siftUp(node, from: position)
@@ -84,7 +83,7 @@ extension ExpiryHeap {
     }
   }
 
-  /// Moves the hole at a position up until the node fits, and fills it: each node on the way is
+  /// Moves the hole at a position up until the node fits, and fills it. Each node on the way is
   /// written once.
   private mutating func siftUp(_ node: Node, from start: Int) {
     var position = start
@@ -107,7 +106,8 @@ extension ExpiryHeap {
     set(node, at: position)
   }
 
-  /// The children of a position lie side by side, from four times the position on.
+  /// Returns the child that expires first. The children lie side by side, from four times the
+  /// position and one on.
   private func earliestChild(of position: Int) -> (position: Int, node: Node)? {
     let first = 4 * position + 1
     guard first < nodes.count else { return nil }

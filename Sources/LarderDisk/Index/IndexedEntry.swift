@@ -1,29 +1,29 @@
 import LarderBasics
 package import LarderSystem
 
-/// What the index knows of one entry.
+/// An entry as the index knows it.
 package struct IndexedEntry: Sendable, Hashable {
   /// The full name of the file, extension included.
   package var name: EntryName
-  /// The value's length; what is above `maximumByteCount` counts as that.
+  /// The value's length. More than `maximumByteCount` counts as that.
   var byteCount: UInt64
-  /// What the file takes on disk: a multiple of 512, at most 2 TiB − 512.
+  /// The bytes that the file takes on disk: a multiple of 512, at most 2 TiB − 512.
   var allocatedByteCount: UInt64
-  /// The last use that this process knows of, which the disk may lag behind.
+  /// The last use that this process knows of. The disk may lag behind it.
   var lastAccess: Timestamp
-  /// `Timestamp.never` when it does not expire.
+  /// The expiry; `Timestamp.never` if the entry does not expire.
   var expiry: Timestamp
-  /// With the change time, which state of which file this is known of.
+  /// The inode. With the change time, it identifies the state of the file that this is known of.
   var inode: UInt64
   var changeTime: Timestamp
-  /// Nil as long as the attribute was not read.
+  /// The lifetime; nil as long as the attribute was not read.
   var lifetime: Lifetime?
   /// Whether attribute and content were checked for this inode and change time.
   var isVerified: Bool
   /// 28 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
 
-  /// What a longer file counts as: a sparse one of 2⁶³ bytes takes a line in a shell.
+  /// The largest length that is counted: `truncate` can make a file of 2⁶³ bytes.
   static let maximumByteCount: UInt64 = 1 << 48 - 1
 }
 
@@ -41,9 +41,9 @@ extension IndexedEntry {
 }
 
 extension IndexedEntry {
-  /// A victim whose file could not be removed.
+  /// Creates the entry of a victim after its file could not be removed.
   ///
-  /// It is not verified any more: its next reader checks it again.
+  /// It is not verified any more, so its next reader checks it again.
   init(_ victim: Victim) {
     self.init(
       name: victim.name, byteCount: victim.byteCount,
@@ -52,10 +52,11 @@ extension IndexedEntry {
   }
 }
 
-/// What all entries of an index come to.
+/// The number of entries and the sums of their sizes.
 ///
-/// The sums have 128 bits: whoever may write into the directory may fill it with sparse files of
-/// any length, and a sum must neither trap nor lose count when they are gone again.
+/// The sums have 128 bits, because any program that can write to the directory can fill it with
+/// sparse files of any length. A sum must not trap then, and must be right when they are gone
+/// again.
 struct IndexTotals: Sendable, Hashable {
   /// The number of entries.
   private(set) var count = 0
@@ -68,7 +69,7 @@ struct IndexTotals: Sendable, Hashable {
   /// The bytes set aside for all files, or the most that 64 bits hold.
   var allocatedByteCount: UInt64 { UInt64(clamping: allocatedBytes) }
 
-  /// The allocated bytes that there were at an earlier time and are no longer there.
+  /// Returns the allocated bytes that were there at an earlier time and no longer are.
   func allocatedByteCount(missingSince start: IndexTotals) -> UInt64 {
     UInt64(clamping: start.allocatedBytes - min(allocatedBytes, start.allocatedBytes))
   }
@@ -80,7 +81,8 @@ struct IndexTotals: Sendable, Hashable {
     allocatedBytes += UInt128(allocatedByteCount)
   }
 
-  /// Counts one entry less, of which it is not certain that it was counted with these sizes.
+  /// Counts one entry less, down to zero at most, because it may not have been counted with these
+  /// sizes.
   mutating func subtractAtMost(byteCount: UInt64, allocatedByteCount: UInt64) {
     count -= min(1, count)
     bytes -= min(UInt128(byteCount), bytes)
@@ -89,7 +91,7 @@ struct IndexTotals: Sendable, Hashable {
 
   /// Counts one entry less.
   ///
-  /// What is taken off was added before, by the same entry, so that nothing goes below zero.
+  /// The entry was added with these sizes before, so nothing goes below zero.
   mutating func subtract(byteCount: UInt64, allocatedByteCount: UInt64) {
     count -= 1
     bytes -= UInt128(byteCount)

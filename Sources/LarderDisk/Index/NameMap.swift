@@ -1,10 +1,10 @@
 /// Values by entry name, in a table that grows by one name at a time.
 ///
-/// For what can hold a name for every entry and is kept under the engine's lock: a dictionary copies
-/// itself when it is full, which at a million names is a pause of a third of a second.
+/// For a map that can hold a name for every entry and is kept under the engine's lock. A dictionary
+/// copies itself when it is full, which is a pause of a third of a second at a million names.
 struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   private var names = NameTable()
-  // Under the names' slots; nil where a slot is free.
+  // The values, under the slots of their names; nil for a free slot.
   private var values = ChunkedArray<Value?>()
 
   init(dictionaryLiteral elements: (EntryName, Value)...) {
@@ -18,12 +18,13 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
 
   /// The value of a name.
   ///
-  /// One name in a table of 65,534 other extensions gets none; the index has no more either.
+  /// A name with a new extension gets no value while the names have 65,534 other extensions. The
+  /// index has the same limit.
   ///
   /// - Complexity: O(1).
   subscript(name: EntryName) -> Value? {
     get {
-      // Mostly empty, which shows without a hash; and no closure, which would copy the table.
+      // The map is mostly empty, which shows without a hash. A closure here would copy the table.
       guard names.count > 0, let slot = names.slot(of: name) else { return nil }
       return values[slot]
     }
@@ -52,7 +53,7 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension NameMap {
-  /// The slots that there are, used or free. A name keeps its slot for as long as it is here.
+  /// The number of slots, used or free. A name keeps its slot as long as it is in the map.
   var slotCount: Int { values.count }
 
   /// The names in a range of slots.
@@ -65,7 +66,7 @@ extension NameMap {
     }
   }
 
-  /// Takes the memory of an empty map that was large once, to be given back outside of a lock.
+  /// Takes the memory of an empty map that was large, to be given back outside of a lock.
   mutating func takeExcess() -> NameMap? {
     guard isEmpty, slotCount > NameTable.smallCount else { return nil }
     defer { self = [:] }

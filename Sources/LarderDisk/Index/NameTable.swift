@@ -1,7 +1,7 @@
 import LarderDigest
 import LarderSystem
 
-/// Finds entries by name, and gives them their slots: linear hashing with chains.
+/// A table that finds entries by name and gives them their slots: linear hashing with chains.
 ///
 /// ```
 ///  buckets   0    1    2    3    4      as many as there were entries at most: with the next one,
@@ -12,20 +12,21 @@ import LarderSystem
 ///            3         6                each slot names the next of its chain
 /// ```
 ///
-/// One bucket is split per insertion once there are as many entries as buckets, so there is no
-/// moment at which the whole table is made anew: a table of a million names that doubles is a pause
-/// of tens of milliseconds for all who wait for the index's lock. A chain is one slot long on
-/// average. It costs 8 bytes per entry; open addressing costs between 5 and 11, and twice in the
-/// moment of growth.
+/// Once there are as many entries as buckets, each insertion splits one bucket, so the table is
+/// never rebuilt as a whole. Doubling a table of a million names would be a pause of tens of
+/// milliseconds for every thread that waits for the index's lock. A chain is one slot long on
+/// average. The table costs 8 bytes per entry. Open addressing costs between 5 and 11, and twice
+/// that while it grows.
 struct NameTable: Sendable {
-  /// What is kept of a name: 24 bytes.
+  /// The record of a name: 24 bytes.
   struct Identity: Sendable {
     let digest: MD5Digest
     /// The next slot of the chain, or the next free slot.
     var next: EntrySlot
-    /// `ExtensionNumbers.unused` for a free slot.
+    /// The number of the extension; `ExtensionNumbers.unused` for a free slot.
     var extensionNumber: UInt16
-    /// Two bytes that were padding otherwise: the top of the 48 bits of the value's length.
+    /// The top 16 of the 48 bits of the value's length, in two bytes that would be padding
+    /// otherwise.
     var lengthTop: UInt16 = 0
   }
 
@@ -33,14 +34,14 @@ struct NameTable: Sendable {
   var buckets = ChunkedArray<EntrySlot>()
   var extensions = ExtensionNumbers()
   let hash: NameHash
-  /// The bits of a hash that count while the buckets double; those of the last doubling are one
-  /// less.
+  /// The bits of a hash that count while the number of buckets doubles. For a bucket that is still
+  /// to be added, one bit less counts.
   var mask = 1
   var firstFree = EntrySlot.none
   /// The number of names.
   private(set) var count = 0
 
-  /// Slots whose memory is not worth giving back.
+  /// The number of slots up to which memory is not worth giving back.
   static let smallCount = 2048
 
   init(hash: NameHash) {
@@ -52,7 +53,7 @@ struct NameTable: Sendable {
     self.init(hash: .ofProcess)
   }
 
-  /// The slot of a name.
+  /// Returns the slot of a name.
   ///
   /// - Complexity: O(1).
   func slot(of name: EntryName) -> EntrySlot? {
@@ -66,12 +67,12 @@ struct NameTable: Sendable {
     return nil
   }
 
-  /// Gives a name that is not in the table a slot; nil when there is no number for its extension.
+  /// Gives a slot to a name that is not in the table; nil if there is no number for its extension.
   ///
   /// - Complexity: O(1).
   mutating func insert(_ name: EntryName) -> EntrySlot? {
     guard let number = extensions.use(name.fileExtension) else { return nil }
-    // Before the bucket is looked up: the new one may be the name's.
+    // Added before the bucket is looked up, because the name may belong in the new one.
     if count >= buckets.count { addBucket() }
     let slot = takeSlot()
     let bucket = bucket(of: name.digest, number)
@@ -89,7 +90,7 @@ struct NameTable: Sendable {
   mutating func remove(_ slot: EntrySlot) {
     unchain(slot)
     extensions.endUse(of: identities[slot].extensionNumber)
-    // The digest stays as it is: a free slot is told by its extension's number alone.
+    // The digest stays, because the extension's number alone marks a slot as free.
     identities[slot].extensionNumber = ExtensionNumbers.unused
     identities[slot].next = firstFree
     firstFree = slot
@@ -98,7 +99,7 @@ struct NameTable: Sendable {
 }
 
 extension NameTable {
-  /// The name that has a slot.
+  /// Returns the name that has a slot.
   func name(of slot: EntrySlot) -> EntryName {
     let identity = identities[slot]
     return EntryName(
@@ -116,7 +117,7 @@ extension NameTable {
     identities[slot].extensionNumber != ExtensionNumbers.unused
   }
 
-  /// The slot freed last, else a new one behind all others.
+  /// Takes the slot that was freed last, or else a new one at the end.
   private mutating func takeSlot() -> EntrySlot {
     let slot = firstFree
     guard slot == .none else {
@@ -130,19 +131,21 @@ extension NameTable {
 }
 
 extension NameTable {
-  /// The bucket of a name: as many bits of its hash as name a bucket that is there already.
+  /// Returns the bucket of a name: its hash under the mask, with one bit less if there is no such
+  /// bucket yet.
   func bucket(of digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
     let bucket = hash(digest, extensionNumber) & mask
     return bucket < buckets.count ? bucket : bucket & (mask >> 1)
   }
 
-  /// The bucket of an entry.
+  /// Returns the bucket of an entry.
   func bucket(of slot: EntrySlot) -> Int {
     let identity = identities[slot]
     return bucket(of: identity.digest, identity.extensionNumber)
   }
 
-  /// Adds a bucket, and moves to it what its hash sends there from the bucket half as many before.
+  /// Adds a bucket, and moves the slots to it that belong there by their hash. They come from the
+  /// bucket that it is split from.
   ///
   /// - Complexity: O(1), for the length of one chain.
   mutating func addBucket() {
@@ -154,7 +157,7 @@ extension NameTable {
     let source = added & (mask >> 1)
     var slot = buckets[source]
     buckets[source] = .none
-    // Both chains come out reversed, which matters to nobody.
+    // Both chains come out reversed, which has no effect.
     while slot != .none {
       let next = identities[slot].next
       let bucket = bucket(of: slot)
@@ -182,10 +185,11 @@ extension NameTable {
 
 /// A hash of names under a secret.
 ///
-/// Whoever may write into the directory chooses the names. Were the table's places the digests'
-/// own bits, a few thousand chosen names would fall into one place and every look-up would walk
-/// past them all. The words of the secret meet those of the name before each multiplication, and
-/// the extension has its own, for one digest may come with thousands of extensions.
+/// Any program that can write to the directory chooses the names. If the bits of the digest chose
+/// the bucket, a few thousand chosen names would fall into one bucket, and every look-up would walk
+/// past them all. The words of the secret are combined with those of the name before each
+/// multiplication. The extension has a word of its own, because one digest may come with thousands
+/// of extensions.
 struct NameHash: Sendable {
   private let secret: (UInt64, UInt64, UInt64, UInt64)
 
@@ -200,14 +204,14 @@ struct NameHash: Sendable {
     secret = (generator.next(), generator.next(), generator.next(), generator.next())
   }
 
-  /// The hash of a name.
+  /// Returns the hash of a name.
   func callAsFunction(_ digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
     let inner = Self.fold(digest.high ^ secret.0, digest.low ^ secret.1)
     let outer = Self.fold(inner ^ secret.2, UInt64(extensionNumber) ^ secret.3)
     return Int(truncatingIfNeeded: outer)
   }
 
-  /// The two halves of the product, laid over each other.
+  /// Returns the two halves of the product, combined by exclusive or.
   private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let product = a.multipliedFullWidth(by: b)
     return product.high ^ product.low

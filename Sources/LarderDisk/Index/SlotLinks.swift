@@ -7,7 +7,7 @@ struct SlotLinks: Sendable {
     var next = EntrySlot.none
   }
 
-  /// Where a list begins and ends.
+  /// The two ends of a list.
   struct Ends: Sendable {
     var first = EntrySlot.none
     var last = EntrySlot.none
@@ -17,16 +17,16 @@ struct SlotLinks: Sendable {
 
   private var links = ChunkedArray<Link>()
 
-  /// What a stray has in the place of the slot after it.
+  /// The mark of a stray, in the place of the next slot.
   private static let stray = EntrySlot(number: .max - 1)
 
-  /// The position of a slot in the heap of strays; nil for one that is in the list.
+  /// Returns the position of a slot in the heap of strays; nil for one that is in the list.
   func strayPosition(of slot: EntrySlot) -> Int? {
     let link = links[slot]
     return link.next == Self.stray ? Int(link.previous.number) : nil
   }
 
-  /// Takes note of where a stray is in the heap.
+  /// Notes the position of a stray in the heap.
   mutating func setStrayPosition(of slot: EntrySlot, to position: Int) {
     links[slot].previous = EntrySlot(number: UInt32(truncatingIfNeeded: position))
   }
@@ -36,10 +36,10 @@ struct SlotLinks: Sendable {
     links.put(Link(stamp: stamp, next: Self.stray), at: slot)
   }
 
-  /// The slot after another in its list.
+  /// Returns the slot after another in its list.
   func next(after slot: EntrySlot) -> EntrySlot { links[slot].next }
 
-  /// The slot before another in its list.
+  /// Returns the slot before another in its list.
   func previous(before slot: EntrySlot) -> EntrySlot { links[slot].previous }
 
   /// The stamp of a slot.
@@ -55,7 +55,7 @@ struct SlotLinks: Sendable {
     insert(slot, stamp, after: list.last, in: &list)
   }
 
-  /// Links a slot after another one of a list, at the front when that is none.
+  /// Links a slot after another one of a list, or at the front if that is `.none`.
   ///
   /// - Complexity: O(1).
   mutating func insert(
@@ -77,7 +77,7 @@ struct SlotLinks: Sendable {
     join(link.previous, link.next, &list)
   }
 
-  /// Makes two slots neighbours; where one of them is none, the other is an end.
+  /// Makes two slots neighbours. If one of them is `.none`, the other becomes an end.
   private mutating func join(_ previous: EntrySlot, _ next: EntrySlot, _ list: inout Ends) {
     if previous == .none {
       list.first = next
@@ -92,16 +92,15 @@ struct SlotLinks: Sendable {
   }
 }
 
-/// A mark for each slot of an index: those that a scan has met.
+/// The marks of the slots that a scan has met, a bit for each slot of an index.
 ///
-/// A bit per slot, so that a scan of a million entries begins with 128 KiB of zeros and not with a
-/// copy of all names.
+/// A scan of a million entries begins with 128 KiB of zeros, and not with a copy of all names.
 struct SlotMarks: Sendable {
   private var words: [UInt64]
-  /// The slots that can be marked: those that there were at the beginning.
+  /// The number of slots that can be marked: those that there were at the beginning.
   private(set) var count: Int
 
-  /// No slots are marked.
+  /// Creates marks of which none is set.
   ///
   /// - Complexity: O(n / 64).
   init(count: Int) {
