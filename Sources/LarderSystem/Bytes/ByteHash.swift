@@ -1,19 +1,19 @@
-/// A hash of short strings of bytes that nobody outside of the process can foresee.
+/// A hash of short strings of bytes that cannot be predicted outside of the process.
 ///
 /// NH, the universal hash of UMAC (RFC 4418), over pairs of 64-bit words with random keys, folded
-/// by one more multiplication: whoever does not know the keys cannot choose two strings that
-/// collide with a probability above 2⁻⁶³. The keys are drawn once per process. Longer strings, for
-/// which there are no keys, go through the standard library's SipHash-1-3, which is as safe.
+/// by one more multiplication. Without the keys, an attacker cannot choose two strings that collide
+/// with a probability above 2⁻⁶³. The keys are drawn once per process. Longer strings, for which
+/// there are no keys, are hashed with the standard library's SipHash-1-3, which is as safe.
 ///
-/// The figure: 60 bytes take 6 ns where SipHash takes 38, half of a whole miss.
+/// 60 bytes take 6 ns, with SipHash 38 ns, which is half of a whole miss.
 package enum ByteHash {
-  /// The most bytes that are hashed in this way.
+  /// The most bytes that are hashed with NH.
   static let maximumCount = 128
 
-  /// A key for each word, and two each for the length and for folding.
+  /// The random keys: 16 for the eight pairs of words of the longest string, two for its length,
+  /// two for folding.
   ///
-  /// 16 for the eight pairs of words of the longest string, two for its length, two for folding.
-  /// Drawn on first use, by whichever thread comes first; the runtime makes the others wait.
+  /// Drawn on first use; other threads wait for the first.
   private static let keys: [UInt64] = {
     var random = SystemRandomNumberGenerator()
     return (0..<20).map { _ in random.next() }
@@ -29,14 +29,14 @@ package enum ByteHash {
     guard count <= maximumCount else { return sipHash(bytes) }
     let keys = keys.span
     var sum = Sum(high: 0, low: 0)
-    // The length takes part, so that a string and the same string with zeros behind it differ.
+    // The length is hashed too, so that a string and the same string with zeros behind it differ.
     sum.add(UInt64(count) &+ keys[16], keys[17])
     if count >= 16 {
       var offset = 0
       var index = 0
-      // The last 16 bytes are taken from the end and may overlap the pair before them: no tail is
-      // copied and no branch taken per byte. Two strings of one length overlap at the same place,
-      // so that they still differ in a word that is multiplied.
+      // The last 16 bytes are read from the end and may overlap the pair before them, so no tail is
+      // copied and there is no branch per byte. Two strings of one length overlap at the same
+      // place, so they still differ in a word that is multiplied.
       while offset &+ 16 < count {
         sum.add(word(bytes, offset) &+ keys[index], word(bytes, offset &+ 8) &+ keys[index &+ 1])
         offset &+= 16
@@ -51,22 +51,22 @@ package enum ByteHash {
     return sum.folded(keys[18], keys[19])
   }
 
-  /// Seeded by the standard library, once per process; 38 ns for 60 bytes, which beyond 128 bytes
-  /// no longer decides.
+  /// The hash of longer strings, with the standard library's seed of the process. 38 ns for 60
+  /// bytes, which hardly matters beyond 128 bytes.
   private static func sipHash(_ bytes: RawSpan) -> Int {
     var hasher = Hasher()
     unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     return hasher.finalize()
   }
 
-  /// Unaligned and unchecked: every caller has compared the offset with the count. The order of
-  /// bytes is the machine's, for no hash leaves the process.
+  /// Loads a word, unaligned and unchecked, because every caller has compared the offset with the
+  /// count. In the machine's byte order, because no hash leaves the process.
   @inline(__always)
   private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
     unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
   }
 
-  /// Up to 15 bytes as two words, which overlap where that covers them.
+  /// Up to 15 bytes as two words, which may overlap.
   @inline(__always)
   private static func ends(_ bytes: RawSpan) -> (UInt64, UInt64) {
     let count = bytes.byteCount
@@ -99,7 +99,7 @@ extension ByteHash {
     @inline(__always)
     func folded(_ a: UInt64, _ b: UInt64) -> Int {
       // The memory tier chooses a stripe by the low bits and keeps the high ones in its table, so
-      // that both halves of the product have to reach all 64.
+      // both halves of the product must affect all 64 bits.
       let product = (low ^ a).multipliedFullWidth(by: high ^ b)
       return Int(truncatingIfNeeded: product.high ^ product.low)
     }

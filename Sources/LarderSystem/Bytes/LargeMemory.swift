@@ -6,44 +6,43 @@
 
 /// Memory for buffers that can grow to many megabytes.
 ///
-/// A large one is mapped by itself, so that giving it back really returns it to the system instead
-/// of leaving a hole in the heap, and in huge pages: what is reached at random in a million places
-/// misses the translation cache each time, and 2 MiB pages take a tenth off a hit there. The kernel
-/// is free to ignore that wish. See: man 2 madvise, MADV_HUGEPAGE.
+/// Large memory is mapped by itself, so that freeing it returns it to the system and leaves no hole
+/// in the heap. It is mapped in huge pages, because random accesses to a million places miss the
+/// translation cache each time: 2 MiB pages make a hit there a tenth faster. The kernel may ignore
+/// the request. See: man 2 madvise, MADV_HUGEPAGE.
 @usableFromInline
 package enum LargeMemory {
-  /// The size of a huge page on the machines that Linux runs on most.
+  /// The size of a huge page on the most common machines with Linux.
   private static let pageSize = 2 << 20
 
-  /// The size of a cache line, likewise.
+  /// The size of a cache line on these machines.
   private static let lineSize = 64
 
-  /// Whether memory of that size is mapped and not taken from the heap.
+  /// Whether memory of a size is mapped and not taken from the heap.
   ///
-  /// Both ends of a piece of memory decide by its size, so that nothing has to be kept about it.
+  /// Allocation and deallocation both decide by the size, so it need not be recorded.
   private static func isMapped(_ byteCount: Int) -> Bool { byteCount >= 2 * pageSize }
 
-  /// Allocates memory, to be given back with `deallocate(_:byteCount:)`.
+  /// Allocates memory, to be freed with `deallocate(_:byteCount:)`.
   @usableFromInline
   package static func allocate(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
     guard isMapped(byteCount) else {
-      // From the start of a cache line on, so that an element of half a line is never in two.
+      // At the start of a cache line, so that an element of half a line is never in two.
       return .allocate(byteCount: byteCount, alignment: max(alignment, lineSize))
     }
-    // One huge page more than needed, so that an aligned start is among them wherever the mapping
-    // lies.
+    // One huge page more than needed, so that the mapping contains an aligned start.
     let start = unsafe map(byteCount + pageSize)
-    // Only whole aligned pages can be huge: what lies before the first goes back.
+    // Only whole aligned pages can be huge, so the part before the first one is unmapped.
     let excess = (pageSize - Int(bitPattern: start) % pageSize) % pageSize
     let memory = unsafe start + excess
     if excess > 0 { unsafe munmap(start, excess) }
     if excess < pageSize { unsafe munmap(memory + rounded(byteCount), pageSize - excess) }
-    // The outcome is ignored: where huge pages are turned off, ordinary ones do.
+    // The result is ignored, because ordinary pages do if huge ones are turned off.
     unsafe madvise(memory, byteCount, MADV_HUGEPAGE)
     return unsafe memory
   }
 
-  /// Gives memory back that was allocated with the same size.
+  /// Frees memory that was allocated with the same size.
   @usableFromInline
   package static func deallocate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
     if isMapped(byteCount) {
@@ -53,7 +52,7 @@ package enum LargeMemory {
     }
   }
 
-  /// Corresponds to `mmap`; without memory it traps, as an allocation does.
+  /// Maps memory. Corresponds to `mmap`; without memory it traps, as an allocation does.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let memory = unsafe mmap(
       nil, rounded(byteCount), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -63,7 +62,7 @@ package enum LargeMemory {
     return unsafe memory
   }
 
-  /// Up to whole pages of any size that hardware has.
+  /// Rounds up to whole pages of any size that hardware has.
   private static func rounded(_ byteCount: Int) -> Int {
     (byteCount + 0xffff) & ~0xffff
   }

@@ -5,14 +5,12 @@
 #endif
 
 extension Array where Element == UInt8 {
-  /// Copies lent bytes.
-  ///
-  /// The one place where lent bytes begin to be owned.
+  /// Copies the bytes of a span into a new array.
   package init(copying bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }
 
-  /// Adds a copy of lent bytes.
+  /// Appends a copy of the bytes of a span.
   package mutating func append(copying bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }

@@ -1,7 +1,7 @@
 extension Span<UInt8> {
   /// Loads four bytes from any offset, aligned or not.
   ///
-  /// Checked by the span itself: an offset beyond it traps.
+  /// The span checks the bounds: an offset beyond its end traps.
   @inlinable @inline(__always)
   package func littleEndianUInt32(at offset: Int) -> UInt32 {
     unsafe UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
@@ -20,7 +20,7 @@ extension Span<UInt8> {
     return [16 of UInt32] { index in
       unsafe UInt32(
         littleEndian: bytes.unsafeLoadUnaligned(
-          // Inside of the block, whose bounds are checked above once in place of sixteen times.
+          // Inside of the block, whose bounds are checked above once instead of sixteen times.
           fromUncheckedByteOffset: offset &+ 4 &* index, as: UInt32.self))
     }
   }

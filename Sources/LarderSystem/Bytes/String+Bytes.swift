@@ -5,7 +5,7 @@
 #endif
 
 extension String {
-  /// Whether two texts have the same UTF-8 bytes, which is more than canonical equivalence asks.
+  /// Whether two texts have the same UTF-8 bytes, which is stricter than canonical equivalence.
   ///
   /// Corresponds to `memcmp`.
   @inline(__always)
@@ -23,16 +23,16 @@ extension String {
     }
   }
 
-  /// Lends the UTF-8 bytes.
+  /// Calls a function with the UTF-8 bytes.
   ///
-  /// By the closure and not by `utf8.span`, which is a call into the standard library that checks
-  /// for bridged strings: 30 instructions each of the three times that a hit in memory asks.
+  /// Does not use `utf8.span`, a call into the standard library that checks for bridged strings: 30
+  /// instructions each of the three times that a hit in memory needs the bytes.
   @inlinable @inline(__always)
   package func withByteSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     let result = unsafe utf8.withContiguousStorageIfAvailable { bytes in
       unsafe body(Span(_unsafeElements: bytes))
     }
-    // Native strings always lend their bytes; there are no others on Linux.
+    // Native strings always have contiguous storage, and Linux has no others.
     return result ?? body(utf8.span)
   }
 

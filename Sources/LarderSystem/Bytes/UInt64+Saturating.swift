@@ -1,11 +1,11 @@
 extension UInt64 {
-  /// The product with another number, or the most there is where it would overflow.
+  /// The product with another number, or the maximum if it would overflow.
   func multipliedSaturating(by factor: UInt64) -> UInt64 {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product
   }
 
-  /// Adds a number, and stays at the most there is where the sum would overflow.
+  /// Adds a number; sets the maximum if the sum would overflow.
   package mutating func addSaturating(_ other: UInt64) {
     let (sum, overflow) = addingReportingOverflow(other)
     self = overflow ? .max : sum

@@ -1,11 +1,12 @@
 /// The memory limit of the cgroup that this process is in. Source: the kernel's documentation of
 /// cgroup v2, `memory.max`, and of v1, `memory.limit_in_bytes`.
 enum CgroupMemory {
-  /// The smallest limit in bytes on the way up from the process's group, nil where there is none.
+  /// The smallest limit in bytes of the process's group and all groups above it; nil if there is
+  /// none.
   ///
-  /// Read anew each time, from up to one file per level of the hierarchy: a limit may be changed
-  /// while the process runs, so the caller decides when to ask. A cgroup namespace can show a path
-  /// that does not exist below the mount; then only the levels that do are asked.
+  /// Read again each time, from up to one file per level of the hierarchy, because a limit can
+  /// change while the process runs. The caller decides when to read it. In a cgroup namespace the
+  /// path may not exist below the mount; then only the existing levels are read.
   static var limit: UInt64? {
     guard let groups = SystemEnvironment.text(ofFile: "/proc/self/cgroup") else { return nil }
     return groups.split(separator: "\n").compactMap(limit(ofGroup:)).min()
@@ -22,8 +23,8 @@ enum CgroupMemory {
     return smallest("/sys/fs/cgroup/memory", String(fields[2]), "memory.limit_in_bytes")
   }
 
-  /// The smallest limit of a group and all above it: each of them bounds the process, and the
-  /// innermost often says `max`.
+  /// The smallest limit of a group and all groups above it: each of them bounds the process, and
+  /// the innermost is often `max`.
   private static func smallest(_ root: String, _ group: String, _ file: String) -> UInt64? {
     var components = group.split(separator: "/")
     var smallest: UInt64?
@@ -35,11 +36,11 @@ enum CgroupMemory {
     }
   }
 
-  /// The number in a file; nil for `max`, which is no limit.
+  /// The number in a file; nil for `max`, which means no limit.
   private static func number(inFile path: String) -> UInt64? {
     guard let text = SystemEnvironment.text(ofFile: path) else { return nil }
-    // v1 says a number near 2⁶³ where v2 says `max`; the caller's comparison with the machine's
-    // memory makes no difference between them.
+    // v1 has a number near 2⁶³ in place of `max`; the caller's minimum with the machine's memory
+    // treats both alike.
     return UInt64(text.prefix { $0.isASCII && $0.isNumber })
   }
 }

@@ -1,6 +1,6 @@
-/// One thing that happened in a watched directory. Corresponds to `struct inotify_event`.
+/// One change in a watched directory. Corresponds to `struct inotify_event`.
 package struct DirectoryEvent: Sendable, Equatable {
-  /// What happened; several bits can be set. Values of linux/inotify.h.
+  /// The kind of change; several bits can be set. Values of linux/inotify.h.
   package struct Kind: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
 
@@ -12,17 +12,17 @@ package struct DirectoryEvent: Sendable, Equatable {
     package static let attributes = Kind(rawValue: 0x4)
     /// A file that was open for writing was closed.
     package static let closedAfterWriting = Kind(rawValue: 0x8)
-    /// A name was given away, by a rename to another one.
+    /// A file was renamed away from this name.
     package static let movedFrom = Kind(rawValue: 0x40)
-    /// A name was taken, by a rename.
+    /// A file was renamed to this name.
     package static let movedTo = Kind(rawValue: 0x80)
-    /// A name was taken by a new file or link.
+    /// A new file or link was made under this name.
     package static let created = Kind(rawValue: 0x100)
-    /// A name was removed.
+    /// The name was removed.
     package static let removed = Kind(rawValue: 0x200)
-    /// The directory itself is gone.
+    /// The directory itself was removed.
     package static let removedSelf = Kind(rawValue: 0x400)
-    /// The directory itself has another path.
+    /// The directory itself was moved to another path.
     package static let movedSelf = Kind(rawValue: 0x800)
     /// The filesystem was unmounted.
     package static let unmounted = Kind(rawValue: 0x2000)
@@ -30,18 +30,18 @@ package struct DirectoryEvent: Sendable, Equatable {
     package static let overflow = Kind(rawValue: 0x4000)
     /// The watch has ended.
     package static let ended = Kind(rawValue: 0x8000)
-    /// Asked for with the others: only a directory may be watched.
+    /// A flag for the request: only a directory may be watched.
     static let onlyDirectory = Kind(rawValue: 0x100_0000)
-    /// Asked for with the others: files that have no name, no longer or not yet, tell nothing when
-    /// they are closed.
+    /// A flag for the request: files without a name, no longer or not yet, cause no event when they
+    /// are closed.
     package static let exceptUnlinked = Kind(rawValue: 0x400_0000)
   }
 
-  /// The watch that it belongs to; −1 for an overflow.
+  /// The watch of the event; −1 for an overflow.
   package let watch: Int32
   package let kind: Kind
-  /// The name that it happened to; nil for the directory itself and for a name that is longer than
-  /// any of the cache's.
+  /// The name of the event; nil for the directory itself and for a name that is longer than any of
+  /// the cache's.
   package let name: FileName?
 
   package init(watch: Int32, kind: Kind, name: FileName?) {
@@ -50,17 +50,17 @@ package struct DirectoryEvent: Sendable, Equatable {
     self.name = name
   }
 
-  /// Whether the watched directory is gone, has another path or is no longer watched.
+  /// Whether the watched directory was removed or moved, or is no longer watched.
   package var endsWatch: Bool { has([.removedSelf, .movedSelf, .unmounted, .ended]) }
 
   /// Whether the name was removed or moved away.
   package var removesName: Bool { has([.removed, .movedFrom]) }
 
-  /// Whether the name was taken, by a new file, a link or a rename.
+  /// Whether the name was made, by a new file, a link or a rename.
   package var makesName: Bool { has([.created, .movedTo]) }
 
-  /// Whether one of some bits is set. Asked here, because in other targets the set of bits would not be
-  /// specialised: that took 1,900 instructions an event.
+  /// Whether one of some bits is set. In this target, because in others the set of bits would not
+  /// be specialised, which took 1,900 instructions an event.
   private func has(_ bits: Kind) -> Bool { kind.rawValue & bits.rawValue != 0 }
 
   package static func == (a: DirectoryEvent, b: DirectoryEvent) -> Bool {
@@ -71,10 +71,10 @@ package struct DirectoryEvent: Sendable, Equatable {
 extension DirectoryEvent {
   private static let headerCount = 16
 
-  /// The events in what was read from the kernel, in order. See: man 7 inotify.
+  /// Parses the events in bytes from the kernel, in order. See: man 7 inotify.
   ///
-  /// Each is a header of four words, the last of which is the length of the name that follows; the
-  /// name is padded with zeros. A record that is cut short ends the list.
+  /// Each event is a header of four words, the last of which is the length of the name that
+  /// follows; the name is padded with zeros. The list ends before a record that is cut short.
   static func all(in bytes: Span<UInt8>) -> [DirectoryEvent] {
     var events: [DirectoryEvent] = []
     var start = 0

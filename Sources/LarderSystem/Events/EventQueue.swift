@@ -4,10 +4,10 @@
   import Musl
 #endif
 
-/// A queue into which the kernel writes what happens in a directory. Corresponds to `inotify`.
+/// A queue into which the kernel writes the changes of a directory. Corresponds to `inotify`.
 ///
-/// An event is in the queue before the call that caused it returns, in whatever process. It says
-/// nothing of who did it.
+/// An event is in the queue before the call that caused it returns, in whatever process. It does
+/// not tell which process that was.
 package struct EventQueue: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
@@ -16,7 +16,7 @@ package struct EventQueue: ~Copyable, Sendable {
 
   /// Makes a queue without a watch. Corresponds to `inotify_init1`.
   ///
-  /// - Throws: `.tooManyOpenFiles` also when the user has no more instances. See: man 2
+  /// - Throws: `.tooManyOpenFiles` also when the user can have no more instances. See: man 2
   ///   inotify_init1, and /proc/sys/fs/inotify/max_user_instances.
   package init(faults: FaultInjector?) throws(Errno) {
     #if LARDER_SCHEDULES
@@ -34,10 +34,10 @@ package struct EventQueue: ~Copyable, Sendable {
 
   /// Watches a directory for some kinds of events. Corresponds to `inotify_add_watch`.
   ///
-  /// By the way through `/proc`, which leads to the very directory that is held, whatever its path
-  /// leads to by now; without `/proc` by the path.
+  /// Goes through `/proc`, which leads to the very directory that is held, wherever its path leads
+  /// by now. Without `/proc`, goes by the path.
   ///
-  /// - Throws: `.noSpace` when the user has no more watches.
+  /// - Throws: `.noSpace` when the user can have no more watches.
   /// - Returns: The watch's number, which its events carry.
   package func watch(
     _ directory: DirectoryHandle, path: String, for kinds: DirectoryEvent.Kind
@@ -59,7 +59,7 @@ package struct EventQueue: ~Copyable, Sendable {
     }
   }
 
-  /// Ends a watch; its last event says so. Corresponds to `inotify_rm_watch`.
+  /// Ends a watch, which causes a last event of kind `ended`. Corresponds to `inotify_rm_watch`.
   ///
   /// - Throws: `.invalidArgument` for a watch that has ended by itself.
   package func endWatch(_ watch: Int32) throws(Errno) {
@@ -82,7 +82,7 @@ package struct EventQueue: ~Copyable, Sendable {
     }
   }
 
-  /// Takes events out, as many as fit into the buffer; none when there are none. Never waits.
+  /// Reads events, as many as fit into the buffer; none if there are none. Never waits.
   package func read(into buffer: inout [UInt8]) throws(Errno) -> [DirectoryEvent] {
     #if LARDER_SCHEDULES
       Scheduler.point(.call(.read))
@@ -98,7 +98,7 @@ package struct EventQueue: ~Copyable, Sendable {
     }
   }
 
-  /// Waits until there is something to read or the bell is raised. Corresponds to `poll`.
+  /// Waits until there is an event to read or the bell is raised. Corresponds to `poll`.
   ///
   /// - Returns: Whether the bell was raised.
   package func wait(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
@@ -124,9 +124,9 @@ package struct EventQueue: ~Copyable, Sendable {
 }
 
 extension EventDescriptor {
-  /// Waits until it is raised, for some milliseconds at most. Corresponds to `poll`.
+  /// Waits until the descriptor is raised, for some milliseconds at most. Corresponds to `poll`.
   ///
-  /// - Returns: Whether it was raised.
+  /// - Returns: Whether the descriptor was raised.
   package func wait(milliseconds: Int32) throws(Errno) -> Bool {
     #if LARDER_SCHEDULES
       let deadline = Scheduler.now + Int64(milliseconds) * 1_000_000

@@ -4,18 +4,18 @@
   import Musl
 #endif
 
-/// The files in which the kernel tells how long tasks wait for memory (PSI). Source: the kernel's
+/// The kernel's files about the time that tasks wait for memory (PSI). Source: the kernel's
 /// Documentation/accounting/psi.rst.
 package enum PressureFile {
   /// The file for the whole machine.
   package static let machine = "/proc/pressure/memory"
 
-  /// The file of this process's own cgroup, and where version 2 is mounted beside version 1, there.
+  /// The file of this process's own cgroup, and its place if version 2 is mounted beside version 1.
   package static var ownGroup: [String] {
     groupFiles(SystemEnvironment.text(ofFile: "/proc/self/cgroup") ?? "")
   }
 
-  /// The files that a process may have whose `/proc/self/cgroup` reads so.
+  /// The possible files of a process with a given content of `/proc/self/cgroup`.
   ///
   /// The line of version 2 is `0::PATH`. Source: man 7 cgroups.
   static func groupFiles(_ groups: String) -> [String] {
@@ -28,8 +28,8 @@ package enum PressureFile {
     }
   }
 
-  /// Asks the kernel to tell when tasks waited for `threshold` within a window, and returns the
-  /// descriptor on which it tells.
+  /// Asks the kernel to signal when tasks waited for `threshold` within a window, and returns the
+  /// descriptor for these signals.
   ///
   /// Without privileges the window must be a multiple of 2 s. See: psi.rst, "Monitoring for
   /// pressure thresholds". Corresponds to `open` and `write`.
@@ -37,7 +37,7 @@ package enum PressureFile {
     _ path: String, threshold: Duration, window: Duration
   ) throws(Errno) -> PressureSource {
     let descriptor = try Path(path).open(flags: O_RDWR | O_NONBLOCK)
-    // The kernel wants the whole text in one call, its NUL included.
+    // The kernel needs the whole text in one call, including its NUL.
     let text = "some \(threshold.microseconds) \(window.microseconds)\0"
     try descriptor.write(Array(text.utf8).span)
     return PressureSource(descriptor, tells: .withPriority)

@@ -4,21 +4,21 @@
   import Musl
 #endif
 
-/// A descriptor that tells when memory is short.
+/// A descriptor that signals when memory is short.
 package struct PressureSource: ~Copyable, Sendable {
-  /// How a descriptor tells.
+  /// The way in which a descriptor signals.
   enum Telling: Sendable {
-    /// As a PSI trigger does: it is always readable, and urgent when there is something to tell.
+    /// As a PSI trigger: always readable, with priority data as the signal.
     case withPriority
-    /// As an event descriptor does.
+    /// As an event descriptor: readable as the signal.
     case byCount
   }
 
-  /// What a wait ended with.
+  /// The result of a wait.
   package struct Outcome: Sendable, Equatable {
     /// Whether memory is short.
     package var isSignalled = false
-    /// Whether the source will never tell anything again.
+    /// Whether the source will never signal again.
     package var isLost = false
 
     package init(isSignalled: Bool = false, isLost: Bool = false) {
@@ -30,7 +30,7 @@ package struct PressureSource: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
   private let telling: Telling
 
-  /// A source that never tells anything: `poll` passes over a negative descriptor.
+  /// A source that never signals: `poll` ignores a negative descriptor.
   package static var silent: PressureSource {
     PressureSource(FileDescriptor(lending: -1), tells: .byCount)
   }
@@ -40,10 +40,10 @@ package struct PressureSource: ~Copyable, Sendable {
     self.telling = telling
   }
 
-  /// Waits until there is something to tell, the bell is raised, or the time is over.
+  /// Waits for a signal, the bell or the timeout.
   ///
-  /// Corresponds to `poll`; a trigger is waited for with POLLPRI, and POLLERR means that its cgroup
-  /// is gone.
+  /// Corresponds to `poll`. A trigger is waited for with POLLPRI; POLLERR means that its cgroup is
+  /// gone.
   package func wait(or bell: borrowing EventDescriptor, timeout: Duration?) throws(Errno) -> Outcome
   {
     let urgent = Int16(telling == .withPriority ? POLLPRI : POLLIN)
@@ -63,7 +63,7 @@ package struct PressureSource: ~Copyable, Sendable {
 }
 
 extension Duration {
-  /// For `poll`: rounded up, so that a wait never ends just before its time.
+  /// The time for `poll`, rounded up, so that a wait never ends just before its time.
   fileprivate var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard seconds < 86_400 else { return 86_400_000 }

@@ -6,7 +6,7 @@
 
 /// A system call's error number. Corresponds to C's `errno`.
 public struct Errno: RawRepresentable, Sendable, Hashable, Error {
-  /// The number as the system has it.
+  /// The number.
   public let rawValue: Int32
 
   /// Creates an error from its number.
@@ -14,8 +14,8 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
     self.rawValue = rawValue
   }
 
-  // Only those that some decision goes by. Each has the name of what happened; the number and the
-  // system's sentence are shown to people.
+  // Only errors that some decision depends on. Each is named after the failure; people see the
+  // number and the system's sentence.
   package static let permissionDenied = Errno(rawValue: EACCES)
   package static let notPermitted = Errno(rawValue: EPERM)
   package static let noSuchFile = Errno(rawValue: ENOENT)
@@ -49,9 +49,9 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
   static let crossDevice = Errno(rawValue: EXDEV)
 
-  /// The number of the call that just failed in this thread.
+  /// The error of the call that just failed in this thread.
   ///
-  /// Valid until the next call in this thread, so it is read first thing after a failure.
+  /// Valid until the next call in this thread, so read it right after a failure.
   static var current: Errno { Errno(rawValue: errno) }
 }
 

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A plan of failures that stands between one cache and the system, for tests.
+/// A plan of failures for the system calls of one cache, for tests.
 ///
-/// It is given to a cache in its configuration and reaches every descriptor the cache opens, so
-/// that tests which run side by side do not disturb each other.
+/// A cache gets it with its configuration and passes it to every descriptor that it opens, so tests
+/// that run side by side do not affect each other.
 package final class FaultInjector: Sendable {
   /// What happens in the place of a call.
   package enum Fault: Sendable {
@@ -15,7 +15,7 @@ package final class FaultInjector: Sendable {
     case before(@Sendable () -> Void)
   }
 
-  // Ranges as keys and not one number, so that "from the n-th on" is one entry.
+  // The keys are ranges and not numbers, so that "from the n-th on" is one entry.
   private struct State {
     var counts: [SystemCall: Int] = [:]
     var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
@@ -28,10 +28,11 @@ package final class FaultInjector: Sendable {
   /// Creates a plan without failures, which only counts.
   package init() {}
 
-  /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all after it.
+  /// Plans a fault for the `n`-th call from now on, counted from 1, or for it and all calls after
+  /// it.
   ///
-  /// A second plan of the same call and range replaces the first; of two that overlap, either may
-  /// win.
+  /// A second plan for the same call and range replaces the first. Of two ranges that overlap,
+  /// either may win.
   package func plan(_ fault: Fault, for call: SystemCall, at n: Int = 1, onwards: Bool = false) {
     state.withLock { state in
       let first = state.counts[call, default: 0] + n
@@ -39,30 +40,30 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Forgets all planned faults and counts, not the places that faults met.
+  /// Forgets all planned faults and counts, but not the call sites that were struck.
   package func reset() {
     state.withLock { $0 = State(struckSites: $0.struckSites) }
   }
 
   /// The number of calls of a kind so far.
   ///
-  /// Counts what was attempted: a call that a fault prevented counts, and so does each repetition
-  /// after EINTR.
+  /// Counts attempts: a call that a fault prevented counts, and so does each repetition after
+  /// EINTR.
   package func count(of call: SystemCall) -> Int {
     state.withLock { $0.counts[call, default: 0] }
   }
 
-  /// The number of calls that a fault met.
+  /// The number of calls that a fault struck.
   package var struckCount: Int {
     state.withLock { $0.struck }
   }
 
-  /// The places in the source whose calls a fault met.
+  /// The call sites in the source at which a fault struck.
   package var struckSites: Set<CallSite> {
     state.withLock { $0.struckSites }
   }
 
-  /// Counts a call and tells the error it must fail with, if any.
+  /// Counts a call and returns the error with which it must fail, if any.
   func strike(
     _ call: SystemCall, file: StaticString = #fileID, line: UInt = #line
   ) -> Errno? {
@@ -75,8 +76,8 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Counts a read or write and tells how many bytes it may move, or throws its error; one that is
-  /// interrupted is made again, as everywhere.
+  /// Counts a read or write and returns the number of bytes that it may move, or throws its error.
+  /// EINTR counts as a call and is repeated.
   func limit(
     _ call: SystemCall, to byteCount: Int, file: StaticString = #fileID, line: UInt = #line
   ) throws(Errno) -> Int {
@@ -93,8 +94,8 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// The closure of a fault is returned and not called here: it may wait for another thread that
-  /// makes a call of its own, which needs this lock.
+  /// Returns the fault for a call. Does not call its closure under the lock, because the closure
+  /// may wait for another thread whose own call needs this lock.
   private func next(_ call: SystemCall, _ site: CallSite) -> Fault? {
     #if LARDER_SCHEDULES
       if call == .readdir { Scheduler.point(.call(call)) }
@@ -118,10 +119,10 @@ package final class FaultInjector: Sendable {
   }
 }
 
-/// A place in the source from which a system call is made, so that a test can tell that none was
+/// A place in the source from which a system call is made, so that a test can check that none was
 /// left out.
 package struct CallSite: Sendable, Hashable {
-  /// The module and the file: `Larder/FileDescriptor.swift`.
+  /// The module and the file: `LarderSystem/FileDescriptor.swift`.
   package let file: String
   /// The line, counted from 1.
   package let line: UInt

@@ -1,5 +1,5 @@
-// What Glibc's and Musl's modules lack. Every declaration here is that of the C header named beside
-// it; nothing else in the project declares a C symbol.
+// Functions that Glibc's and Musl's modules lack. Every declaration is that of the C header named
+// with it. No other file of the project declares a C symbol.
 
 /// See: man 2 fsetxattr (sys/xattr.h).
 ///
@@ -43,7 +43,7 @@ func c_memfd_create(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
 
 /// See: man 2 copy_file_range (unistd.h).
 ///
-/// Without offsets, those of the open files count and move. Returns the number of bytes, or -1 with
+/// Without offsets, uses and moves those of the open files. Returns the number of bytes, or -1 with
 /// errno.
 @_extern(c, "copy_file_range")
 func c_copy_file_range(
@@ -62,7 +62,8 @@ func c_copy_file_range(
   @_extern(c, "dladdr")
   func c_dladdr(_ address: UnsafeRawPointer, _ info: UnsafeMutablePointer<UInt>) -> Int32
 
-  /// Of the standard library: the readable form of a symbol, to be freed by the caller.
+  /// Returns the readable form of a symbol, to be freed by the caller. From Swift's standard
+  /// library.
   @_extern(c, "swift_demangle")
   func c_demangle(
     _ name: UnsafePointer<CChar>, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,

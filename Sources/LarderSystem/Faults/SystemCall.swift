@@ -1,4 +1,4 @@
-/// The system calls that a test can make fail, by the names of their C functions.
+/// The system calls that a test can make fail, with the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
   case copyFileRange = "copy_file_range"
   case eventfd
@@ -28,10 +28,10 @@ package enum SystemCall: String, Sendable, CaseIterable {
   case write
 }
 
-/// Makes a system call and makes it again whenever a signal interrupted it.
+/// Makes a system call, and repeats it if a signal interrupted it.
 ///
-/// Every call of the project goes through here, so that the loop around EINTR stands once and a
-/// test can put a failure in the place of any call.
+/// Every call of the project goes through this function, so that the loop for EINTR exists once and
+/// a test can make any call fail.
 @inline(__always)
 func system<Result: FixedWidthInteger & SignedInteger>(
   _ call: SystemCall, _ faults: FaultInjector?, file: StaticString = #fileID, line: UInt = #line,
@@ -41,7 +41,7 @@ func system<Result: FixedWidthInteger & SignedInteger>(
     if call.isPoint { Scheduler.point(.call(call)) }
   #endif
   while true {
-    // Nil outside of tests, so that production pays one comparison a call.
+    // Nil outside of tests, where it costs one comparison a call.
     if let errno = faults?.strike(call, file: file, line: line) {
       if errno == .interrupted { continue }
       throw errno
@@ -58,7 +58,7 @@ func system<Result: FixedWidthInteger & SignedInteger>(
 
 #if LARDER_SCHEDULES
   extension SystemCall {
-    /// Whether one thread can see by it what another does, or hold it up.
+    /// Whether the call can show one thread another's effects, or make it wait.
     var isPoint: Bool {
       switch self {
       case .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr: false

@@ -4,16 +4,16 @@
   import Musl
 #endif
 
-/// The command line as the kernel handed it over.
+/// The command line as the kernel passed it.
 ///
-/// `CommandLine.arguments` replaces every byte that is not UTF-8 by U+FFFD, so that a key or a path
-/// taken from it could name another one.
+/// `CommandLine.arguments` replaces every byte that is not UTF-8 by U+FFFD, so a key or a path from
+/// it could name another value or file.
 package enum ProcessArguments {
-  /// The bytes of every argument without its final NUL, the program's own name first.
+  /// The bytes of every argument without the final NUL, the program's own name first.
   ///
   /// Corresponds to `main`'s `argv`. See: man 2 execve.
   package static var raw: [[UInt8]] {
-    // Swift's runtime reads them from /proc, so that there are none where that is not mounted.
+    // Swift's runtime reads the arguments from /proc, and finds none if that is not mounted.
     guard CommandLine.argc > 0 else { return belowEnvironment }
     return (0..<Int(CommandLine.argc)).map { index in
       guard let start = unsafe CommandLine.unsafeArgv[index] else { return [] }
@@ -21,12 +21,12 @@ package enum ProcessArguments {
     }
   }
 
-  /// The arguments as they lie on the initial stack: right below the environment, a zero between
-  /// them, and their number below the first. The number ends the walk: no pointer is that small.
+  /// The arguments on the initial stack: right below the environment, with a zero in between, and
+  /// their number below the first. The number ends the loop, because no pointer is that small.
   ///
-  /// Source: System V ABI, process initialization. Holds until the environment is changed.
+  /// Source: System V ABI, process initialization. Valid until the environment is changed.
   private static var belowEnvironment: [[UInt8]] {
-    // One below the environment is the null that ends the arguments.
+    // The word below the environment is the null after the arguments.
     var slot = unsafe environ - 2
     var arguments: [[UInt8]] = []
     while let start = unsafe slot.pointee, arguments.count < Int(bitPattern: start) {

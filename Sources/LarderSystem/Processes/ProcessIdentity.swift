@@ -6,13 +6,13 @@ import Synchronization
   import Musl
 #endif
 
-/// Who this process is, as files and locks see it.
+/// The identity of this process for files and locks.
 @usableFromInline
 package enum ProcessIdentity {
   /// The process's number. Corresponds to `getpid`.
   ///
-  /// Asked anew each time, which is one system call: a forked child must not write under its
-  /// parent's name.
+  /// Read again each time, with one system call, because a forked child must not write under its
+  /// parent's number.
   package static var pid: Int32 {
     #if LARDER_SCHEDULES
       Int32(1_000 + Scheduler.processNumber)
@@ -21,12 +21,10 @@ package enum ProcessIdentity {
     #endif
   }
 
-  /// The user whose rights count. Corresponds to `geteuid`.
-  ///
-  /// The effective one, which is who the kernel makes files for.
+  /// The effective user, who owns the files that the process makes. Corresponds to `geteuid`.
   package static var user: UInt32 { geteuid() }
 
-  /// The group whose rights count. Corresponds to `getegid`.
+  /// The effective group. Corresponds to `getegid`.
   package static var group: UInt32 { getegid() }
 
   /// Whether the process has a group's rights. Corresponds to `getegid` and `getgroups`.
@@ -37,10 +35,10 @@ package enum ProcessIdentity {
     return count > 0 && groups[..<Int(count)].contains(group)
   }
 
-  /// How many forks lie between the program's start and this process.
+  /// The number of forks between the program's start and this process.
   ///
-  /// A cache remembers the number at opening; another one now means that this is a forked child,
-  /// which holds its parent's locks and none of its threads. Corresponds to `pthread_atfork`.
+  /// A cache remembers the number when it is opened. If it differs later, this is a forked child,
+  /// which has its parent's locks and none of its threads. Corresponds to `pthread_atfork`.
   @usableFromInline
   package static var forkCount: UInt32 {
     _ = forkHook
@@ -49,8 +47,8 @@ package enum ProcessIdentity {
 
   private static let forks = Atomic<UInt32>(0)
 
-  // Registered once per process and never taken back. Only fork runs it: a raw clone or vfork
-  // followed by exec does not, and needs no protection. See: man 3 pthread_atfork.
+  // Registered once per process and never removed. Only `fork` runs it: a raw clone, or vfork
+  // followed by exec, does not, and needs no protection. See: man 3 pthread_atfork.
   private static let forkHook: Int32 = pthread_atfork(nil, nil) {
     ProcessIdentity.forks.wrappingAdd(1, ordering: .relaxed)
   }

@@ -26,7 +26,7 @@ package struct CivilDate: Sendable, Hashable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Creates the day of a year, month and day; nil if the calendar has no such day.
+  /// Creates the day of a year from 0 to 9999, a month and a day; nil if there is no such day.
   init?(year: Int64, month: Int64, day: Int64) {
     guard (1...12).contains(month), (1...31).contains(day), (0...9999).contains(year) else {
       return nil
