@@ -32,7 +32,7 @@ extension DiskCache {
     return try outcome.get()
   }
 
-  /// Makes an entry of a file that was edited or made by hand. Its content is not changed.
+  /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.
   public func stamp(
     _ name: String, expiration: Expiration? = nil
   ) async throws(CacheError) -> StampOutcome {

@@ -43,7 +43,7 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.touch(request) }
   }
 
-  /// Makes an entry of a file that was edited or made by hand. Its content is not changed.
+  /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.
   ///
   /// The file gets a new hash and both stamps. The last access is now. The expiry follows from
   /// `expiration`; if that is nil, from the recorded lifetime, or else from the configured one. A

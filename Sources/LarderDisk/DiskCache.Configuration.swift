@@ -160,8 +160,8 @@ extension DiskCache {
     /// hit in memory may trail by a `recencyGranularity`.
     case events
     /// As `.events`, and a hit in memory first checks for changes, so a read sees every change that
-    /// was complete before it began. The check costs one system call. If there are no events,
-    /// memory answers no read.
+    /// was complete before it began. The check costs one system call. If there are no events, each
+    /// read goes to the disk.
     case strict
     /// Changes are not followed, which suits a directory that one process uses at a time. Changes
     /// by other processes show when a read goes to the disk.

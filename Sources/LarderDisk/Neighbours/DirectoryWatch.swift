@@ -54,7 +54,8 @@ package struct DirectoryWatch: ~Copyable {
   package mutating func news() throws(CacheError) -> [News] {
     var news: [News] = []
     do throws(Errno) {
-      // Bounded, because a busy directory would never let the queue run empty.
+      // Bounded, because a busy directory would never let the queue run empty. 64 reads take more
+      // events than the kernel keeps by default.
       for _ in 0..<64 {
         let events = try queue.read(into: &buffer)
         if events.isEmpty { break }

@@ -28,10 +28,10 @@ package final class Watcher: Sendable {
   private let isReading = Atomic<Bool>(false)
   private weak let engine: DiskEngine?
 
-  /// The pause in which events gather. Together with the time to act on them it stays below the 50
-  /// ms that a memory tier may trail by.
+  /// The pause in which events gather. Together with the time to act on them it stays below the
+  /// time by which a memory tier may trail, which is 50 ms.
   private static let gatheringMilliseconds: Int32 = 10
-  /// 64 KiB hold 1,024 events of entries' names.
+  /// The length of the buffer for events. 64 KiB hold 1,024 events of entries' names.
   private static let bufferByteCount = 64 << 10
 
   /// Makes the watch; `start()` starts the thread.
@@ -64,7 +64,7 @@ package final class Watcher: Sendable {
     do throws(Errno) {
       try queue.endWatch(old)
     } catch {
-      // It has ended with its directory.
+      // The watch has ended with its directory.
     }
   }
 
@@ -126,7 +126,7 @@ package final class Watcher: Sendable {
     do throws(Errno) {
       // Reads to the end of the queue before any name is looked at, because most files that came
       // and went meanwhile cancel out. Bounded, because neighbours that never rest would never let
-      // the queue run empty.
+      // the queue run empty. 64 reads take more events than the kernel keeps by default.
       for _ in 0..<64 {
         // Taken before the read: what happens between the two is later than this time.
         let time = WallClock.systemCoarse.now()

@@ -7,7 +7,7 @@ import LarderSystem
 /// A value leaves the backlog in the same step in which its file enters the index, so a reader that
 /// finds none waiting finds its file or a newer one.
 extension DiskEngine {
-  /// The value that waits under a name.
+  /// Returns the value that waits under a name.
   func pending(_ name: EntryName) -> Backlog.Value? {
     guard mayBe(.hasBacklog) else { return nil }
     return withState { $0.backlog[name] }
@@ -82,7 +82,7 @@ extension EngineState {
 }
 
 extension DiskEntry {
-  /// The entry that a value will be when it is written. It has no blocks on the disk yet.
+  /// Makes the entry that a value will be when it is written. It has no blocks on the disk yet.
   init(_ value: Backlog.Value) {
     let seal = value.write.seal
     self.init(

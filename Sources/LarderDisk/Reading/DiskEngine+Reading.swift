@@ -251,14 +251,14 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss because there is no file, and forgets the entry, whose file another process has
-  /// removed, unless it was stored again since the snapshot.
+  /// Counts a miss because there is no file. Forgets the entry, because another process has removed
+  /// the file, unless it was stored again since the snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
       state.counters.countMiss(.absent)
       guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
       else { return false }
-      // A scan may have met the file before it went, and tell of it later.
+      // A scan may have met the file before its removal and report it later.
       state.scans.noteChange(of: name)
       outdateReaders(of: name)
       return true
@@ -292,7 +292,7 @@ extension DiskEngine {
 }
 
 extension CacheKey {
-  /// Distinguishes the key of a verified entry from another with the same MD5: 28 bits of the
-  /// process's own seeded hash, which cannot be computed outside of the process.
+  /// A tag that distinguishes the key of a verified entry from another with the same MD5. It has 28
+  /// bits of the process's own seeded hash, which cannot be computed outside of the process.
   var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & (1 << 28 - 1) }
 }

@@ -9,7 +9,7 @@ package struct EntryReader: Sendable {
   /// Whether the content is compared with its hash. False for a fixture, because its files are
   /// edited by hand and checked in.
   let checksContent: Bool
-  /// Whether a file that does not say its key is a miss.
+  /// Whether a file that does not prove its key is a miss.
   let requireProof: Bool
 
   /// Makes a reader that trusts the files of the present user and of the directory's present owner.

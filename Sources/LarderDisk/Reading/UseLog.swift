@@ -60,7 +60,7 @@ extension UseLog {
   /// The pending use of a name.
   subscript(name: EntryName) -> PendingStamp? { pending[name] }
 
-  /// The expiry that a pending use will give a file, unless another expiry was set since.
+  /// Returns the expiry that a pending use will give a file, unless another expiry was set since.
   func expiry(of name: EntryName, _ status: FileStatus) -> Timestamp? {
     guard let use = pending[name], use.inode == status.inode,
       use.expirySeen == status.modification
@@ -102,14 +102,14 @@ extension UseLog {
   /// Begins a drain.
   ///
   /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until
-  ///   it is taken, so that going through the slots finds it, whatever comes and goes meanwhile.
+  ///   it is taken, so going through the slots finds it even if other uses come and go.
   mutating func beginDrain() -> Int {
     nextDrain = nil
     drainCount += 1
     return pending.slotCount
   }
 
-  /// The names with pending uses in some slots.
+  /// Returns the names with pending uses in some slots.
   func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
 
   /// The memory of many uses that are written, which the caller releases outside of the engine's

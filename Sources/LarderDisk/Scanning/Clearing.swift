@@ -10,11 +10,11 @@ import LarderSystem
 struct Clearing: Sendable {
   /// The number of removals that have begun.
   private(set) var count = 0
-  /// Whether one has begun and not ended.
+  /// Whether a removal has begun and not ended.
   private(set) var isRunning = false
-  /// The hidden files that are known to be still on the disk.
+  /// The totals of the hidden files that are known to be still on the disk.
   private(set) var remaining = IndexTotals()
-  /// The names that are not hidden; nil while none is.
+  /// The names whose files are not hidden; nil while nothing is hidden.
   private var kept: NameSet?
   /// The files that this process has stamped since the beginning.
   private var restamped: NameMap<FileStatus> = [:]
@@ -97,7 +97,7 @@ extension Clearing {
       byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
   }
 
-  /// Takes the dropped value of a name out.
+  /// Takes out the dropped value of a name.
   @discardableResult
   mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }
 

@@ -3,7 +3,7 @@ import LarderSystem
 /// A walk through a directory that reads the names and their status in pieces.
 package struct DirectoryScan: ~Copyable {
   private var stream: DirectoryStream
-  /// Reads the status of the names.
+  /// The reader of the names' status.
   let look: Look
 
   /// The names of one step of a scan, sorted by kind.
@@ -62,7 +62,7 @@ extension DirectoryScan {
     var isLast = false
   }
 
-  /// The reading of names' status, which any thread can do.
+  /// A reader of names' status, which any thread can use.
   struct Look: Sendable {
     let handle: DirectoryHandle
     let trust: EntryTrust

@@ -95,7 +95,7 @@ extension DiskEngine {
       withState { $0.keepPending(of: name) }
       result.failed += 1
     }
-    // They are still there, and the index has forgotten them.
+    // The entries are still there, and the index has forgotten them.
     if result.failed > 0 { withState { $0.scans.reset() } }
     return result
   }

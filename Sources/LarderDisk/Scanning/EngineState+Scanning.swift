@@ -37,8 +37,8 @@ extension EngineState {
     return news
   }
 
-  /// The entries in a range of slots that were known before a scan and that it has not met; nil if
-  /// the range is beyond the last slot or the scan was given up.
+  /// Returns the entries in a range of slots that were known before a scan and that it has not met;
+  /// nil if the range is beyond the last slot or the scan was given up.
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
     guard let met = scans.marks(of: number), slots.lowerBound < met.count else { return nil }
     return index.names(in: slots, lacking: met).filter { !scans.hasChanged($0) }

@@ -138,17 +138,18 @@ extension ParallelScan.State {
 
 /// The counts of a walk through a cache's directory, which reads and changes no file.
 public struct DirectorySurvey: Sendable, Hashable {
-  /// Files that are entries, expired ones included.
+  /// The number of entries, including expired ones.
   public internal(set) var entryCount = 0
-  /// The bytes of their values.
+  /// The bytes of the entries' values.
   public internal(set) var byteCount = 0
-  /// The bytes that the file system set aside for them.
+  /// The bytes that the file system set aside for the entries.
   public internal(set) var allocatedByteCount = 0
-  /// Entries that have expired.
+  /// The number of expired entries.
   public internal(set) var expiredCount = 0
-  /// Things that are not the cache's: other names, directories, links, other people's files.
+  /// The number of things that are not the cache's: other names, directories, links, other people's
+  /// files.
   public internal(set) var foreignCount = 0
-  /// Writes in progress, or left behind by a crash.
+  /// The number of writes in progress or left behind by a crash.
   public internal(set) var temporaryCount = 0
   /// Whether the directory has the tag of a cache.
   public internal(set) var hasTag = false
@@ -156,7 +157,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   public internal(set) var oldestAccess: Timestamp?
   /// The latest last access.
   public internal(set) var newestAccess: Timestamp?
-  /// The earliest expiry of an entry that has not expired, nil when none will.
+  /// The earliest expiry of an entry that has not expired; nil if none will expire.
   public internal(set) var nextExpiry: Timestamp?
 
   /// Whether the directory can be taken for a cache: it has the tag or an entry, or holds nothing.

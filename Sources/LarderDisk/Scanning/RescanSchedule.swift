@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The times at which a directory is scanned again where no events tell what other processes do.
+/// The times at which a directory is scanned again if no events report what other processes do.
 ///
 /// If this process stores much, other processes may have done so as well. A scan is due once this
 /// process has stored a twentieth of a limit, and some time after its last store.
@@ -32,7 +32,7 @@ extension RescanSchedule {
     storeCount += 1
   }
 
-  /// Notes when a scan ended and how long it took.
+  /// Notes the end and the duration of a scan.
   mutating func noteScan(from start: MonotonicTime, to end: MonotonicTime) {
     lastEnd = end
     lastDuration = end.duration(since: start)
@@ -40,7 +40,8 @@ extension RescanSchedule {
 
   /// Whether this process has stored more than a twentieth of a limit since the last scan began.
   ///
-  /// Scans take no more than half of one thread's time, however much the process stores.
+  /// False for as long after a scan as the scan took, so that scans take no more than half of one
+  /// thread's time, however much the process stores.
   func isDue(sizeLimit: Int?, countLimit: Int?, at time: MonotonicTime) -> Bool {
     if let lastEnd, time.duration(since: lastEnd) < lastDuration { return false }
     if let sizeLimit, byteCount > UInt64(sizeLimit) / 20 { return true }
@@ -49,8 +50,8 @@ extension RescanSchedule {
 
   /// Whether a process that ends during its first scan stays until the scan is over.
   ///
-  /// The probability is the bytes that it stored divided by 5 % of the limit, so that many short
-  /// processes together keep the limit and few of them pay for a scan.
+  /// The probability is the number of bytes that it stored, divided by 5 % of the limit, so that
+  /// many short processes together keep the limit and few of them pay for a scan.
   ///
   /// - Parameter chance: A random number from 0 to 1.
   func mustFinishScan(sizeLimit: Int, chance: Double) -> Bool {

@@ -98,7 +98,7 @@ extension ScanLog {
 
 // Files that the ongoing scan meets.
 extension ScanLog {
-  /// Counts things that a scan has met and that are not the cache's.
+  /// Counts things that a scan has met and that do not belong to the cache.
   ///
   /// - Returns: Whether the scan is still going on.
   mutating func addForeign(_ count: Int, scan number: Int) -> Bool {
@@ -112,7 +112,7 @@ extension ScanLog {
     if let slot { ongoing?.met.mark(slot) }
   }
 
-  /// The marks of the entries that a scan has met; nil if the scan is no longer going on.
+  /// Returns the marks of the entries that a scan has met; nil if the scan is no longer going on.
   func marks(of number: Int) -> SlotMarks? {
     ongoing.flatMap { $0.number == number ? $0.met : nil }
   }

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A file that this process has published, where files cannot prove their content themselves.
+/// A file that this process has published on a file system where files cannot prove their content.
 struct Publication: Sendable, Equatable {
   /// XXH64 of the content.
   let contentHash: UInt64
@@ -12,7 +12,8 @@ struct Publication: Sendable, Equatable {
   func admits(_ status: FileStatus) -> Bool { status.modification <= modification }
 }
 
-/// The files that this process has published, where files cannot prove their content themselves.
+/// The files that this process has published on a file system where files cannot prove their
+/// content.
 struct PublicationLog: Sendable {
   private var publications: NameMap<Publication> = [:]
   /// The slot at which the next search for files that are gone begins.

@@ -50,9 +50,9 @@ package struct StagedFile: ~Copyable, Sendable {
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
-        // Numbers are unique within a process and processes within a namespace. A process in
-        // another namespace shares the directory and this process's number, so the next name is
-        // tried. This ends soon.
+        // Numbers are unique within a process, and processes within a namespace, so this ends soon.
+        // A process in another namespace shares the directory and this process's number, and the
+        // next name is tried.
       }
     }
   }
