@@ -2,7 +2,7 @@ public import LarderBasics
 import LarderSystem
 
 extension DiskCache {
-  /// Stores a value in place of what was there.
+  /// Stores a value and replaces an older one.
   ///
   /// A reader in any thread or process sees the old value, the new one, or none; never a part. If
   /// the store is rejected or fails, the old value is removed if possible. If it cannot be removed,
@@ -27,7 +27,7 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
   }
 
-  /// Stores a value in place of what was there.
+  /// Stores a value and replaces an older one.
   ///
   /// - Throws: `CacheError`, as the store of a span does.
   /// - Complexity: O(bytes).
