@@ -23,7 +23,7 @@ struct EngineState: Sendable {
   var locks = NameLocks()
   var uses = UseLog()
   var publications = PublicationLog()
-  /// Victims that have left the index and whose files have not left the disk.
+  /// Victims that have left the index, but not the disk yet.
   var doomed = DoomedFiles()
   var evictions = EvictionQueue()
   var limits = LimitKeeper()

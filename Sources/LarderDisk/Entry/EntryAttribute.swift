@@ -3,8 +3,8 @@ import LarderDigest
 
 /// The content of an entry's attribute `user.larder`: `1 <hash> <lifetime> <proof>`.
 ///
-/// The text is untrusted, because any program that can write to the file can write to it. It is
-/// read as bytes and within bounds, and no text traps the process.
+/// The text is untrusted, because any program that can write to the file can change it. It is read
+/// as bytes and within bounds, and no text traps the process.
 package struct EntryAttribute: Sendable, Equatable {
   /// XXH64 of the content followed by the extended data.
   package var contentHash: UInt64

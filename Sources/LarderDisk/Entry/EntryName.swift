@@ -89,8 +89,8 @@ extension EntryName: CustomStringConvertible {
 /// The name of a write in progress: `.larder-<pid>-<serial>`.
 ///
 /// A number is reused when its file has got its own name or is gone. So a directory sees few of
-/// these names, and their places in it stay cached. With a new number for each write,
-/// storing over a value took 1.13 of the time.
+/// these names, and their places in it stay cached. With a new number for each write, storing over
+/// a value took 1.13 of the time.
 struct TemporaryName: Sendable {
   let fileName: FileName
   private let number: UInt64

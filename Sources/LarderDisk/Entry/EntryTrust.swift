@@ -7,7 +7,7 @@ package struct EntryTrust: Sendable {
   /// The effective user when the directory was opened.
   let user: UInt32
   let directoryOwner: UInt32
-  /// The group whose files count too, in a directory shared with a group.
+  /// The group that is trusted too; nil unless the directory is shared with a group.
   let group: UInt32?
   /// Whether the expiry counts. False for a fixture, because its stamps are those of its checkout.
   let enforcesExpiry: Bool

@@ -232,12 +232,13 @@ extension DiskEngine {
     runEvictor()
   }
 
-  /// The plan of the sweeps in the background.
+  /// Returns the plan of the sweeps in the background.
   func backgroundSweepPlan() -> TrimPlan {
     sweepPlan(at: now, grace: configuration.expiredGrace)
   }
 
-  /// The plan of a sweep. Its victims count as expired, also those that have reached the age limit.
+  /// Returns the plan of a sweep. Its victims count as expired, also those that have reached the
+  /// age limit.
   ///
   /// - Parameter grace: The time for which entries are spared after their expiry.
   func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {

@@ -1,7 +1,7 @@
 import LarderBasics
 import LarderSystem
 
-/// Victims that have left the index and whose files have not left the disk, by name.
+/// Victims that have left the index, but not the disk yet, by name.
 ///
 /// The table grows by one name at a time, like the index's own. A dictionary that grows to half a
 /// million victims copies itself a dozen times, the last time for a tenth of a second under the

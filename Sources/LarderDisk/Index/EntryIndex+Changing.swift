@@ -109,6 +109,7 @@ extension EntryIndex {
 
   /// Notes that attribute and content of an entry were checked, if its file is still the one that
   /// is known.
+  ///
   /// - Returns: Whether it is.
   /// - Complexity: O(1).
   @discardableResult

@@ -33,7 +33,7 @@ package struct EntryIndex: Sendable {
     self.init(using: &generator)
   }
 
-  /// Creates an index whose table of names takes its secret from a generator.
+  /// Creates an index with a table of names that takes its secret from a generator.
   init(using generator: inout some RandomNumberGenerator) {
     names = NameTable(hash: NameHash(using: &generator))
   }

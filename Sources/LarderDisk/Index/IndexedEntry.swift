@@ -66,7 +66,7 @@ struct IndexTotals: Sendable, Hashable {
   /// The bytes of all values, or the most that 64 bits hold.
   var byteCount: UInt64 { UInt64(clamping: bytes) }
 
-  /// The bytes set aside for all files, or the most that 64 bits hold.
+  /// The bytes allocated to all files, or the most that 64 bits hold.
   var allocatedByteCount: UInt64 { UInt64(clamping: allocatedBytes) }
 
   /// Returns the allocated bytes that were there at an earlier time and no longer are.

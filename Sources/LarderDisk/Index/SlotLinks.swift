@@ -31,7 +31,7 @@ struct SlotLinks: Sendable {
     links[slot].previous = EntrySlot(number: UInt32(truncatingIfNeeded: position))
   }
 
-  /// Makes a slot a stray, whose position is still to be set.
+  /// Makes a slot a stray. Its position is still to be set.
   mutating func putStray(_ slot: EntrySlot, _ stamp: PackedStamp) {
     links.put(Link(stamp: stamp, next: Self.stray), at: slot)
   }
