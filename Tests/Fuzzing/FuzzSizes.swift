@@ -4,7 +4,7 @@
 func fuzz(_ bytes: [UInt8]) {
   if let size = try? ByteCount(parsing: bytes) {
     require(size.count >= 0, "a negative size")
-    // A shown size can be parsed again, and differs by less than a twentieth of its unit.
+    // A shown size can be parsed again, and differs by a tenth at most.
     if let again = try? ByteCount(parsing: Array(size.description.utf8)) {
       let difference = again.count.subtractingReportingOverflow(size.count)
       require(

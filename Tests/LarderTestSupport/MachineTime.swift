@@ -20,7 +20,6 @@ import Synchronization
 ///
 /// `.timeLimit` is not used for this, because it counts real time, and also the time in which a
 /// test waits for its turn.
-/// turn as well.
 package enum MachineTime {
   /// The default limit.
   package static let patience = Duration.seconds(60)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The articles of the documentation, taken apart.
+/// The articles of the documentation, parsed.
 enum Articles {
-  /// A block of code of an article.
+  /// A block of code in an article.
   struct Block: Sendable, CustomStringConvertible {
     let article: String
     let lines: [String]
@@ -21,12 +21,12 @@ enum Articles {
     }
   }
 
-  /// The blocks of an article in a language, each line without its margin.
+  /// Returns the blocks of an article in a language, each line without its margin.
   static func blocks(of article: String, in language: String) throws -> [Block] {
     try blocks(at: "\(folder)/\(article)", in: language)
   }
 
-  /// The blocks of a page in a language, each line without its margin.
+  /// Returns the blocks of a page in a language, each line without its margin.
   static func blocks(at path: String, in language: String) throws -> [Block] {
     var blocks: [Block] = []
     var lines: [String]?
@@ -43,7 +43,7 @@ enum Articles {
     return blocks
   }
 
-  /// Every line of Swift that is compiled for the articles, file by file.
+  /// Returns all lines of Swift that are compiled for the articles, file by file.
   static func compiledLines() throws -> [String] {
     let folders = ["Tests/LarderTests/Articles", "Tests/Examples/ForecastTests"]
     return try folders.flatMap { folder in
@@ -53,7 +53,7 @@ enum Articles {
     }.map(squeezed).filter { !$0.isEmpty }
   }
 
-  /// A line without its margin and the alignment of its remark.
+  /// Returns a line without its margin and the alignment of its remark.
   static func squeezed(_ line: String) -> String {
     line.split(separator: " ").joined(separator: " ")
   }

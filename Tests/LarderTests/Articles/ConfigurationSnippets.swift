@@ -4,7 +4,7 @@ import Larder
 @testable import LarderFixtures
 @testable import LarderMemory
 
-// What the articles show of settings, which `ArticleTests` compares with them line by line.
+// The articles' examples of settings. `ArticleTests` compares them with the articles line by line.
 
 func openWithLimits(directory: String) throws -> Cache<[UInt8]> {
   var configuration = CacheConfiguration()

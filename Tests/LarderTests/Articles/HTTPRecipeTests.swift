@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// A web server in the process that counts what it is asked and answers conditional requests.
+/// A web server in this process that counts requests and answers conditional ones.
 private final class CountingOrigin: Sendable {
   struct State {
     var version = 1
@@ -23,7 +23,7 @@ private final class CountingOrigin: Sendable {
 
   let state = Mutex(State())
 
-  /// The body of a page, of which the version is the last byte.
+  /// Returns the body of a page. Its last byte is the version.
   private static func body(_ url: String, _ version: Int) -> [UInt8] {
     Array(repeating: UInt8(url.utf8.count), count: 5000) + [UInt8(version)]
   }
@@ -61,7 +61,7 @@ extension Response {
   fileprivate var version: Int { Int(body.last ?? 0) }
 }
 
-/// The recipe of the article on HTTP, against an origin that counts.
+/// The recipe of the article on HTTP, with an origin that counts.
 @Suite(.watched)
 struct `The recipe for HTTP responses` {
   let scene: DiskScene
@@ -79,7 +79,7 @@ struct `The recipe for HTTP responses` {
       directory: scene.path, configuration: configuration, send: origin.answer)
   }
 
-  /// What 200 tasks get that each ask for every page.
+  /// Lets 200 tasks ask for every page, and returns their responses.
   private func rush() async throws -> [Response] {
     let (client, urls) = (client, urls)
     return try await withThrowingTaskGroup(of: [Response].self) { group in
@@ -131,7 +131,7 @@ struct `The recipe for HTTP responses` {
     origin.change { $0.isDown = true }
     let down = origin.requestCount
     #expect(try await rush().allSatisfy { $0.version == 1 })
-    // One vain request a page, and then the server is left in peace for five seconds.
+    // One failed request a page, and then no further request for five seconds.
     #expect(origin.requestCount == down + 10)
     scene.clock.advance(by: .seconds(5))
     origin.change { ($0.isDown, $0.version) = (false, 2) }

@@ -6,8 +6,8 @@ import Larder
 @testable import LarderMemory
 @testable import LarderSystem
 
-// What the article on HTTP shows, which `ArticleTests` compares with it line by line and
-// `HTTPRecipeTests` runs.
+// The examples of the article on HTTP. `ArticleTests` compares them with it line by line, and
+// `HTTPRecipeTests` runs them.
 
 struct Response: Sendable, Equatable {
   var status: Int

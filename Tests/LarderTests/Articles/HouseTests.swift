@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderMemory
 
-/// What the design promises of the sources, found in the sources.
+/// The design's rules for the sources, checked in the sources.
 struct `The house` {
   private static let root = URL(filePath: Fixture.root).deletingLastPathComponent().path
 
@@ -16,7 +16,7 @@ struct `The house` {
     "LarderFoundation", "LarderTool",
   ]
 
-  /// The Swift files below a folder, with their code: no comments, no strings.
+  /// Returns the code of the Swift files in a folder, without comments and strings.
   private static func code(below folder: String) throws -> [(path: String, text: String)] {
     try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").sorted()
       .filter { $0.hasSuffix(".swift") }
@@ -26,8 +26,8 @@ struct `The house` {
       }
   }
 
-  // The examples under Tests/Examples are packages of their own in all but name, which may use any
-  // module; the benchmark measures raw calls.
+  // Not for the examples in Tests/Examples, which may use any module like packages of their own,
+  // and not for the benchmark, which measures raw calls.
   @Test(arguments: modules)
   func `only LarderSystem imports libc`(_ module: String) throws {
     for (path, text) in try Self.code(below: "Sources/\(module)") {

@@ -5,7 +5,7 @@ import LarderFixtures
 @testable import LarderDisk
 @testable import LarderMemory
 
-// What the articles show of use, which `ArticleTests` compares with them line by line.
+// The articles' examples of use. `ArticleTests` compares them with the articles line by line.
 
 typealias Fetch = @Sendable (String) async throws -> String
 
@@ -86,7 +86,7 @@ func measureADifference(_ pages: Cache<String>, workload: () async throws -> Voi
 }
 
 func openFixture() throws -> Cache<String> {
-  // The tests have a type of that name for golden directories.
+  // The tests have another type of that name, for golden directories.
   typealias Fixture = LarderFixtures.Fixture
   let fixture = try Fixture("Fixtures/forecast")  // beside the test's source file
   let cache = try Cache(fixture: fixture, coder: .string)

@@ -42,7 +42,7 @@ struct BytesDisplayTests {
   }
 
   @Test func `pairs of bytes never share a text`() {
-    // As bytes, since Swift unites canonically equivalent strings.
+    // Compared as bytes, because canonically equivalent strings are equal in Swift.
     var texts: Set<[UInt8]> = []
     for first in UInt8.min...UInt8.max {
       for second in UInt8.min...UInt8.max {

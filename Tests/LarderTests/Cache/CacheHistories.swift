@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What histories of a cache with two tiers are made of.
+/// The calls and settings of histories of a cache with two tiers.
 struct CacheHistories: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let seed: UInt64
@@ -61,7 +61,7 @@ extension CacheHistories {
     case store(Int, String, until: Int?)
     case remove(Int)
     case removeAll
-    /// Lets the memory tier forget everything, which no caller may notice.
+    /// Empties the memory tier, which no caller may notice.
     case forget
     case advance(Int)
   }
@@ -73,7 +73,7 @@ extension CacheHistories {
     case failed(CacheError.Code)
   }
 
-  /// A cache in a directory of its own, with its clock.
+  /// A cache in its own directory, with its clock.
   final class Subject: Sendable {
     let cache: Cache<String>
     let clock = ManualClock(Subject.start)
@@ -82,7 +82,7 @@ extension CacheHistories {
     init(directory: String) throws {
       var configuration = CacheConfiguration()
       configuration.disk.clock = clock.wallClock
-      // No scan, which would make the 400 caches of a test slow.
+      // Without a limit and so without a scan, which would make the 400 caches of a test slow.
       configuration.disk.sizeLimit = nil
       cache = try Cache(directory: directory, coder: .string, configuration: configuration)
     }
@@ -93,8 +93,8 @@ extension CacheHistories {
         case .value(let key): return .value(try cache.value(forKey: "\(key)"))
         case .contains(let key): return .flag(try cache.contains("\(key)"))
         case .store(let key, let value, let seconds):
-          // A date and not a lifetime, which would begin when the store looks at the clock, a while
-          // before it takes effect.
+          // A date, because a lifetime begins when the store reads the clock, a while before it
+          // takes effect.
           let date = seconds.map { Subject.start.adding(seconds: Int64($0)) }
           try cache.store(value, forKey: "\(key)", expiration: date.map { .date($0) } ?? .never)
           return .done

@@ -4,7 +4,7 @@
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// A cache whose calls come one after the other: values, with the points at which they expire.
+/// A model of a cache without concurrency: values, with the times at which they expire.
 struct CacheHistoryModel: SequentialModel {
   struct Entry: Hashable {
     let value: String
@@ -23,8 +23,7 @@ struct CacheHistoryModel: SequentialModel {
       return outcome == .done
     case .remove(let key):
       let removed = entries.removeValue(forKey: key)
-      // An expired value may have been rejected, and a sweep may have been quicker than the
-      // removal.
+      // An expired value may have been rejected, or a sweep may have removed it first.
       if let removed, removed.expiry <= now, case .flag = outcome { return true }
       return outcome == .flag(removed != nil)
     case .removeAll:

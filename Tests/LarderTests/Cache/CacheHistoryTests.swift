@@ -6,19 +6,19 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Short histories of threads on a cache with both tiers, as `MemoryHistoryTests` has them.
+/// Short histories of threads on a cache with both tiers, like those of `MemoryHistoryTests`.
 @Suite(.watched)
 struct CacheHistoryTests {
   typealias Call = CacheHistories.Call
   typealias Outcome = CacheHistories.Outcome
   typealias Subject = CacheHistories.Subject
 
-  /// Records histories of a cache each; `before` runs before each call.
+  /// Records histories, each of a cache of its own. `before` runs before each call.
   private static func record(
     _ histories: CacheHistories, _ count: Int,
     before: @escaping @Sendable (Subject, Call) -> Void = { _, _ in }
   ) throws -> [[RecordedCall<Call, Outcome>]] {
-    // In parts, since each cache that is open holds a descriptor.
+    // In parts, because each open cache holds a descriptor.
     try stride(from: 0, to: count, by: 50).flatMap { first in
       let directory = try TemporaryDirectory()
       let subjects = try (0..<50).map { try Subject(directory: "\(directory.path)/\($0)") }
@@ -42,7 +42,7 @@ struct CacheHistoryTests {
 
   @Test func `a store in two steps is found out`() throws {
     let recorded = try Self.record(CacheHistories.table[0], 200) { subject, call in
-      // What a store must not do: let what was there before it go unseen.
+      // A deliberate defect: a store removes the old value first, so that a reader can miss.
       if case .store(let key, _, _) = call { _ = subject.perform(.remove(key)) }
     }
     #expect(!HistoryJudge.rejected(recorded) { _ in CacheHistoryModel() }.isEmpty)

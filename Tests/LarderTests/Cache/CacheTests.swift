@@ -59,7 +59,7 @@ struct `A cache with two tiers` {
   func `what is stamped by hand leaves the memory tier`(recording: DiskCache.KeyRecording) throws {
     let cache = try open {
       $0.disk.recordKeys = recording
-      // An edit expires the file, and a sweep could be quicker than the stamp.
+      // An edit expires the file, and a sweep could remove it before the stamp.
       $0.disk.sizeLimit = nil
     }
     try cache.store("old", forKey: "key")

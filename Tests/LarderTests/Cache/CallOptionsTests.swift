@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What one call does otherwise than by default.
+/// The options that change one call.
 @Suite(.watched)
 struct `Options of one call` {
   let scene: DiskScene

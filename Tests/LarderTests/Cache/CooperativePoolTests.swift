@@ -10,7 +10,8 @@ import Testing
 
 @Suite(.watched)
 struct CooperativePoolTests {
-  /// Twice what Swift's own pool has, so that reads on its threads would hold all of them.
+  /// More than twice the threads of Swift's pool, so that reads on its threads would block all of
+  /// them.
   private let count = 2 * ProcessInfo.processInfo.activeProcessorCount + 2
 
   @Test func `more reads than cores wait for the disk, and unrelated tasks still run`() async throws
@@ -26,7 +27,7 @@ struct CooperativePoolTests {
     }
     await allAtGate(gate)
     #expect(scene.faults.struckCount == count)
-    // Were the reads on threads of the pool, none of these would ever begin.
+    // If the reads were on threads of the pool, none of these tasks would begin.
     let sum = await withTaskGroup(of: Int.self) { group in
       for number in 0..<100 {
         group.addTask {
@@ -60,13 +61,13 @@ struct CooperativePoolTests {
     var configuration = CacheConfiguration()
     configuration.disk.clock = scene.clock.wallClock
     configuration.disk.faults = scene.faults
-    // No limit, so that nothing opens a file but the reads.
+    // Without a limit, only the reads open files.
     configuration.disk.sizeLimit = nil
     configuration.disk.threadCount = count
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
-  /// Waits, on a thread of its own, until as many threads stand at the gate as there are reads.
+  /// Waits, on a new thread, until all reads are at the gate.
   private func allAtGate(_ gate: Gate) async {
     await withCheckedContinuation { continuation in
       do {

@@ -22,7 +22,7 @@ struct DiskRemovalEventsTests {
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
-  /// What a sequence has told once the cache is closed, as text.
+  /// Returns the events of a sequence as text, after the cache is closed.
   private func lines(_ sequence: RemovalEvents<DiskRemovalEvent>) async -> [String] {
     var lines: [String] = []
     for await event in sequence {
@@ -34,7 +34,7 @@ struct DiskRemovalEventsTests {
     return lines
   }
 
-  /// The removals while a function runs, with a cache that is closed then.
+  /// Returns the removals during a function, with a cache that is closed at the end.
   private func removals(
     _ body: (Cache<String>) throws -> Void
   ) throws -> RemovalEvents<DiskRemovalEvent> {
@@ -116,7 +116,7 @@ struct DiskRemovalEventsTests {
     #expect(told.count == 4)
   }
 
-  /// Has threads store and remove, and returns what was told and what was counted.
+  /// Lets threads store and remove, and returns the events and the counts.
   private func work() throws -> (RemovalEvents<DiskRemovalEvent>, [RemovalCause: Int]) {
     var configuration = DiskCache.Configuration(sizeLimit: 2_000)
     configuration.clock = scene.clock.wallClock

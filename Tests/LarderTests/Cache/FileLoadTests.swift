@@ -5,7 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 
-/// Loads that write a file, which all who wait are lent.
+/// Loads that write a file, which all waiting callers borrow.
 @Suite(.watched)
 struct `A load of a file` {
   let scene: DiskScene

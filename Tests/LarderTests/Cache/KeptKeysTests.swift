@@ -15,7 +15,7 @@ struct `Kept keys` {
     _ = keys.insert(arriving, name(arriving)) { _ in false }
     _ = keys.insert(kept, name(kept)) { _ in false }
     keys.settle(name(kept))
-    // Enough for the others to be looked through.
+    // Enough insertions that all other keys are examined.
     for number in 0..<2_000 {
       let key = CacheKey("\(number)")
       _ = keys.insert(key, name(key)) { _ in false }

@@ -56,7 +56,7 @@ struct `Loading with options` {
     #expect(cache.statistics.loads.servedStale == 3)
   }
 
-  /// Serves an expired value, behind which a load hangs until the gate opens.
+  /// Serves an expired value, and starts a load that waits for the gate.
   private func beginRefresh(heldBy gate: AsyncGate) async throws {
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(20))

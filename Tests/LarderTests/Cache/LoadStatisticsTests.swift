@@ -6,15 +6,14 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Which event bumps which counter, as the documentation of `LoadStatistics` lists it.
+/// The events that increase each counter, as the documentation of `LoadStatistics` lists them.
 @Suite(.watched)
 struct LoadStatisticsTests {
   struct Failure: Error {}
 
   struct Row: Sendable, CustomTestStringConvertible {
     let counter: String
-    /// Does what the row says, on a cache that holds nothing that is valid but `expired`, since 5
-    /// s.
+    /// Triggers the row's event, on a cache whose only value is `expired`, which expired 5 s ago.
     let event: @Sendable (Cache<String>) async throws -> Void
     let value: @Sendable (LoadStatistics) -> Int
     var expected = 1

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What becomes of a loaded value whose store is tried more than once.
+/// A loaded value whose store needs more than one attempt.
 @Suite(.timeLimit(.minutes(5)))
 struct `A load whose first link fails` {
   private let directory: TemporaryDirectory
@@ -21,7 +21,7 @@ struct `A load whose first link fails` {
       directory: directory.path + "/cache", coder: .string, configuration: configuration)
   }
 
-  /// Gives the evictor something to remove.
+  /// Stores values for the evictor to remove.
   private func fill() throws {
     for number in 0..<10 { try cache.store("old", forKey: "\(number)") }
     _ = try cache.disk.count()

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Loads that are told of the previous value and say what became of it.
+/// Loads that get the previous value and may confirm it.
 @Suite(.watched)
 struct `A load that knows the previous value` {
   let scene: DiskScene
@@ -163,7 +163,7 @@ struct `A load that knows the previous value` {
     change: Change, writeBehindLimit: Int?
   ) async throws {
     try await storeExpired()
-    // Limits and write-behind are the directory's: the next opener brings its own.
+    // Closed first, because limits and write-behind are settings of the directory's first opener.
     try await self.cache.close()
     let scene = scene
     let cache = try Self.open(scene) { $0.disk.writeBehindLimit = writeBehindLimit }
@@ -193,7 +193,7 @@ struct `A load that knows the previous value` {
 
   @Test func `stores the old value anew where its file cannot be stamped`() async throws {
     try await storeExpired()
-    // As in a shared group, for the file of another user: the first stamp is of the old file.
+    // As for a file of another user in a shared group: the first stamp is that of the old file.
     scene.faults.plan(.errno(.notPermitted), for: .futimens, at: 1)
     let value = try await cache.value(forKey: "k") { _ in .notModified(expiration: .seconds(60)) }
     #expect(value == "old")

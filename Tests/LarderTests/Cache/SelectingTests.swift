@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Looking at entries as a whole, and removing those that are chosen.
+/// Listing entries, and removing chosen ones.
 @Suite(.watched)
 struct `Choosing entries` {
   let scene: DiskScene
@@ -132,7 +132,7 @@ struct `Choosing entries` {
   }
 }
 
-/// Spans, and what is printed.
+/// Durations, and their printed text.
 struct `Words for values` {
   @Test func `spans are seconds, and a duration is rounded up`() {
     let spans: [(Expiration, Int)] = [

@@ -16,7 +16,7 @@ struct `Single flight` {
     cache = try Cache(directory: directory.path + "/cache", coder: .string)
   }
 
-  /// Begins a load that brings a value when a gate opens, and waits until it runs.
+  /// Starts a load that returns a value when a gate opens, and waits until it runs.
   private func load(_ value: String, heldBy gate: AsyncGate) async -> Task<String, any Error> {
     let (started, isStarted) = AsyncStream<Void>.makeStream()
     let task = Task { [cache] in
@@ -219,7 +219,7 @@ struct `Single flight` {
   }
 }
 
-/// Lets tasks wait until it is opened.
+/// A gate that tasks wait at until it is opened.
 final class AsyncGate: Sendable {
   private let stream: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation

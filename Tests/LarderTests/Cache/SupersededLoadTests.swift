@@ -5,7 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What becomes of a load whose key is stored or removed before it ends.
+/// Loads whose key is stored or removed before they end.
 @Suite(.watched)
 struct `Superseded loads` {
   let scene: DiskScene

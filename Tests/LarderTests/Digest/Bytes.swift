@@ -3,7 +3,7 @@
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// A random number generator with a seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -23,7 +23,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// The ends of chunks that cut bytes at random places, empty chunks among them.
+/// Returns the ends of chunks that split bytes at random places. Some chunks are empty.
 func chunkEnds(of count: Int, using generator: inout SeededGenerator) -> [Int] {
   let cuts = (0..<Int.random(in: 0...8, using: &generator)).map { _ in
     Int.random(in: 0...count, using: &generator)
@@ -31,7 +31,7 @@ func chunkEnds(of count: Int, using generator: inout SeededGenerator) -> [Int] {
   return cuts.sorted() + [count]
 }
 
-// `#expect` cannot hold the span of a temporary value: these take arrays.
+// These take arrays, because `#expect` cannot hold the span of a temporary value.
 
 extension MD5 {
   static func digest(of message: [UInt8]) -> MD5Digest { digest(of: message.span) }

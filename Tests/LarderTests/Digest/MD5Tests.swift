@@ -90,7 +90,7 @@ struct MD5Tests {
     }
   }
 
-  /// Writes each message to a file, runs `md5sum` once over all, and returns what it says in order.
+  /// Writes each message to a file, runs `md5sum` once on all, and returns its digests in order.
   private func md5sums(of messages: [[UInt8]]) throws -> [String] {
     let folder = try TemporaryDirectory()
     defer { withExtendedLifetime(folder) {} }

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderSystem
 
 struct SHA256Tests {
-  /// The examples that NIST publishes for FIPS 180-4.
+  /// The examples of NIST for FIPS 180-4.
   static let published = [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -33,8 +33,8 @@ struct SHA256Tests {
     #expect(digest.text == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
-  /// Every length at which the end of a message takes another path, checked by one digest that
-  /// was computed with Python's hashlib.
+  // Every length at which the padding takes another path, checked by one digest that Python's
+  // hashlib computed.
   @Test
   func `every length up to 300 has the digest that others compute`() {
     var digests: [UInt8] = []

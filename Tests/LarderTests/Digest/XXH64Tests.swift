@@ -6,7 +6,7 @@ import Testing
 @testable import LarderSystem
 
 struct XXH64Tests {
-  /// Published values of texts, from the tests of cespare/xxhash; "abc" is from the C library.
+  /// Published hashes of texts, from the tests of cespare/xxhash; "abc" is from the C library.
   static let published: [(String, UInt64)] = [
     ("", 0xef46_db37_51d8_e999),
     ("a", 0xd24e_c4f1_a98c_6e5b),
@@ -39,8 +39,8 @@ struct XXH64Tests {
     #expect(XXH64.digest(of: Self.sanityBuffer(count: count)) == hash)
   }
 
-  /// Every length at which the end of the content takes another path, folded into one value that
-  /// was computed with the C library.
+  // Every length at which the end of the content takes another path, folded into one value that the
+  // C library computed.
   @Test
   func `every length up to 300 has the hash that the C library computes`() {
     let buffer = Self.sanityBuffer(count: 300)
@@ -102,7 +102,7 @@ struct XXH64Tests {
     }
   }
 
-  /// The bytes that the reference implementation tests itself with.
+  /// Returns the bytes of the reference implementation's self-test.
   private static func sanityBuffer(count: Int) -> [UInt8] {
     var generator: UInt64 = 2_654_435_761
     return (0..<count).map { _ in

@@ -24,7 +24,7 @@ struct `Age limits, free space and clocks that stand still` {
     try first.close()
     let cache = try scene.open { $0.freeSpaceLimit = .max }
     #expect(try cache.count() == 3)
-    // The end of the scan looks at the limits when those who waited for it have their answer.
+    // The scan checks the limits after it has answered the waiting callers.
     let isOver = Happening().wait { cache.engine.withState { $0.rescans.hasScanned } }
     #expect(try isOver && cache.count() == 3 && cache.statistics.purges == 0)
     try cache.store([1], forKey: "d")

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 
-/// The values that wait to be written, as a value without threads.
+/// The values that wait to be written, tested without threads.
 @Suite("The backlog")
 struct BacklogTests {
   private let seal = EntryWriter.Seal(
@@ -43,7 +43,7 @@ struct BacklogTests {
     add(1, "a", to: &backlog)
     let write = backlog.next()
     add(2, "a", to: &backlog)
-    // Not before the first has ended, which may be published meanwhile.
+    // Not before the first write has ended, because it may be published meanwhile.
     expectNext(nil, in: &backlog)
     #expect(write.map { backlog.isCurrent($0) } == true)
     if let write { backlog.settle(write, isWritten: true) }
@@ -79,7 +79,7 @@ struct BacklogTests {
     var (first, large, small): (UInt64?, UInt64?, UInt64?)
     #expect(backlog.reserve(60, limit: 100, place: &first))
     #expect(!backlog.reserve(100, limit: 100, place: &large))
-    // There is room for it, and it came later.
+    // There is room for it, but a store that came earlier waits.
     #expect(!backlog.reserve(10, limit: 100, place: &small))
     #expect(backlog.isAwaited)
     backlog.giveBack(60)
@@ -108,7 +108,7 @@ struct BacklogTests {
     add(4, "a", to: &backlog)
     backlog.settle(a, isWritten: false)
     backlog.drop(subject("b").name)
-    // The newer value stands for the one that failed.
+    // The newer value replaces the one that failed.
     guard case .write(let newer)? = backlog.step(upTo: latest) else {
       Issue.record("the newer value is to be written")
       return
@@ -122,7 +122,7 @@ struct BacklogTests {
     expectNext([3], in: &backlog)
   }
 
-  // A crash state has shown it: a flush that returned here left the file older than both values.
+  // Found by a crash state: a flush that returned here left the file older than both values.
   @Test func `a value stands for those whose place it took while they waited`() {
     var backlog = Backlog()
     add(1, "a", to: &backlog)

@@ -4,20 +4,20 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// The removal of everything, as a value without threads or files.
+/// The removal of everything, tested without threads or files.
 @Suite("The removal of everything")
 struct ClearingTests {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2)
 
-  /// A removal that has begun.
+  /// Returns a removal that has begun.
   private func begun(remaining: IndexTotals = IndexTotals()) -> Clearing {
     var clearing = Clearing()
     clearing.begin(remaining: remaining, dropped: Backlog.Dropped())
     return clearing
   }
 
-  /// The status of the file of an entry, stamped at a second.
+  /// Returns the status of an entry's file, with its change time in seconds.
   private func status(of entry: IndexedEntry, changed seconds: Int64) -> FileStatus {
     IndexSample.status(of: entry, changed: Timestamp(seconds: seconds))
   }
@@ -77,7 +77,7 @@ struct ClearingTests {
     #expect(clearing.changeTime(toRemove: entry) == entry.changeTime)
     clearing.noteRestamped(first, status(of: entry, changed: 9))
     #expect(clearing.changeTime(toRemove: entry) == Timestamp(seconds: 9))
-    // A stamp of another file of the name says nothing of this one.
+    // A stamp of another file under the name does not concern this one.
     clearing.noteRestamped(first, status(of: IndexSample.entry(7), changed: 10))
     #expect(clearing.changeTime(toRemove: entry) == entry.changeTime)
     clearing.keep(first)
@@ -124,7 +124,7 @@ struct ClearingTests {
     let names = [first, first, IndexSample.name(4)]
     let taken = names.map { clearing.takeDropped($0)?.subject.key }
     #expect(taken == [CacheKey("1"), nil, nil])
-    // Another directory may be held by now; the values are still to be reported.
+    // Although the engine may hold another directory by now, the values are still reported.
     clearing.reveal()
     let rest = [clearing.takeDropped(), clearing.takeDropped()].map(\.writes.count)
     #expect(rest == [2, 0])

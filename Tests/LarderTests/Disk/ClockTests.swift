@@ -7,19 +7,19 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// A clock that goes back, jumps ahead, or tells times that few clocks ever tell.
+/// A clock that goes back, jumps ahead, or returns unusual times.
 @Suite(.enabled(if: FileSystemFeatures.holdsNever), .watched)
 struct `When the clock is wrong` {
   private static let start = Timestamp(seconds: 1_800_000_000)
   private static let hour: Int64 = 3_600
   private static let day: Int64 = 86_400
-  /// Where the clock goes, in seconds since 1970.
+  /// The times to which the clock is set, in seconds since 1970.
   private static let times: [Int64] = [
     start.seconds - hour, start.seconds + 10 * 365 * day, -1_000_000_000, -1, 0, 1 << 31 - 2,
     1 << 31 - 1, 1 << 31, 1 << 32 - 1, 1 << 32, 1 << 33 - 1, 1 << 33, 1 << 33 + 1,
   ]
 
-  /// What is stored before the clock moves, and when it expires.
+  /// The entries that are stored before the clock is set, and their expiries.
   private static let entries: [(key: String, expiration: Expiration, expiry: Timestamp)] = [
     ("never", .never, .never), ("day", .days(1), start.adding(seconds: day)),
     ("long", .seconds(100 * 365 * 86_400), start.adding(seconds: 100 * 365 * day)),
@@ -74,7 +74,7 @@ struct `When the clock is wrong` {
     #expect(try cache.entries().count == count - removedCount)
     _ = try cache.survey()
     #expect(try cache.remove(forKey: "never"))
-    // Beyond what the file system can hold, every access seems to be long ago.
+    // Beyond the largest time of the file system, every access seems to be long ago.
     try cache.trim(toAge: .seconds(1))
     try cache.flush()
     try cache.close()
@@ -88,7 +88,8 @@ struct `When the clock is wrong` {
     try cache.store([3], forKey: "short", expiration: .seconds(1))
     #expect(try cache.contains("short"))
     scene.clock.advance(by: .seconds(1))
-    // On the disk as in memory: what some file systems make of never is never written as an expiry.
+    // On the disk as in memory: a time that some file systems return for never is not written as an
+    // expiry.
     if scene.clock.now.nanoseconds == 0 { scene.clock.advance(by: .nanoseconds(1)) }
     #expect(try cache.value(forKey: "short") == nil)
     #expect(cache.statistics.misses == [.expired: 1])

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What becomes of operations that are going on while the directory's last object is closed.
+/// Operations in progress while the directory's last object is closed.
 @Suite(.timeLimit(.minutes(5)))
 struct `Closing while something is going on` {
   private let scene: DiskScene
@@ -15,7 +15,7 @@ struct `Closing while something is going on` {
     scene = try DiskScene()
   }
 
-  /// Runs a body in a thread of its own; what it came to is told when it is asked for.
+  /// Runs a body in a new thread. Returns a function that waits for the result.
   private func inBackground<Outcome: Sendable>(
     _ body: @escaping @Sendable () throws -> Outcome
   ) -> () -> Result<Outcome, any Error> {
@@ -78,7 +78,7 @@ struct `Closing while something is going on` {
     let cache = try scene.open { $0.writeBehindLimit = 100 }
     cache.engine.withState { $0.backlog.hasWriter = true }
     try cache.store([UInt8](repeating: 1, count: 100), forKey: "full")
-    // Accepted while the end already writes what waits.
+    // Accepted while the shutdown already writes the waiting values.
     let store = inBackground { try cache.store([2], forKey: "waits for room") }
     try eventually("a store that waits for room") {
       cache.engine.withState { $0.backlog.isAwaited }

@@ -6,8 +6,8 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What others do to a file in the moment in which a cache changes it too, so that the event of it
-/// finds what the index has learned already.
+/// Changes of a file by other processes at the moment in which a cache changes it too, so that
+/// their event finds an index that already knows.
 @Suite(.watched)
 struct `What others do between two steps of a cache` {
   let scene: DiskScene
@@ -28,7 +28,7 @@ struct `What others do between two steps of a cache` {
     return try Cache(directory: scene.path, coder: .string, configuration: configuration)
   }
 
-  /// Does something as another process would, before a call of the cache's.
+  /// Runs a script, as another process would, before a call of the cache.
   private func before(_ call: SystemCall, at n: Int = 1, _ script: String) {
     let file = scene.name("k").text
     scene.faults.plan(
@@ -41,7 +41,7 @@ struct `What others do between two steps of a cache` {
       }, for: call, at: n)
   }
 
-  /// Touches the file before a call of the cache's, at once: who hears of it comes later.
+  /// Touches the file directly before a call of the cache. The event arrives later.
   private func touch(before call: SystemCall) {
     scene.faults.plan(
       .before { [scene] in
@@ -57,9 +57,9 @@ struct `What others do between two steps of a cache` {
   @Test(arguments: [nil, 1000])
   func `ends a value in memory whose file has just got its name`(behind: Int?) throws {
     let cache = try open { $0.writeBehindLimit = behind }
-    // So that the watching has begun.
+    // Starts the watching.
     #expect(try cache.value(forKey: "other") == nil)
-    // After the name was given, and before its status is known.
+    // After the rename, and before the status is read.
     touch(before: .fstat)
     try cache.store("old", forKey: "k")
     try cache.flush()
@@ -107,7 +107,7 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
-  /// Acts as on events of the file.
+  /// Follows events of the file.
   private func hear(_ kinds: [DirectoryEvent.Kind], _ cache: Cache<String>) {
     var news = DirectoryNews()
     for kind in kinds {
@@ -149,7 +149,7 @@ struct `What others do between two steps of a cache` {
     plan.maximumCount = 0
     _ = engine.withState { [plan] in $0.evict(plan) }
     try cache.flush()
-    // Its own removal, and what a neighbour stored and removed since.
+    // The cache's own removal, and then a neighbour's store and removal.
     hear([.removed], cache)
     #expect(try cache.tier(forKey: "k") == .memory)
     hear([.movedTo, .removed], cache)

@@ -37,7 +37,7 @@ struct `Damaged and odd files` {
     let cache = try scene.open()
     try cache.store([1, 2, 3], forKey: "k")
     try scene.damage("k", to: [1, 2, 4])
-    // Names share counters that tell of changes: another one of this name's is busy all the time.
+    // Names share counters of changes. Another name with this one's counter is held all the time.
     let (key, other) = (DiskScene.name(of: Array("k".utf8)), try Self.name(sharing: "k"))
     #expect(key.digest.low & 1023 == other.digest.low & 1023)
     cache.engine.acquire(other)
@@ -48,7 +48,7 @@ struct `Damaged and odd files` {
     #expect(try scene.names.isEmpty)
   }
 
-  /// Another name that falls on a key's counter.
+  /// Returns another name with the same counter as a key's name.
   private static func name(sharing key: String) throws -> EntryName {
     let low = DiskScene.name(of: Array(key.utf8)).digest.low & 1023
     let names = (0..<100_000).lazy.map { DiskScene.name(of: Array("\($0)".utf8)) }
@@ -144,7 +144,7 @@ struct `Damaged and odd files` {
   ) throws {
     let cache = try scene.open()
     try cache.store([1, 2, 3], forKey: "k")
-    // The first open is the walk's own, of the directory.
+    // The first open is that of the directory, by the walk.
     let n = call == .openat ? 2 : 1
     scene.faults.plan(.errno(errno), for: call, at: n, onwards: true)
     let verification = try cache.verify(repairs: true)

@@ -38,7 +38,7 @@ struct `The directory's identity` {
     if limit != nil { _ = try cache.count() }
     try apply(change)
     if change == .replaced {
-      // Nothing fails there, so it is the check of every second that finds it.
+      // No call fails in this case, so the check of every second finds the change.
       try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
     }
     var failures = 0
@@ -66,7 +66,7 @@ struct `The directory's identity` {
     let cache = try scene.open()
     try cache.store([1], forKey: "old")
     for number in 0..<3 {
-      // The first meets it before it begins, the others in the middle.
+      // The first store finds the change before it begins, the later ones in the middle.
       if number == 0 { try apply(change) }
       try cache.store(forKey: "\(number)") { stream in
         try stream.write([2, 3])
@@ -170,7 +170,7 @@ struct `The directory's identity` {
     #expect(try handle.descriptor.tryLock(.shared))
     let error = #expect(throws: CacheError.self) { try scene.open { $0.mode = .exclusive } }
     #expect(error?.code == .locked)
-    // The lock that keeps it out is this process's own, by another descriptor.
+    // The lock belongs to this process, through another descriptor.
     #expect(error?.underlying == "held by process \(ProcessIdentity.pid)")
     try handle.descriptor.unlock()
     let again = try scene.open { $0.mode = .exclusive }
@@ -180,7 +180,7 @@ struct `The directory's identity` {
 }
 
 extension DirectoryHandle {
-  /// Throws where somebody holds a lock on the directory.
+  /// Throws if any process holds a lock on the directory.
   fileprivate static func expectUnlocked(_ path: String) throws {
     let handle = try open(path: path, faults: nil)
     guard try handle.descriptor.tryLock(.exclusive) else {

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What events ask for, as a table, and how they are read.
+/// The news that events give, as a table, and the parsing of events.
 struct `Events of a directory` {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2, extension: "json")

@@ -7,11 +7,11 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Which event bumps which counter, as the documentation of `DiskStatistics` lists it.
+/// The events that increase each counter, as the documentation of `DiskStatistics` lists them.
 struct DiskStatisticsTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let counter: String
-    /// Does what the row says, on a cache that holds `key` and has a limit of 100 bytes.
+    /// Triggers the row's event, on a cache that holds `key` and has a limit of 100 bytes.
     let event: @Sendable (DiskScene, DiskCache) throws -> Void
     /// The counter's value.
     let value: @Sendable (DiskStatistics) -> Int
@@ -118,7 +118,7 @@ struct DiskStatisticsTests {
     Row(
       counter: "errors",
       event: { scene, cache in
-        // The scan that the store began opens files too.
+        // Waits for the scan that the store began, because it opens files too.
         _ = try cache.count()
         scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat)
         #expect(throws: CacheError.self) { try cache.value(forKey: "key") }
@@ -129,7 +129,7 @@ struct DiskStatisticsTests {
         scene.faults.plan(.errno(.permissionDenied), for: .unlinkat)
         #expect(throws: CacheError.self) { try cache.remove(forKey: "key") }
       }, value: { $0.errors[.permissionDenied, default: 0] }),
-    // A failure after which the second try succeeds is not an error.
+    // A failure whose second attempt succeeds is not an error.
     Row(
       counter: "errors",
       event: { scene, cache in

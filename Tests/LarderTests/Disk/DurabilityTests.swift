@@ -9,7 +9,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What is synced, and when, so that a power cut keeps the promises of the configured durability.
+/// The syncs that keep the promises of the configured durability after a power cut.
 struct `Before a power cut` {
   let scene: DiskScene
 
@@ -17,7 +17,7 @@ struct `Before a power cut` {
     scene = try DiskScene()
   }
 
-  /// The number of calls of a kind that a body makes.
+  /// Returns the number of calls of a kind that a body makes.
   private func count(of call: SystemCall, during body: () throws -> Void) rethrows -> Int {
     let before = scene.faults.count(of: call)
     try body()
@@ -27,7 +27,7 @@ struct `Before a power cut` {
   @Test func `a durable removal syncs the directory although the file is gone`() throws {
     let cache = try scene.open { $0.durability = .durable }
     try cache.store([1], forKey: "k")
-    // As another process does that has unlinked the file and not synced the directory yet.
+    // As by another process that has unlinked the file and not synced the directory yet.
     try FileManager.default.removeItem(atPath: scene.file("k"))
     let syncs = try count(of: .fsync) { () throws in
       #expect(try !cache.remove(forKey: "k"))
@@ -44,7 +44,7 @@ struct `Before a power cut` {
     let status = try scene.status(name.fileName)
     cache.engine.removeInBackground(
       name, status, cause: .corrupt, seenAt: cache.engine.generations.snapshot(of: name))
-    // The evictor has unlinked the file and stands before its sync.
+    // The evictor has unlinked the file and is about to sync.
     gate.waitUntilReached()
     #expect(try scene.names.isEmpty)
     let syncs = try count(of: .fsync) { _ = try cache.remove(forKey: "k") }
@@ -111,7 +111,7 @@ struct `Before a power cut` {
     #expect(syncs == 1)
     let text = try String(contentsOfFile: scene.path + "/CACHEDIR.TAG", encoding: .utf8)
     #expect(text == DirectoryMaking.tagText)
-    // Evictors on other processes hold its lock.
+    // Evictors of other processes hold the tag's lock.
     #expect(try scene.status(tag).inode == inode)
   }
 
@@ -133,7 +133,7 @@ struct `Before a power cut` {
     #expect(try Data(contentsOf: URL(filePath: other)).isEmpty)
   }
 
-  /// Makes the file system refuse attributes, or hold them again.
+  /// Makes the file system refuse attributes, or accept them again.
   private func refuseAttributes(_ mustRefuse: Bool = true) {
     scene.faults.reset()
     guard mustRefuse else { return }
@@ -202,7 +202,7 @@ struct `Before a power cut` {
     #expect(try cache.storeIfAbsent([1], forKey: "k") == .rejected(.alreadyPresent))
     #expect(try cache.verify().unverifiableCount == 1)
     try cache.close()
-    // Where the file system has attributes and the file none, a cut may have emptied it.
+    // If the file system has attributes and the file none, a power cut may have emptied the file.
     refuseAttributes(false)
     cache = try scene.open()
     #expect(try !cache.contains("k"))
@@ -213,7 +213,7 @@ struct `Before a power cut` {
 
   @Test func `extended data without the entry's attribute is damage`() throws {
     try scene.makeDirectory()
-    // As `e2fsck` leaves a file whose one attribute was in a block of its own.
+    // As `e2fsck` leaves a file when it drops the one attribute that was in a block of its own.
     try scene.plant([1, 2], named: scene.name("k").text)
     let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
     try handle.openForReading(scene.name("k")).setAttribute(.data, to: [5])

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The term of a process as evictor, which is the lock on the tag.
+/// The term of a process as evictor, which lasts while it holds the lock on the tag.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `The evictor's term` {
   let scene: DiskScene
@@ -16,7 +16,7 @@ struct `The evictor's term` {
     scene = try DiskScene()
   }
 
-  /// Opens the tag as another process does.
+  /// Opens the tag, as another process does.
   private func tag() throws -> FileDescriptor {
     try DirectoryHandle.open(path: scene.path, faults: nil).openForReading(
       DirectoryMaking.tagName)
@@ -40,10 +40,10 @@ struct `The evictor's term` {
     _ = try cache.count()
     try cache.store([1], forKey: "k")
     cache.engine.withState { $0.limits = LimitKeeper() }
-    // The one entry is spared, so that there is a limit to keep and nothing to evict.
+    // The only entry is spared, so that there is a limit to keep but no victim.
     cache.engine.enforceLimits(after: DiskScene.name(of: Array("k".utf8)))
     #expect(cache.statistics.purges > 0 && cache.statistics.removals.isEmpty)
-    // The end of the scan may be looking at the limits as well.
+    // The end of the scan may check the limits as well.
     #expect(Happening().wait { isTagFree() })
     #expect(cache.engine.withState { $0.evictions.term == nil })
     try cache.close()
@@ -60,7 +60,7 @@ struct `The evictor's term` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
     gate.waitUntilReached()
-    // Another number for the same open file, as a child that is forked now has it.
+    // Another descriptor of the same open file, as a forked child has it.
     let inherited = try #require(
       cache.engine.withState { state in state.evictions.term.map { dup($0.file.rawValue) } })
     defer { close(inherited) }

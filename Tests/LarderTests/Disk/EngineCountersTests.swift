@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// The counters of an engine, as a table: each event moves what the statistics say, and no more.
+/// The counters of an engine, as a table: each event changes its own statistics and no others.
 @Suite("The counters of an engine")
 struct EngineCountersTests {
   private func snapshot(_ change: (inout EngineCounters) -> Void) -> DiskStatistics {

@@ -6,13 +6,13 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// The state of an engine, as a value without threads or files: what an event means for all parts.
+/// The effect of events on all parts of an engine's state, tested without threads or files.
 @Suite("The state of an engine")
 struct EngineStateTests {
   private let name = IndexSample.name(1)
   private let entry = IndexSample.entry(1)
 
-  /// A state that knows entry 1 and is scanned once more, with a use of the entry pending.
+  /// Returns a state that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> EngineState {
     var state = EngineState()
     _ = state.endScan(state.beginScan(), .finished)
@@ -120,7 +120,7 @@ struct EngineStateTests {
     #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
     #expect(state.mustLock && state.rarities == .mustLock)
     #expect(state.scans.needsScan && !state.scans.isOngoing)
-    // The removal of everything still has to end, and the name to be given back.
+    // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
   }
 

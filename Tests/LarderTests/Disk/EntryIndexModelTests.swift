@@ -5,7 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// Seeded random operations on an index and on the naive one, which must not be told apart.
+/// Seeded random operations on an index and on a naive one, which must give the same results.
 struct EntryIndexModelTests {
   @Test(arguments: 0..<8 as Range<UInt64>)
   func `an index does what a naive one does, whatever the operations`(seed: UInt64) {
@@ -37,7 +37,7 @@ struct EntryIndexModelTests {
   }
 }
 
-/// One run of random operations.
+/// A run of random operations.
 private struct Run {
   let seed: UInt64
   let nameCount: Int

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// The laws of an index, one at a time; `EntryIndexModelTests` tries them together.
+/// The laws of an index, one at a time; `EntryIndexModelTests` tests them together.
 struct EntryIndexTests {
   @Test func `an index without entries answers everything`() {
     var index = EntryIndex()
@@ -112,14 +112,15 @@ struct EntryIndexTests {
     #expect(index.numbers() == [6, 7])
   }
 
-  // With a walk for each victim it takes many minutes, without one a second.
+  // With a walk for each victim this takes many minutes, without one a second.
   @Test(.timeLimit(.minutes(2)))
   func `a victim costs no walk through those that share its stamp`() {
     let (tied, others) = (40_000, 4_000)
     var index = IndexSample.index(
       (0..<tied + others).map { IndexSample.entry($0, used: $0 < tied ? 10 : Int64(20 + $0)) })
     for number in 0..<others {
-      // What comes after the ties is used, and with it goes what set them off from the rest.
+      // The entry after the ties is used and moves to the end, so that nothing separates the ties
+      // from the rest.
       index.touch(IndexSample.name(tied + number), at: Timestamp(seconds: 100_000 + Int64(number)))
       var isFirst = true
       let victims = index.takeLeastRecent(except: nil, atMost: 1) { _, _ in

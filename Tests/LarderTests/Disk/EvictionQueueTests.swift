@@ -6,15 +6,15 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The queue of evictions, as a value without threads or files.
+/// The queue of evictions, tested without threads or files.
 @Suite("The queue of evictions")
 struct EvictionQueueTests {
   private let victim = Victim(IndexSample.entry(1))
 
-  /// A lock of a file that is none.
+  /// Returns a lock without a file.
   private func lock() -> LockedFile { LockedFile(FileDescriptor(rawValue: -1, faults: nil)) }
 
-  /// Adds an eviction of one victim, which is ready or whose victims are still being chosen.
+  /// Adds an eviction of one victim. It is ready, or its victims are still being chosen.
   private func add(to queue: inout EvictionQueue, isReady: Bool = true) -> Eviction {
     let eviction = queue.begin()
     eviction.add([victim])
@@ -38,7 +38,7 @@ struct EvictionQueueTests {
     let start = queue.startEvictor()
     #expect(start.mustRun && queue.hasEvictor && !queue.isAtRest)
     #expect(queue.next() === eviction && queue.next() == nil)
-    // It is not at rest while the files go.
+    // The queue is not at rest while files are being removed.
     #expect(!queue.isAtRest)
     let isOver = queue.rest()
     #expect(isOver && queue.isAtRest)
@@ -105,7 +105,7 @@ struct EvictionQueueTests {
     let purge = queue.beginPurge(lock)
     purge.add([victim])
     queue.endChoosing(purge)
-    // Another purge in the same term brings no lock of its own.
+    // Another purge in the same term has no lock of its own.
     let second = queue.beginPurge(nil)
     #expect(queue.term === lock)
     queue.endChoosing(second)

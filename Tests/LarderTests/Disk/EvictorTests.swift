@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Holds the evictor at its work; one at a time, since the upkeep has few threads for the process.
+/// Tests that hold the evictor. They run one at a time, because the process has few upkeep threads.
 @Suite(.serialized, .watched)
 struct `The evictor` {
   let scene: DiskScene
@@ -59,7 +59,7 @@ struct `The evictor` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     try cache.store([2], forKey: "10")
     gate.waitUntilReached()
-    // Some victim stands at the gate with its name held; all others are free to be stored again.
+    // One victim's name is held at the gate; all other keys can be stored again.
     let held = cache.engine.withState { $0.locks.held }
     let again = (0..<6).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
     #expect(again.count == 5)
@@ -114,7 +114,7 @@ struct `The evictor` {
     try scene.expectConsistent(cache)
   }
 
-  /// Takes the right to evict, as another process does.
+  /// Takes the tag's lock, as another process does that evicts.
   private func takeTag() throws -> FileDescriptor {
     let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
     let tag = try handle.openForReading(DirectoryMaking.tagName)
@@ -161,7 +161,7 @@ struct `The evictor` {
     gate.open()
     let result = cache.engine.wait(for: eviction)
     #expect(result.removed == 3 && result.failed == 0 && result.byteCount == 300)
-    // The value that was stored anew was evicted before, and its name alone stays.
+    // The replaced value counts as evicted too; only its name stays.
     #expect(cache.statistics.removals[.evicted] == 4)
     #expect(try cache.count() == 2)
     try scene.expectConsistent(cache)
@@ -172,7 +172,7 @@ struct `The evictor` {
     errno: Errno, call: SystemCall
   ) throws {
     let cache = try filled(10)
-    // The attribute is tried a second time, shorter, before the disk counts as full.
+    // A shorter attribute is tried before the disk counts as full.
     for n in 1...(call == .fsetxattr ? 2 : 1) { scene.faults.plan(.errno(errno), for: call, at: n) }
     #expect(try cache.store([7], forKey: "new") == .stored)
     #expect(try cache.value(forKey: "new") == [7])

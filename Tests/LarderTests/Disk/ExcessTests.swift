@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What is on the disk beyond a limit, while victims are on their way out and at rest.
+/// The bytes on disk beyond a limit, while victims are being removed and at rest.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `The excess over a limit` {
   let scene: DiskScene
@@ -51,7 +51,7 @@ struct `The excess over a limit` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
-    // Eleven files are 1.1 times the limit.
+    // Eleven files are 1.1 times the limit, so the twelfth has to wait.
     try cache.store(Self.value, forKey: "10")
     gate.expectToHold { try cache.store(Self.value, forKey: "11") }
     try progress.wait()
@@ -80,7 +80,7 @@ struct `The excess over a limit` {
     }
     first.open()
     second.waitUntilReached()
-    // One victim is gone: room for one value.
+    // One victim is gone, so there is room for one value.
     #expect(heard.wait { done.value == 1 })
     #expect(!heard.wait(.milliseconds(100)) { done.value > 1 })
     #expect(cache.statistics.stores == 12)

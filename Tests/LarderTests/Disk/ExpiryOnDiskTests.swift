@@ -58,7 +58,7 @@ struct `Expiry on disk` {
     let cache = try scene.open()
     try cache.store([1], forKey: "k", expiration: .seconds(10_000))
     let stored = try expiry("k")
-    // Too soon for a stamp: the expiry stays what it was.
+    // Too soon for a stamp, so the expiry stays.
     scene.clock.advance(by: .seconds(60))
     #expect(try cache.read(forKey: "k")?.expiry == stored)
     scene.clock.advance(by: .seconds(1))
