@@ -5,7 +5,7 @@ import Synchronization
 /// A cache gets it with its configuration and passes it to every descriptor that it opens, so tests
 /// that run side by side do not affect each other.
 package final class FaultInjector: Sendable {
-  /// What happens in the place of a call.
+  /// The effect of a fault on a call.
   package enum Fault: Sendable {
     /// The call fails with this error.
     case errno(Errno)

@@ -4,24 +4,24 @@
   import Musl
 #endif
 
-/// An open directory through which its files are reached by name, whatever happens to its path.
+/// An open directory whose files are opened by name, even if its path changes.
 ///
 /// The lock that a process holds on the directory, if any, belongs to this descriptor.
 package final class DirectoryHandle: Sendable {
-  /// Shared by all operations. It is never read through: an offset of its own comes with
-  /// `reopen()`.
+  /// The descriptor, shared by all operations. It is never read, because each walk gets an offset
+  /// of its own from `reopen()`.
   package let descriptor: FileDescriptor
-  /// Which directory it is, whatever its path leads to by now.
+  /// The identity of the directory, wherever its path leads by now.
   package let identity: FileIdentity
   /// The owner when the directory was opened.
   package let owner: UInt32
   /// The group when the directory was opened. Both decide whose files are trusted, and are not
   /// asked for again: whoever may change the owner of a directory may as well replace it.
   package let group: UInt32
-  /// What it is on; a file system that does not say is taken for a local one.
+  /// The kind of file system. If it is unknown, it counts as a local one.
   package let fileSystem: FileSystemKind
 
-  /// Takes an open directory over.
+  /// Takes ownership of the descriptor of an open directory.
   ///
   /// - Throws: `.notDirectory`; the descriptor is closed then.
   init(_ descriptor: consuming FileDescriptor) throws(Errno) {
@@ -37,14 +37,14 @@ package final class DirectoryHandle: Sendable {
   // A value of linux/fcntl.h, which Glibc's module hides. See: man 2 linkat, AT_EMPTY_PATH.
   private static let emptyPath: Int32 = 0x1000
 
-  // As long as the object lives the number is open and cannot mean another file.
+  // While the object lives, the number is open and cannot belong to another file.
   private var raw: Int32 { descriptor.rawValue }
   var faults: FaultInjector? { descriptor.faults }
 
   /// Opens a directory by path. Corresponds to `open`.
   ///
-  /// Follows links, since the path is the caller's own word. Everything below the directory is
-  /// opened without following any.
+  /// Follows links, because the caller chose the path. Files below the directory are opened without
+  /// following links.
   package static func open(path: String, faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
     let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
       (mode) throws(Errno) in
@@ -59,7 +59,7 @@ package final class DirectoryHandle: Sendable {
   }
 }
 
-/// Opens with O_NOATIME and, where the system allows that only to the owner, without.
+/// Opens with O_NOATIME and, if the system allows that only to the owner, without it.
 ///
 /// See: man 2 open, EPERM.
 func retryingWithoutNoAtime(
@@ -69,8 +69,8 @@ func retryingWithoutNoAtime(
   do throws(Errno) {
     return try open(first)
   } catch .notPermitted {
-    // O_NOATIME is for the owner and for CAP_FOWNER. Asking first and falling back costs the others
-    // one failed call; asking who owns the file would cost everybody one.
+    // O_NOATIME is for the owner and for CAP_FOWNER. Trying it first costs other users one failed
+    // call; reading the owner first would cost every user one call.
     return try open(second)
   }
 }
@@ -78,9 +78,8 @@ func retryingWithoutNoAtime(
 extension DirectoryHandle {
   /// Opens a file for reading. Corresponds to `openat`.
   ///
-  /// Never blocks: a FIFO in the file's place is opened at once (O_NONBLOCK), and the caller sees
-  /// from its status that it is no regular file. A symbolic link fails with ELOOP, a socket with
-  /// ENXIO.
+  /// Never blocks: a FIFO in the file's place is opened at once (O_NONBLOCK), and its status tells
+  /// the caller that it is no regular file. A symbolic link fails with ELOOP, a socket with ENXIO.
   package func openForReading(_ name: FileName) throws(Errno) -> FileDescriptor {
     try retryingWithoutNoAtime(.read, .readMovingAtime) { (mode) throws(Errno) in
       try open(name, mode, permissions: 0)
@@ -89,7 +88,7 @@ extension DirectoryHandle {
 
   /// Opens the directory itself a second time, with an offset of its own.
   ///
-  /// `dup` would share the offset, so that two walks at once would each see a part of the names.
+  /// `dup` would share the offset, so two walks at once would each get a part of the names.
   package func reopen() throws(Errno) -> FileDescriptor {
     try retryingWithoutNoAtime(.directory, .directoryMovingAtime) { (mode) throws(Errno) in
       try open(FileName("."), mode, permissions: 0)
@@ -98,27 +97,27 @@ extension DirectoryHandle {
 
   /// Makes a file that must not exist. Corresponds to `openat(O_CREAT|O_EXCL)`.
   ///
-  /// - Throws: `.fileExists` when anything has the name, be it a link to nothing.
+  /// - Throws: `.fileExists` if the name exists, even as a dangling link.
   package func create(_ name: FileName, permissions: UInt32) throws(Errno) -> FileDescriptor {
     try open(name, .create, permissions: permissions)
   }
 
-  /// Opens a file that is there for reading and writing. Corresponds to `openat(O_RDWR)`.
+  /// Opens an existing file for reading and writing. Corresponds to `openat(O_RDWR)`.
   ///
-  /// Never blocks and follows no link, as `openForReading`.
+  /// Never blocks and follows no link, as in `openForReading`.
   package func openForWriting(_ name: FileName) throws(Errno) -> FileDescriptor {
     try open(name, .rewrite, permissions: 0)
   }
 
   /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
   ///
-  /// The system takes the file back when it is closed, also after a crash. See: man 2 open,
-  /// O_TMPFILE, for the filesystems that know it.
+  /// The system removes the file when it is closed, also after a crash. See: man 2 open, O_TMPFILE,
+  /// for the file systems that support it.
   package func createUnnamed(permissions: UInt32) throws(Errno) -> FileDescriptor {
     try open(FileName("."), .createUnnamed, permissions: permissions)
   }
 
-  /// Opens by name below the held directory; the mode says what with which flags.
+  /// Opens a file by name in the held directory, with the flags of a mode.
   private func open(
     _ name: FileName, _ mode: OpenMode, permissions: UInt32
   ) throws(Errno) -> FileDescriptor {
@@ -128,7 +127,7 @@ extension DirectoryHandle {
     return FileDescriptor(rawValue: descriptor, faults: faults)
   }
 
-  /// Tells what the system knows of a name, without following a link. Corresponds to `fstatat`.
+  /// Returns the status of a name, without following a link. Corresponds to `fstatat`.
   ///
   /// - Throws: `.noSuchFile`; on NFS also `.staleHandle`, when another client removed the file.
   package func status(of name: FileName) throws(Errno) -> FileStatus {
@@ -139,7 +138,7 @@ extension DirectoryHandle {
     return FileStatus(buffer)
   }
 
-  /// Tells what the system knows of the directory a name stands for now, following links.
+  /// Returns the status of the file that a name leads to, following links.
   package func statusFollowingLinks(of name: String) throws(Errno) -> FileStatus {
     var buffer = stat()
     _ = try system(.fstatat, faults) {
@@ -148,7 +147,7 @@ extension DirectoryHandle {
     return FileStatus(buffer)
   }
 
-  /// Opens a directory below this one; a symbolic link in its place is refused.
+  /// Opens a directory below this one. Fails for a symbolic link in its place.
   package func openDirectory(_ name: String) throws(Errno) -> DirectoryHandle {
     let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
       (mode) throws(Errno) in
@@ -162,8 +161,7 @@ extension DirectoryHandle {
 
   /// Makes a directory below this one. Corresponds to `mkdirat`.
   ///
-  /// - Throws: `.fileExists` when anything has the name, which is no failure for a caller that lost
-  ///   a race.
+  /// - Throws: `.fileExists` if the name exists, which is no failure for a caller that lost a race.
   package func makeDirectory(_ name: String, permissions: UInt32) throws(Errno) {
     _ = try system(.mkdirat, faults) {
       unsafe name.withCString { unsafe mkdirat(raw, $0, mode_t(permissions)) }
@@ -172,8 +170,8 @@ extension DirectoryHandle {
 
   /// Removes a file's name. Corresponds to `unlinkat`.
   ///
-  /// Goes by name, for POSIX has no removal by descriptor. Who judged a file and means that one
-  /// compares inode and change time first, and bears what happens between the two calls.
+  /// Removes by name, because POSIX has no removal by descriptor. A caller that means one certain
+  /// file compares inode and change time first, and must accept a change between the two calls.
   ///
   /// - Throws: `.isDirectory` (on Linux EISDIR) for a directory, which is foreign and stays.
   package func unlink(_ name: FileName) throws(Errno) {
@@ -183,10 +181,10 @@ extension DirectoryHandle {
     }
   }
 
-  /// Gives a file another name, taking the place of what had it. Corresponds to `renameat`.
+  /// Gives a file another name, replacing the file that has it. Corresponds to `renameat`.
   ///
-  /// One step for every reader: each sees the old file or the new one. An open descriptor of the
-  /// old file stays readable. See: man 2 rename.
+  /// Atomic for every reader: each sees the old file or the new one. An open descriptor of the old
+  /// file stays readable. See: man 2 rename.
   package func rename(_ old: FileName, to new: FileName) throws(Errno) {
     _ = try system(.renameat, faults) {
       noteChange(of: new)
@@ -199,7 +197,7 @@ extension DirectoryHandle {
 
   /// Gives a file another name that must be free.
   ///
-  /// Corresponds to `renameat2(RENAME_NOREPLACE)`; where the file system does not know that flag,
+  /// Corresponds to `renameat2(RENAME_NOREPLACE)`. If the file system does not support that flag,
   /// as no network file system does, to `linkat` and `unlinkat`: for a moment the file has both
   /// names.
   ///
@@ -222,10 +220,10 @@ extension DirectoryHandle {
     }
   }
 
-  /// Gives an open file without a name its name, which must be free.
+  /// Gives a name, which must be free, to an open file without one.
   ///
-  /// Corresponds to `linkat(AT_EMPTY_PATH)`; where that needs a privilege the caller lacks, through
-  /// `/proc/self/fd`. See: man 2 linkat.
+  /// Corresponds to `linkat(AT_EMPTY_PATH)`; if that needs a privilege that the caller lacks, goes
+  /// through `/proc/self/fd`. See: man 2 linkat.
   package func link(_ file: borrowing FileDescriptor, as name: FileName) throws(Errno) {
     let descriptor = file.rawValue
     do throws(Errno) {
@@ -234,8 +232,8 @@ extension DirectoryHandle {
       }
       file.noteChange()
     } catch .noSuchFile {
-      // ENOENT is what a caller without CAP_DAC_READ_SEARCH gets before Linux 6.10. The way through
-      // /proc needs no privilege, and gives the same ENOENT when the directory itself is gone.
+      // A caller without CAP_DAC_READ_SEARCH gets ENOENT before Linux 6.10. The way through /proc
+      // needs no privilege, and also gives ENOENT if the directory itself is gone.
       _ = try system(.linkat, faults) {
         unsafe name.withCString {
           unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", raw, $0, AT_SYMLINK_FOLLOW)
@@ -244,13 +242,14 @@ extension DirectoryHandle {
     }
   }
 
-  /// Tells how many bytes the caller may still write. Corresponds to `fstatvfs`.
+  /// Returns the number of bytes that the caller may still write. Corresponds to `fstatvfs`.
   ///
-  /// `f_bavail` leaves out what is reserved for root, since that is what the next write can have.
+  /// Uses `f_bavail`, which excludes the blocks reserved for root, because the caller cannot use
+  /// those.
   package func freeByteCount() throws(Errno) -> UInt64 {
     var buffer = statvfs()
     _ = try system(.fstatvfs, faults) { unsafe fstatvfs(raw, &buffer) }
-    // Saturating, as whatever a filesystem in user space tells: it need not make sense.
+    // Saturating, because the values of a file system in user space need not make sense.
     return UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
   }
 }
@@ -265,7 +264,7 @@ extension DirectoryHandle {
     }
   }
 
-  /// Sets the mode of what a path leads to. Corresponds to `fchmodat(AT_FDCWD)`.
+  /// Sets the mode of the file that a path leads to. Corresponds to `fchmodat(AT_FDCWD)`.
   package static func setMode(
     path: String, _ permissions: UInt32, faults: FaultInjector?
   ) throws(Errno) {
@@ -276,11 +275,11 @@ extension DirectoryHandle {
 
   /// The absolute path of the open directory, without links.
   ///
-  /// Corresponds to reading the link `/proc/self/fd/N`; where `/proc` is not mounted, to `realpath`
-  /// of the path that it was opened by.
+  /// Corresponds to reading the link `/proc/self/fd/N`. If `/proc` is not mounted, to `realpath` of
+  /// the path that the directory was opened by.
   ///
-  /// Taken from the descriptor and not from the path, which could lead elsewhere by now. A path
-  /// that is not UTF-8 comes out changed; such a directory works and is only never made again.
+  /// Derived from the descriptor, because the path could lead elsewhere by now. A path that is not
+  /// UTF-8 is returned changed; such a directory works, but cannot be made again.
   package func resolvedPath(openedAs path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     do throws(Errno) {
@@ -300,7 +299,7 @@ extension DirectoryHandle {
 }
 
 extension DirectoryHandle {
-  /// Takes note, in builds for the schedule explorer, that a call moves a file's change time.
+  /// Records, in builds for the schedule explorer, that a call moves a file's change time.
   @inline(__always)
   private func noteChange(of name: FileName) {
     #if LARDER_SCHEDULES

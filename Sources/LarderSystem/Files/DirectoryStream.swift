@@ -6,12 +6,12 @@
 
 /// The names in a directory, in the system's order.
 @safe package struct DirectoryStream: ~Copyable {
-  // `DIR *`. One thread uses a stream at a time, which `~Copyable` sees to: readdir is not safe
-  // otherwise. See: man 3 readdir.
+  // `DIR *`. Only one thread may use a stream at a time, because readdir is not safe otherwise;
+  // `~Copyable` ensures it. See: man 3 readdir.
   private let stream: OpaquePointer
   private let faults: FaultInjector?
 
-  /// Starts at the first name. Takes the descriptor over. Corresponds to `fdopendir`.
+  /// Starts at the first name. Takes ownership of the descriptor. Corresponds to `fdopendir`.
   ///
   /// - Throws: `.notDirectory`; the descriptor is closed then.
   package init(_ descriptor: consuming FileDescriptor) throws(Errno) {
@@ -26,22 +26,22 @@
   }
 
   deinit {
-    // Closes the descriptor as well, which is why it was released to the stream.
+    // Closes the descriptor as well, whose ownership passed to the stream.
     unsafe closedir(stream)
   }
 
-  /// A name in the directory, or that there is one which is longer than the cache's can be.
+  /// A name in the directory, or a mark for a name that is longer than the cache's can be.
   ///
-  /// The latter is foreign by its length alone, and is counted without being copied.
+  /// Such a name is foreign for its length alone, and is counted without a copy.
   package enum Found {
     case name(FileName)
     case longName
   }
 
-  /// The next name other than `.` and `..`, nil at the end. Corresponds to `readdir`.
+  /// Returns the next name other than `.` and `..`; nil at the end. Corresponds to `readdir`.
   ///
-  /// Names that are made or removed during the walk may come or not; every other name comes once,
-  /// if the filesystem keeps POSIX's word.
+  /// A name that is made or removed during the walk may be returned or not. Every other name is
+  /// returned once, if the file system conforms to POSIX.
   package func next() throws(Errno) -> Found? {
     while let name = try nextName() {
       guard let name = name else { return .longName }
@@ -51,14 +51,13 @@
     return nil
   }
 
-  /// The next name of any kind; the inner nil stands for one that is too long, the outer for the
-  /// end.
+  /// Returns the next name of any kind. The inner nil stands for a name that is too long, the outer
+  /// one for the end.
   private func nextName() throws(Errno) -> FileName?? {
     while let errno = faults?.strike(.readdir) {
       if errno != .interrupted { throw errno }
     }
-    // readdir leaves errno alone at the end of the directory, so an older error must not be taken
-    // for one.
+    // readdir does not change errno at the end of the directory, so an older error must be cleared.
     errno = 0
     guard let entry = unsafe readdir(stream) else {
       // Null without an error is the end. See: man 3 readdir.
@@ -67,8 +66,8 @@
       return .none
     }
     let name =
-      // The name is longer than the field's declared type on some filesystems: it is read by
-      // address and not as a tuple.
+      // On some file systems the name is longer than the field's declared type, so it is read by
+      // its address and not as a tuple.
       unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
     return .some(unsafe FileName(copying: name.assumingMemoryBound(to: CChar.self)))
   }

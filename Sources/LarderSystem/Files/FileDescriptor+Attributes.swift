@@ -1,11 +1,11 @@
 extension FileDescriptor {
-  /// The longest attribute that is read; a longer one counts as damaged.
+  /// The maximum length of an attribute in bytes; a longer one counts as damaged.
   static let maximumAttributeByteCount = 4096
 
-  /// Reads an extended attribute and lends its bytes; nil where there is none, or where the file
-  /// system has none.
+  /// Calls a function with the bytes of an extended attribute. Returns nil if the file has no such
+  /// attribute or the file system has none at all.
   ///
-  /// - Throws: `.rangeTooSmall` for one that is longer than `maximumAttributeByteCount`.
+  /// - Throws: `.rangeTooSmall` for an attribute that is longer than `maximumAttributeByteCount`.
   ///
   /// Corresponds to `fgetxattr`.
   @inlinable @inline(__always)
@@ -17,11 +17,12 @@ extension FileDescriptor {
     return result
   }
 
-  /// Lends an attribute's bytes if there is one; not generic, so that it is compiled once.
+  /// Calls a function with an attribute's bytes if there is one. Not generic, so that it is
+  /// compiled once.
   @usableFromInline
   func lendAttribute(_ name: AttributeName, to body: (Span<UInt8>) -> Void) throws(Errno) {
     var failure: Errno?
-    // On the stack: a read of an entry asks for two attributes, and neither should cost an
+    // On the stack, because a read of an entry reads two attributes, and neither should cost an
     // allocation.
     unsafe withUnsafeTemporaryAllocation(
       byteCount: Self.maximumAttributeByteCount, alignment: 16
@@ -39,12 +40,12 @@ extension FileDescriptor {
         failure = error
       }
     }
-    // ENODATA: no such attribute. EOPNOTSUPP: a filesystem without any, such as vfat or an old
-    // tmpfs. To a reader the two are the same. See: man 2 getxattr.
+    // ENODATA: no such attribute. EOPNOTSUPP: a file system without attributes, such as vfat or an
+    // old tmpfs. A reader treats both alike. See: man 2 getxattr.
     if let failure, failure != .noData, failure != .notSupported { throw failure }
   }
 
-  /// Whether the file system can hold extended attributes, as far as asking for one tells.
+  /// Whether the file system supports extended attributes, judging by a request for one.
   /// Corresponds to `fgetxattr`.
   package func holdsAttributes() throws(Errno) -> Bool {
     do throws(Errno) {
@@ -61,11 +62,12 @@ extension FileDescriptor {
 
   /// Sets an extended attribute. Corresponds to `fsetxattr`.
   ///
-  /// Works through a descriptor that is only open for reading, as long as the caller may write to
-  /// the file. See: man 2 setxattr.
+  /// Works through a descriptor that is only open for reading, if the caller may write to the file.
+  /// See: man 2 setxattr.
   ///
-  /// - Throws: `.notSupported` where the filesystem has none; `.argumentListTooLong`, `.noSpace` or
-  ///   `.quotaExceeded` when the value does not fit, which is not to say that the disk is full.
+  /// - Throws: `.notSupported` if the file system has no attributes; `.argumentListTooLong`,
+  ///   `.noSpace` or `.quotaExceeded` when the value does not fit, which does not mean that the
+  ///   disk is full.
   package func setAttribute(_ name: AttributeName, to value: [UInt8]) throws(Errno) {
     _ = try system(.fsetxattr, faults) {
       unsafe name.withCString { name in

@@ -7,11 +7,11 @@
 extension FileDescriptor {
   /// Reads up to `byteCount` bytes from the present offset, fewer only at the end of the file.
   ///
-  /// The array is filled by the system and never zeroed first. Corresponds to `read`.
+  /// The system fills the array, which is not zeroed first. Corresponds to `read`.
   ///
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   package func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
-    // An array without room is one that all threads share, and the closure's count is written to it.
+    // All empty arrays share one object, and the count that the closure sets is written to it.
     if byteCount == 0 { return [] }
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
@@ -21,7 +21,7 @@ extension FileDescriptor {
             into: UnsafeMutableRawBufferPointer(
               rebasing:
                 UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
-          // The file was cut short since its length was asked for. The caller compares the counts.
+          // The file was cut short since its length was read. The caller compares the counts.
           if count == 0 { break }
           filled += count
         }
@@ -33,9 +33,9 @@ extension FileDescriptor {
     return bytes
   }
 
-  /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  /// Reads once, up to an array's whole length, and returns the number of bytes, 0 at the end.
   ///
-  /// May come short of the length for any reason, as `read` may; only 0 means the end.
+  /// May return fewer for any reason, as `read` may; only 0 means the end.
   package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
     var outcome: Result<Int, Errno> = .success(0)
     unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -48,7 +48,7 @@ extension FileDescriptor {
     return try outcome.get()
   }
 
-  /// Reads until a span is full or the file ends, and tells how many bytes came.
+  /// Reads until a span is full or the file ends, and returns the number of bytes.
   package func read(into span: inout MutableRawSpan) throws(Errno) -> Int {
     var filled = 0
     while filled < span.byteCount {
@@ -68,7 +68,7 @@ extension FileDescriptor {
     return filled
   }
 
-  // The fault is asked for outside of `system`, since it can also shorten the call.
+  // The fault is handled outside of `system`, because it can also shorten the call.
   private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
     return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
@@ -76,7 +76,8 @@ extension FileDescriptor {
 
   /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
   ///
-  /// After a failure some of the bytes may have been written: the caller cuts the file back.
+  /// After a failure some of the bytes may have been written, and the caller must truncate the
+  /// file.
   package func write(_ bytes: Span<UInt8>) throws(Errno) {
     var written = 0
     while written < bytes.count {

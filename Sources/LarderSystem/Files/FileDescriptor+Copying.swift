@@ -8,8 +8,8 @@ extension FileDescriptor {
   // FICLONE of linux/fs.h, which Glibc's module lacks.
   private static let cloneRequest: UInt = 0x4004_9409
 
-  /// Opens a caller's file for reading, following links. Corresponds to `open`. Never waits for
-  /// somebody to write into a FIFO.
+  /// Opens a caller's file for reading, following links. Corresponds to `open`. Never waits for a
+  /// writer of a FIFO.
   package static func open(source path: String, faults: FaultInjector?) throws(Errno)
     -> FileDescriptor
   {
@@ -19,22 +19,22 @@ extension FileDescriptor {
     return FileDescriptor(rawValue: raw, faults: faults)
   }
 
-  /// Makes an empty file share the blocks of another, of which each keeps its own from the first
-  /// change on. Corresponds to `ioctl(FICLONE)`.
+  /// Makes an empty file share the blocks of another file until one of the two is changed.
+  /// Corresponds to `ioctl(FICLONE)`.
   ///
-  /// - Throws: `.notSupported`, `.crossDevice`, `.invalidArgument` where the file system cannot;
-  ///   then the file is as it was. See: man 2 ioctl_ficlone.
+  /// - Throws: `.notSupported`, `.crossDevice`, `.invalidArgument` if the file system cannot do it;
+  ///   the file is unchanged then. See: man 2 ioctl_ficlone.
   /// - Complexity: O(extents); no byte is copied.
   package func clone(_ source: borrowing FileDescriptor) throws(Errno) {
     let other = source.rawValue
     _ = try system(.ioctl, faults) { ioctl(rawValue, Self.cloneRequest, other) }
   }
 
-  /// Copies bytes from the offset of one file to that of this one without passing them through the
-  /// process, and moves both offsets. Corresponds to `copy_file_range`.
+  /// Copies bytes from the offset of another file to that of this one, without passing them through
+  /// the process, and moves both offsets. Corresponds to `copy_file_range`.
   ///
-  /// - Returns: How many were copied; 0 at the end, and for a file that the kernel makes up as it is
-  ///   read.
+  /// - Returns: The number of bytes copied; 0 at the end, and for a file that the kernel generates
+  ///   while it is read.
   package func copy(from source: borrowing FileDescriptor, upTo byteCount: Int) throws(Errno) -> Int
   {
     let other = source.rawValue

@@ -10,27 +10,28 @@ extension FileDescriptor {
   private static let setFlags: UInt = 0x4008_6602
   private static let noAtimeFlag: Int = 0x80
 
-  /// Whether reads by other programs leave the atime of files made in this directory alone.
+  /// Whether reads by other programs leave the atime of files made in this directory unchanged.
   ///
   /// Corresponds to `ioctl(FS_IOC_GETFLAGS)` and FS_NOATIME_FL.
   func hasNoAtimeFlag() throws(Errno) -> Bool {
     try inodeFlags() & Self.noAtimeFlag != 0
   }
 
-  /// Keeps reads by other programs from moving the atime of files made here from now on.
+  /// Keeps reads by other programs from moving the atime of files made in this directory from now
+  /// on.
   ///
-  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs hand down to
+  /// Corresponds to `ioctl(FS_IOC_SETFLAGS)` with FS_NOATIME_FL, which ext4 and btrfs pass on to
   /// new files.
   package func setNoAtimeFlag() throws(Errno) {
-    // The flags are read, changed and written, for the call sets all of them at once. A flag that
-    // another process sets between the two is lost, which is why this is done only in a directory
-    // that we made or found empty.
+    // The call sets all flags at once, so they are read, changed and written. A flag that another
+    // process sets in between is lost. So this is done only in a directory that the cache made or
+    // found empty.
     var flags = try inodeFlags() | Self.noAtimeFlag
     _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.setFlags, &flags) }
   }
 
-  /// The kernel takes and returns 32 bits although the request's number says `long`; the upper half
-  /// of the word stays zero. See: man 2 ioctl_iflags, BUGS.
+  /// Reads the flags. The kernel reads and writes 32 bits although the request's number says
+  /// `long`; the upper half of the word stays zero. See: man 2 ioctl_iflags, BUGS.
   private func inodeFlags() throws(Errno) -> Int {
     var flags = 0
     _ = try system(.ioctl, faults) { unsafe ioctl(rawValue, Self.getFlags, &flags) }

@@ -4,24 +4,24 @@
   import Musl
 #endif
 
-/// How a file is locked among processes that ask.
+/// The kind of an advisory lock on a file.
 package enum FileLock: Sendable {
-  /// Any number of holders, while nobody has it exclusively.
+  /// Any number of holders, while there is no exclusive one.
   case shared
-  /// One holder and nobody else.
+  /// One holder, and no shared ones.
   case exclusive
 
   fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }
 }
 
 extension FileDescriptor {
-  /// Locks the open file without waiting; false when somebody else holds it.
+  /// Locks the open file without waiting; returns `false` if another open file holds the lock.
   ///
   /// The lock belongs to the open file: it ends when the last descriptor for it is closed. A failed
-  /// change from shared to exclusive loses the shared one. Corresponds to `flock(LOCK_NB)`.
+  /// change from shared to exclusive loses the shared lock. Corresponds to `flock(LOCK_NB)`.
   ///
-  /// A forked child shares its parent's open file, so that the lock ends only when both have closed
-  /// it. See: man 2 flock.
+  /// A forked child shares its parent's open file, so the lock ends only when both have closed it.
+  /// See: man 2 flock.
   package func tryLock(_ lock: FileLock) throws(Errno) -> Bool {
     do throws(Errno) {
       _ = try system(.flock, faults) { flock(rawValue, lock.operation | LOCK_NB) }
@@ -31,9 +31,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Locks the open file, and waits while somebody else holds it. Corresponds to `flock`.
+  /// Locks the open file, and waits while another open file holds the lock. Corresponds to `flock`.
   ///
-  /// For what is held for a moment only, and never on an entry.
+  /// Only for locks that are held briefly, and never on an entry.
   func lock(_ lock: FileLock) throws(Errno) {
     #if LARDER_SCHEDULES
       while try !tryLock(lock) { Scheduler.sleep(milliseconds: 1) }
@@ -42,7 +42,7 @@ extension FileDescriptor {
     #endif
   }
 
-  /// Gives the lock up. Corresponds to `flock(LOCK_UN)`.
+  /// Releases the lock. Corresponds to `flock(LOCK_UN)`.
   package func unlock() throws(Errno) {
     _ = try system(.flock, faults) { flock(rawValue, LOCK_UN) }
   }

@@ -4,17 +4,17 @@
   import Musl
 #endif
 
-/// A file's name of up to 63 bytes, kept inline and ended by a zero, so that a system call can take
-/// it without a `String` being built.
+/// A file's name of up to 63 bytes, stored inline with a final zero, so that a system call can use
+/// it without a `String`.
 package struct FileName: Sendable {
-  /// The most bytes a name may have.
+  /// The maximum length of a name in bytes.
   ///
-  /// The longest that the cache itself makes is an entry's with an extension: 32 + 1 + 20. What is
-  /// longer in a directory is foreign by that alone.
+  /// The longest name that the cache makes is an entry's with an extension: 32 + 1 + 20. A longer
+  /// name in a directory is foreign for its length alone.
   package static let maximumCount = 63
 
   package private(set) var count: Int
-  // One byte more than a name may have: the last is always zero, whatever was appended.
+  // One byte more than a name may have, so that the last byte is always zero.
   private var storage: InlineArray<64, UInt8>
 
   /// Creates an empty name.
@@ -23,7 +23,7 @@ package struct FileName: Sendable {
     storage = InlineArray(repeating: 0)
   }
 
-  /// Creates a name from a literal of this project's own.
+  /// Creates a name from a literal in the source.
   package init(_ text: StaticString) {
     self.init()
     for index in 0..<text.utf8CodeUnitCount {
@@ -31,14 +31,14 @@ package struct FileName: Sendable {
     }
   }
 
-  /// Adds a byte. Precondition: the name has fewer than 63.
+  /// Appends a byte. Precondition: the name has fewer than 63.
   package mutating func append(_ byte: UInt8) {
     precondition(count < Self.maximumCount, "a file name of the cache has at most 63 bytes")
     storage[count] = byte
     count += 1
   }
 
-  /// Adds eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
+  /// Appends eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
   /// bytes.
   package mutating func append(packed bytes: UInt64) {
     precondition(count &+ 8 <= Self.maximumCount, "a file name of the cache has at most 63 bytes")
@@ -48,13 +48,13 @@ package struct FileName: Sendable {
     count &+= 8
   }
 
-  /// Adds the decimal digits of a number. Precondition: the name stays within 63 bytes.
+  /// Appends the decimal digits of a number. Precondition: the name stays within 63 bytes.
   package mutating func append(decimal number: UInt64) {
     if number > 9 { append(decimal: number / 10) }
     append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 
-  /// Adds a text. Precondition: the name stays within 63 bytes.
+  /// Appends a text. Precondition: the name stays within 63 bytes.
   package mutating func append(_ text: String) {
     for byte in text.utf8 { append(byte) }
   }
@@ -66,7 +66,8 @@ package struct FileName: Sendable {
     String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
   }
 
-  /// Eight bytes from an index on, the first in the lowest bits. Precondition: 56 at most.
+  /// The eight bytes from an index on, the first in the lowest bits. Precondition: the index is at
+  /// most 56.
   package func packed(at index: Int) -> UInt64 {
     let bytes = unsafe storage.span.bytes
     return UInt64(
@@ -84,7 +85,7 @@ package struct FileName: Sendable {
     return true
   }
 
-  /// Lends the name as C takes it.
+  /// Calls a function with the name as a C string.
   @inline(__always)
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     unsafe storage.span.withUnsafeBytes { bytes in
@@ -93,9 +94,9 @@ package struct FileName: Sendable {
     }
   }
 
-  /// Copies a C string, or returns nil when it is longer than a name of the cache can be.
+  /// Copies a C string; nil if it is longer than the maximum.
   ///
-  /// - Complexity: O(count); stops after 64 bytes however long the string is.
+  /// - Complexity: O(count); stops after 64 bytes, however long the string is.
   package init?(copying pointer: UnsafePointer<CChar>) {
     let length = unsafe strnlen(pointer, Self.maximumCount + 1)
     guard length <= Self.maximumCount else { return nil }

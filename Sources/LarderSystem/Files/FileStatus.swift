@@ -4,54 +4,53 @@
   import Musl
 #endif
 
-/// Which file a name or descriptor stands for, whatever it is called. Corresponds to `st_dev` and
-/// `st_ino`.
+/// The identity of a file, whatever its name. Corresponds to `st_dev` and `st_ino`.
 package struct FileIdentity: Sendable, Hashable {
   let device: UInt64
   let inode: UInt64
 }
 
-/// What the system knows of a file. Corresponds to C's `struct stat`.
+/// The status of a file. Corresponds to C's `struct stat`.
 package struct FileStatus: Sendable {
-  /// Unique at one moment only: ext4 gives a removed file's inode number to the next file made. Who
-  /// means the same file later compares the change time too.
+  /// Unique at one moment only, because ext4 reuses a removed file's inode number for the next
+  /// file. To recognise a file later, compare the change time too.
   package let identity: FileIdentity
   package let mode: UInt32
   package let owner: UInt32
   package let group: UInt32
   /// The number of names; 0 for a file that was removed and is still open.
   package let linkCount: UInt64
-  /// The length, which a sparse file can have without taking any room: up to 2⁶³ − 1.
+  /// The length. A sparse file can have any length up to 2⁶³ − 1 without using any space.
   package let byteCount: UInt64
-  /// What the filesystem set aside for it. `st_blocks` counts units of 512 bytes, whatever
-  /// `st_blksize` says.
+  /// The bytes that the file system allocated for it. `st_blocks` counts units of 512 bytes,
+  /// whatever `st_blksize` is.
   package let allocatedByteCount: UInt64
-  /// When the file was last used. For an entry, the place in the order of eviction.
+  /// The time of the last use. For an entry, its place in the order of eviction.
   package let lastAccess: Timestamp
-  /// When the content was last written. For an entry, its expiry; see `Timestamp.asExpiry`.
+  /// The time of the last write. For an entry, its expiry; see `Timestamp.asExpiry`.
   package let modification: Timestamp
-  /// When anything of the inode was last changed, by the system's clock. Nobody can set it, so that
-  /// it tells one state of a file from every other.
+  /// The time of the last change of the inode, by the system's clock. No process can set it, so it
+  /// identifies one state of a file.
   package let change: Timestamp
 
   package var inode: UInt64 { identity.inode }
   package var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
   package var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
   package var isSymbolicLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
-  // The bits as chmod has them, for Glibc's and Musl's modules differ in the types of S_IWGRP and
-  // the like.
+  // The bits as in chmod, because Glibc's and Musl's modules differ in the types of S_IWGRP and the
+  // like.
   package var isWritableByGroup: Bool { mode & 0o020 != 0 }
   package var isWritableByOthers: Bool { mode & 0o002 != 0 }
   package var permissions: UInt32 { mode & 0o7777 }
 
-  /// Takes over what C has, in types of one width on every platform.
+  /// Converts C's status to types of one width on every platform.
   init(_ status: stat) {
     identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     mode = UInt32(status.st_mode)
     owner = UInt32(status.st_uid)
     group = UInt32(status.st_gid)
     linkCount = UInt64(status.st_nlink)
-    // Signed in C; a negative one would come from a broken filesystem.
+    // Signed in C; a negative length would come from a broken file system.
     byteCount = UInt64(max(0, status.st_size))
     allocatedByteCount = UInt64(max(0, status.st_blocks)).multipliedSaturating(by: 512)
     lastAccess = Timestamp(status.st_atim)
@@ -65,22 +64,22 @@ package struct FileStatus: Sendable {
 }
 
 extension Timestamp {
-  /// Takes over a stamp of C's.
+  /// Converts C's `timespec`.
   init(_ time: timespec) {
     self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
   }
 
-  /// The stamp as `futimens` takes it.
+  /// The stamp in the form that `futimens` takes.
   var timespec: timespec {
     var time = Self.emptyTimespec
-    // `time_t` has 64 bits on every platform that Swift supports on Linux; the clamp costs nothing
-    // and traps nowhere.
+    // `time_t` has 64 bits on every platform that Swift supports on Linux, where clamping costs
+    // nothing and never traps.
     time.tv_sec = .init(clamping: seconds)
     time.tv_nsec = .init(nanoseconds)
     return time
   }
 
-  /// A stamp that `futimens` leaves as it is. See: man 2 utimensat, UTIME_OMIT.
+  /// A stamp that `futimens` does not set. See: man 2 utimensat, UTIME_OMIT.
   static var omitted: timespec {
     var time = emptyTimespec
     time.tv_nsec = (1 << 30) - 2

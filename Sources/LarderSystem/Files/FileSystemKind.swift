@@ -1,19 +1,19 @@
-/// The file system that a directory is on, as far as a cache's promises depend on it.
+/// The kind of file system that a directory is on, as far as a cache's promises depend on it.
 ///
-/// A network file system is one that other machines can change without this kernel's knowing: there
-/// `inotify` tells of this machine's changes only, a lock on a directory keeps nobody out, and what
-/// `stat` says may be a second old.
+/// A network file system is one that other machines can change without this kernel's knowledge. On
+/// it, `inotify` reports only this machine's changes, a lock on a directory does not exclude other
+/// machines, and the results of `stat` may be a second old.
 package struct FileSystemKind: Sendable, Hashable {
-  /// What the kernel calls it in `/proc/mounts` (`ext4`, `nfs`, `fuse.glusterfs`), or its number in
-  /// hexadecimal where neither is known.
+  /// The kernel's name for it in `/proc/mounts` (`ext4`, `nfs`, `fuse.glusterfs`), or its number in
+  /// hexadecimal if the name is unknown.
   package let name: String
   /// Whether other machines may share it.
   package let isNetwork: Bool
-  /// Whether what is asked of an open file may be answered for the file that has its name by now.
+  /// Whether a call on an open file may be answered for the file that has its name by now.
   ///
-  /// A program behind FUSE that knows files by their paths gives two of them one inode, with one
-  /// length and one set of cached pages: when another machine replaces the file, a reader can meet
-  /// the content of one cut to the length of the other.
+  /// A FUSE program that identifies files by their paths gives two successive files of a name one
+  /// inode, with one length and one set of cached pages. When another machine replaces the file, a
+  /// reader can get the content of one file cut to the length of the other.
   package let isPathBound: Bool
 
   package init(name: String, isNetwork: Bool, isPathBound: Bool = false) {
@@ -22,14 +22,14 @@ package struct FileSystemKind: Sendable, Hashable {
     self.isPathBound = isPathBound
   }
 
-  /// What nothing is known of.
+  /// The kind of a file system about which nothing is known.
   static let unknown = FileSystemKind(name: "unknown", isNetwork: false)
 
-  /// Tells a file system by its number and, for one that runs outside the kernel, by the type that
+  /// Identifies a file system by its number and, if it runs outside of the kernel, by the type that
   /// it was mounted with.
   ///
-  /// - Parameter mountType: asked for only where the number does not tell enough, since it costs
-  ///   reading a table of all mounts.
+  /// - Parameter mountType: Returns that type. Called only if the number is not enough, because it
+  ///   reads a table of all mounts.
   init(number: UInt64, mountType: () -> String?) {
     if number == Self.fuse {
       self.init(mountType: mountType() ?? "fuse")
@@ -41,7 +41,7 @@ package struct FileSystemKind: Sendable, Hashable {
     }
   }
 
-  /// Tells a file system by the type that it was mounted with alone.
+  /// Identifies a file system by the type that it was mounted with.
   init(mountType type: String) {
     guard type.hasPrefix("fuse") else {
       // Some have a version at the end: nfs4, smb3.
@@ -56,7 +56,7 @@ package struct FileSystemKind: Sendable, Hashable {
       isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
   }
 
-  // Numbers from linux/magic.h and, where the kernel keeps them to itself, man 2 statfs.
+  // Numbers from linux/magic.h and, for those not in it, from man 2 statfs.
   private static let fuse: UInt64 = 0x6573_5546
 
   private static let networks: [UInt64: String] = [
@@ -72,24 +72,25 @@ package struct FileSystemKind: Sendable, Hashable {
     0xca45_1a4e: "bcachefs", 0x4d44: "vfat", 0x2011_bab0: "exfat",
   ]
 
-  /// Programs that pass on what is on this machine's own disks. Of any other the worse is assumed.
+  /// FUSE programs that serve files of this machine's own disks. All others count as network file
+  /// systems, to be on the safe side.
   private static let localPrograms: Set<String> = [
     "fuseblk", "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.bindfs", "fuse.gocryptfs",
     "fuse.encfs",
   ]
 
-  /// Programs in which a file has a number of its own for life, which every call goes by.
+  /// FUSE programs that identify a file by a fixed number in every call.
   private static let identifyingPrograms: Set<String> = [
     "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse",
   ]
 }
 
 extension FileSystemKind {
-  /// Asks the system what an open file is on. Corresponds to `fstatfs`.
+  /// Asks the system for the file system of an open file. Corresponds to `fstatfs`.
   ///
-  /// Where that fails the table of mounts is asked, for the failure is a network file system's: on
-  /// sshfs the question goes by path, and a directory that two machines make at once can have lost
-  /// its own.
+  /// If that fails, reads the table of mounts, because the failure is typical of a network file
+  /// system: sshfs answers by path, and a directory that two machines make at once can have lost
+  /// its path.
   init(of file: borrowing FileDescriptor, device: UInt64) {
     func mountType() -> String? {
       Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
@@ -101,7 +102,7 @@ extension FileSystemKind {
     }
   }
 
-  /// The type of the mount with a device's number.
+  /// Returns the type of the mount with a device's number.
   ///
   /// A line reads `36 35 98:0 / /mnt rw shared:1 - ext4 /dev/sda1 rw`. Source: man 5 proc,
   /// `/proc/pid/mountinfo`.

@@ -1,7 +1,7 @@
 /// The files below a directory.
 package enum FileTree {
-  /// The paths of up to so many regular files that anybody may read, in the order of their names,
-  /// directory by directory. What cannot be read is left out, and links are not followed.
+  /// The paths of regular files that all users may read, up to `limit`, sorted by name within each
+  /// directory. Files that cannot be read are left out, and links are not followed.
   package static func readableFiles(
     under root: String, byteCounts: ClosedRange<Int>, limit: Int
   ) -> [String] {
@@ -17,8 +17,8 @@ package enum FileTree {
     return files
   }
 
-  /// What one directory holds, its own files and directories apart, sorted, so that a demo shows
-  /// the same on every run.
+  /// The contents of one directory, files and directories apart, sorted so that a demo shows the
+  /// same on every run.
   private static func contents(
     of path: String, _ byteCounts: ClosedRange<Int>
   ) -> (files: [String], directories: [String]) {
@@ -27,7 +27,7 @@ package enum FileTree {
       let handle = try DirectoryHandle.open(path: path, faults: nil)
       let stream = try DirectoryStream(handle.reopen())
       while let found = try stream.next() {
-        // Hidden files and directories are left out: they are rarely what somebody wants shown.
+        // Hidden files and directories are left out, because a demo should rarely show them.
         guard case .name(let name) = found, name[0] != UInt8(ascii: ".") else { continue }
         let status = try handle.status(of: name)
         if status.isDirectory { directories.append("\(path)/\(name.text)") }
@@ -35,7 +35,7 @@ package enum FileTree {
         if status.isRegular && isWanted { files.append("\(path)/\(name.text)") }
       }
     } catch {
-      // What was found so far will do.
+      // The files found so far are enough.
     }
     return (files.sorted(), directories.sorted())
   }

@@ -15,24 +15,24 @@ package struct InputFile: ~Copyable {
   /// The process's standard input, which stays open.
   package static var standardInput: InputFile { InputFile(FileDescriptor(lending: 0)) }
 
-  /// Opens a file, following links; a directory is refused at once. Corresponds to `open`.
+  /// Opens a file, following links. Throws at once for a directory. Corresponds to `open`.
   package init(_ path: Path) throws(Errno) {
     let descriptor = try path.open(flags: O_RDONLY)
-    // open succeeds on a directory and only the read would fail, after an output was begun.
+    // `open` succeeds on a directory, and only the read would fail, after an output was begun.
     if try descriptor.status().isDirectory { throw .isDirectory }
     self.init(descriptor)
   }
 
-  /// Reads once into an array's whole length and tells how many bytes came, 0 at the end.
+  /// Reads once, up to an array's whole length, and returns the number of bytes, 0 at the end.
   /// Corresponds to `read`.
   package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
     try descriptor.read(into: &bytes)
   }
 
-  /// Reads everything that is left.
+  /// Reads the rest of the file.
   ///
-  /// - Complexity: O(bytes), all of which are held. A key has no limit; a value of a size that
-  ///   matters is read in pieces by `read(into:)`.
+  /// - Complexity: O(bytes), all of which are held in memory. For keys, which have no limit. A
+  ///   large value is read in pieces by `read(into:)`.
   package func readToEnd() throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)

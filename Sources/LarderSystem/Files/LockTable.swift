@@ -1,15 +1,16 @@
-/// Who holds locks, as `/proc/locks` tells. See: man 5 proc_locks.
+/// The holders of locks by `/proc/locks`. See: man 5 proc_locks.
 package enum LockTable {
-  /// The processes that hold a `flock` lock on a file, as far as this process can see them: those
-  /// of other namespaces are not listed. Reads, and writes nothing.
+  /// Returns the processes that hold a `flock` lock on a file, as far as this process can see them:
+  /// those of other namespaces are not listed. Only reads.
   package static func holders(of file: FileIdentity) -> [Int] {
     holders(of: file, in: SystemEnvironment.text(ofFile: "/proc/locks") ?? "")
   }
 
-  /// The same for a text of the file's form.
+  /// Returns the holders by a text in the form of `/proc/locks`.
   ///
   /// A line is `1: FLOCK  ADVISORY  WRITE 708 08:01:786446 0 EOF`: the device in hexadecimal, the
-  /// inode in decimal digits. One that waits for its lock has `->` after the number.
+  /// inode in decimal digits. A line of a process that waits for its lock has `->` after the
+  /// number.
   static func holders(of file: FileIdentity, in text: String) -> [Int] {
     let lines = text.split(separator: "\n").map {
       $0.split(separator: " ", omittingEmptySubsequences: true)
@@ -24,7 +25,7 @@ package enum LockTable {
       let device = (UInt64(place[0], radix: 16), UInt64(place[1], radix: 16))
       return (process, device == (expected.major, expected.minor))
     }
-    // Some filesystems show another device in a file's status than in this table.
+    // Some file systems show another device in a file's status than in this table.
     let exact = locks.filter(\.isSameDevice)
     return (exact.isEmpty ? locks : exact).map(\.process).uniqued()
   }
@@ -41,7 +42,7 @@ struct DeviceNumber: Sendable, Hashable {
   let major: UInt64
   let minor: UInt64
 
-  /// Takes apart what `stat` says. Corresponds to `gnu_dev_major` and `gnu_dev_minor`; source:
+  /// Splits a device number of `stat`. Corresponds to `gnu_dev_major` and `gnu_dev_minor`; source:
   /// glibc's sys/sysmacros.h.
   init(_ device: UInt64) {
     major = device >> 8 & 0xfff | device >> 32 & ~0xfff

@@ -4,14 +4,14 @@
   import Musl
 #endif
 
-/// What a file is opened for. Every mode is close-on-exec and follows no symbolic link.
+/// The purpose of opening a file. Every mode is close-on-exec and follows no symbolic link.
 enum OpenMode: Sendable {
   /// Reading, without moving the atime; never waits for a FIFO's writer.
   case read
-  /// Reading, moving the atime as the mount says: what is left where O_NOATIME is refused.
+  /// Reading, moving the atime as the mount says. Used if O_NOATIME is refused.
   case readMovingAtime
   /// Writing a file that must not exist yet.
-  // Readable too: a stamp by hand and a test read back what was written.
+  // Readable too, because a stamp by hand and a test read back what was written.
   case create
   /// Writing a file without a name, in a directory. See: man 2 open, O_TMPFILE.
   case createUnnamed
@@ -22,8 +22,8 @@ enum OpenMode: Sendable {
   /// A directory, moving its atime.
   case directoryMovingAtime
 
-  /// O_CLOEXEC in every mode: a program that the host starts must not hold the directory's lock.
-  /// O_NOFOLLOW except for directories, whose paths are the caller's own word.
+  /// The flags of `open`. O_CLOEXEC in every mode, because a program that the host starts must not
+  /// hold the directory's lock. O_NOFOLLOW except for directories, whose paths the caller chose.
   var flags: Int32 {
     let common = O_CLOEXEC | O_NOFOLLOW
     return switch self {

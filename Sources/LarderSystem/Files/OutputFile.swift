@@ -4,13 +4,13 @@
   import Musl
 #endif
 
-/// A file that is written from front to back and appears under its name only when it is whole.
+/// A file that is written from front to back and gets its name only when it is complete.
 ///
-/// What is not a regular file, such as `/dev/null`, a FIFO or a link to nothing, is written in
-/// place, since it must not be replaced.
+/// A file that is not regular, such as `/dev/null`, a FIFO or a dangling link, is written in place,
+/// because it must not be replaced.
 package struct OutputFile: ~Copyable {
   private let descriptor: FileDescriptor
-  /// The temporary beside the target and the target, while the one has to become the other.
+  /// The temporary and the target beside it, until the temporary is renamed to the target.
   private var replacement: (temporary: Path, target: Path)?
 
   private init(
@@ -20,8 +20,8 @@ package struct OutputFile: ~Copyable {
     self.replacement = replacement
   }
 
-  // Not finished: the target was never touched, and the temporary goes. A process that is killed
-  // leaves it.
+  // Without `finish()` the target was never touched, and the temporary is removed. A killed process
+  // leaves the temporary.
   deinit {
     guard let replacement else { return }
     _ = unsafe replacement.temporary.withCString { unsafe unlink($0) }
@@ -30,12 +30,12 @@ package struct OutputFile: ~Copyable {
   /// The process's standard output, which stays open.
   package static var standardOutput: OutputFile { OutputFile(FileDescriptor(lending: 1), nil) }
 
-  /// Starts a file that takes the place of what has the path when it is finished.
+  /// Starts a file that replaces the file at a path when it is finished.
   ///
-  /// - Parameter permissions: The mode of a regular file; nil for that of the file which is
-  ///   replaced, or else what the umask leaves of 0666.
+  /// - Parameter permissions: The mode of a regular file; nil for that of the replaced file, or
+  ///   else for 0666 without the umask's bits.
   package init(_ path: Path, permissions: UInt32? = nil) throws(Errno) {
-    // Asked without following links first: a link to nothing is taken, though there is no file.
+    // First without following links, because a dangling link exists although there is no file.
     guard try path.isTaken() else {
       self = try Self.replacing(path, permissions: permissions)
       return
@@ -43,30 +43,30 @@ package struct OutputFile: ~Copyable {
     do throws(Errno) {
       let status = try path.status()
       if status.isDirectory { throw .isDirectory }
-      // Through links to the file itself: a link that leads to the target stays a link.
+      // The link is resolved, so that it stays a link to the new file.
       if status.isRegular {
         self = try Self.replacing(
           try path.resolved(), permissions: permissions ?? status.permissions)
         return
       }
     } catch .noSuchFile {
-      // A link to nothing: writing through it makes what it points to.
+      // Writing through a dangling link makes the file that it points to.
     }
     self.init(try path.open(flags: O_WRONLY | O_CREAT, permissions: 0o666), nil)
   }
 
-  /// Starts a temporary in the directory of the target, so that renaming it takes one step.
+  /// Starts a temporary in the directory of the target, so that one rename publishes it.
   private static func replacing(
     _ target: Path, permissions: UInt32?
   ) throws(Errno) -> OutputFile {
-    // The random part keeps clear of what a killed process of the same number left behind.
+    // The random part differs from the temporaries that a killed process of the same number left.
     let unique = "\(ProcessIdentity.pid)-\(UInt32.random(in: .min ... .max))"
     let temporary = target.parent.appending(".larder-output-\(unique)")
     let descriptor = try temporary.open(
       flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions ?? 0o666)
     let file = OutputFile(descriptor, (temporary, target))
-    // The file that is replaced keeps its mode, which the umask must not narrow; a new one has what
-    // the umask leaves of 0666.
+    // A replaced file keeps its mode, which the umask must not narrow. A new file has 0666 without
+    // the umask's bits.
     if let permissions { try file.descriptor.setPermissions(permissions) }
     return file
   }
@@ -76,10 +76,9 @@ package struct OutputFile: ~Copyable {
     try descriptor.write(bytes)
   }
 
-  /// Gives the file its name; nothing to do for what was written in place. Corresponds to
-  /// `rename`.
+  /// Gives the file its name; does nothing for a file written in place. Corresponds to `rename`.
   ///
-  /// Not synced: whoever pipes or copies a value syncs it himself if it matters.
+  /// Does not sync: a caller to whom it matters must sync the file itself.
   package mutating func finish() throws(Errno) {
     guard let replacement else { return }
     _ = try system(.renameat, nil) {

@@ -4,24 +4,24 @@
   import Musl
 #endif
 
-/// The path of a file as the kernel takes it: any bytes but NUL.
+/// The path of a file as the kernel takes it: any bytes except NUL.
 package struct Path: Sendable, Hashable {
   /// The bytes, without the final NUL.
   package let bytes: [UInt8]
 
-  /// Takes the bytes of a path, which ends before the first NUL among them.
+  /// Creates a path from bytes. It ends before the first NUL among them.
   package init(_ bytes: [UInt8]) {
     self.bytes = Array(bytes.prefix { $0 != 0 })
   }
 
-  /// Takes a path of text.
+  /// Creates a path from text.
   package init(_ text: String) {
     self.init(Array(text.utf8))
   }
 
-  /// Lends the path as C takes it.
+  /// Calls a function with the path as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    // Built for each call: paths are for what happens once, entries go by `FileName`.
+    // Built for each call, because paths are for rare operations; those on entries use `FileName`.
     let terminated = (bytes + [0]).map { CChar(bitPattern: $0) }
     return unsafe terminated.withUnsafeBufferPointer { buffer in
       // The array is never empty, so the base address exists.
@@ -29,9 +29,9 @@ package struct Path: Sendable, Hashable {
     }
   }
 
-  /// The path of the directory that a file of this path lies in.
+  /// The path of the directory that contains a file of this path.
   ///
-  /// By the text alone, as `dirname` does; nothing is resolved.
+  /// Derived from the text alone, as by `dirname`; no link is resolved.
   var parent: Path {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return Path(".") }
     return slash == 0 ? Path("/") : Path(Array(bytes[..<slash]))
@@ -44,7 +44,7 @@ package struct Path: Sendable, Hashable {
 }
 
 extension Path {
-  /// What the system knows of the file, following links. Corresponds to `stat`.
+  /// The status of the file, following links. Corresponds to `stat`.
   package func status() throws(Errno) -> FileStatus {
     var buffer = stat()
     _ = try system(.fstatat, nil) {
@@ -53,7 +53,7 @@ extension Path {
     return FileStatus(buffer)
   }
 
-  /// Whether anything has the path, be it a link to nothing. Corresponds to `lstat`.
+  /// Whether there is a file at the path, even a dangling link. Corresponds to `lstat`.
   package func isTaken() throws(Errno) -> Bool {
     var buffer = stat()
     do throws(Errno) {

@@ -4,16 +4,16 @@
   import Musl
 #endif
 
-/// A directory under the temporary one, with a name of its own, removed at the end of its life.
+/// A directory with a unique name in the temporary directory, removed when the object is released.
 ///
-/// A process that is killed leaves it.
+/// A killed process leaves it.
 package final class ScratchDirectory: Sendable {
   /// The absolute path.
   package let path: String
 
-  /// Makes the directory with 0700. Corresponds to `mkdtemp`.
+  /// Makes the directory with mode 0700. Corresponds to `mkdtemp`.
   ///
-  /// - Parameter name: What the name begins with.
+  /// - Parameter name: The beginning of the directory's name.
   package init(_ name: String) throws(Errno) {
     let variable = SystemEnvironment.variable("TMPDIR") ?? ""
     let parent = variable.hasPrefix("/") ? variable : "/tmp"
@@ -28,10 +28,10 @@ package final class ScratchDirectory: Sendable {
 
   deinit { remove() }
 
-  /// Removes the directory and the files in it; doing so again does nothing.
+  /// Removes the directory and the files in it. A second call does nothing.
   ///
-  /// A cache's directory holds no directories of its own, so that one level is all. What cannot be
-  /// removed stays: it lies where temporary things are cleaned up.
+  /// Removes one level only, because a cache's directory contains no directories. If something
+  /// cannot be removed, the rest stays, in a place where temporary files are cleaned up.
   package func remove() {
     do throws(Errno) {
       let handle = try DirectoryHandle.open(path: path, faults: nil)
@@ -39,7 +39,7 @@ package final class ScratchDirectory: Sendable {
       while case .name(let name)? = try stream.next() { try handle.unlink(name) }
       _ = try system(.unlinkat, nil) { unsafe path.withCString { unsafe rmdir($0) } }
     } catch {
-      // Gone already, or somebody keeps something in it.
+      // It is gone already, or contains something that cannot be removed.
     }
   }
 }
