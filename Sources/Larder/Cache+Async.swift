@@ -21,7 +21,7 @@ extension Cache {
     }
   }
 
-  /// Stores a value in both tiers in place of what was there.
+  /// Stores a value in both tiers in place of an older one.
   @discardableResult
   public func store(
     _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,

@@ -3,7 +3,7 @@ extension Cache {
   /// The number of values on disk. Waits for the first scan; expired ones that have not been swept
   /// count.
   ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and the error of the scan.
   /// - Complexity: O(1) after the first scan.
   public func count() throws(CacheError) -> Int { try disk.count() }
 
@@ -12,7 +12,7 @@ extension Cache {
 
   /// Whether there is no value on disk, valid or expired. Waits for the first scan.
   ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and the error of the scan.
   /// - Complexity: O(1) after the first scan.
   public func isEmpty() throws(CacheError) -> Bool { try disk.isEmpty() }
 
@@ -21,7 +21,7 @@ extension Cache {
 
   /// The bytes of all values on disk together. Waits for the first scan.
   ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
+  /// - Throws: `CacheError`: `.closed`, `.forked`, and the error of the scan.
   /// - Complexity: O(1) after the first scan.
   public func totalSize() throws(CacheError) -> Int { try disk.totalSize() }
 

@@ -19,7 +19,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key of the value.
-  ///   - expiration: How long the written value is valid; the configured time when nil.
+  ///   - expiration: The lifetime of the written value; the configured one when nil.
   ///   - extendedData: Up to 1,024 bytes kept with the value.
   ///   - body: Reads the file, on one of the cache's threads. The file stays readable even if the
   ///     entry is replaced or removed meanwhile.

@@ -18,7 +18,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key of the value.
-  ///   - expiration: How long the loaded value is valid; the configured time when nil.
+  ///   - expiration: The lifetime of the loaded value; the configured one when nil.
   ///   - options: The tiers that take part, and whether an expired value is served or an error
   ///     kept.
   ///   - load: Returns the value; runs in a task of its own.

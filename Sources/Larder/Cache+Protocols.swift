@@ -3,7 +3,7 @@ import LarderDisk
 import LarderMemory
 
 extension Cache: Caching {
-  /// Stores a value in both tiers in place of what was there.
+  /// Stores a value in both tiers in place of an older one.
   @discardableResult
   public func store(
     _ value: Value, forKey key: CacheKey, expiration: Expiration?
@@ -41,7 +41,7 @@ extension DiskCache: Caching {
     try value(forKey: key, extending: nil)
   }
 
-  /// Stores a value in place of what was there.
+  /// Stores a value in place of an older one.
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: CacheKey, expiration: Expiration?

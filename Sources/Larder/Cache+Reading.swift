@@ -132,7 +132,7 @@ extension Cache {
   ///
   /// - Parameters:
   ///   - key: The key of the value.
-  ///   - expiration: How long the value is valid from now; the configured time when nil.
+  ///   - expiration: The lifetime of the value from now; the configured one when nil.
   ///   - allowingExpired: Whether an expired value whose file still exists becomes valid again. The
   ///     default is false.
   /// - Returns: Whether there was a value: `false` for one that is absent, expired or in memory

@@ -84,7 +84,7 @@ extension Cache {
     }
   }
 
-  /// Stores a value in both tiers in place of what was there.
+  /// Stores a value in both tiers in place of an older one.
   ///
   /// A reader in any thread or process sees the old value, the new one, or none. If the store is
   /// rejected or fails, the old value is removed from both tiers where that is possible. If it is
@@ -93,7 +93,7 @@ extension Cache {
   /// - Parameters:
   ///   - value: The value to keep.
   ///   - key: The key of the value.
-  ///   - expiration: How long the value is valid; the configured time when nil.
+  ///   - expiration: The lifetime of the value; the configured one when nil.
   ///   - extendedData: Up to 1,024 bytes kept with the value on disk, such as an ETag.
   /// - Throws: `CacheError`: `.callerFailed` when the coder throws, and as `DiskCache.store` does.
   /// - Complexity: O(bytes).
@@ -200,7 +200,7 @@ extension Cache {
   ///
   /// - Returns: The values that left the disk.
   /// - Complexity: O(k log n) for k expired entries; waits for the first scan.
-  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the first scan met.
+  /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the error of the first scan.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     memory.removeExpired()

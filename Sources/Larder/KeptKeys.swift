@@ -3,7 +3,7 @@ import LarderDisk
 import LarderSystem
 import Synchronization
 
-/// The keys whose values a memory tier may hold, by the names of their entries.
+/// The keys of the values that a memory tier may hold, by the names of their entries.
 ///
 /// An event about a file names the file, and the key cannot be derived from the name. Keys that are
 /// not in memory any more are forgotten when twice as many keys have gathered as were kept last

@@ -186,6 +186,6 @@ package protocol LoadReplacement: Sendable {
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Value
 
-  /// Releases what the replacement holds, after the cache was closed.
+  /// Releases the resources of the replacement, after the cache was closed.
   func close()
 }

@@ -132,8 +132,8 @@ extension FixtureDirectory {
     try Self.stage(in: handle, permissions: permissions)
   }
 
-  /// Starts a file in a directory. If the process is root, the file gets the directory's owner, who
-  /// must be able to read it.
+  /// Starts a file in a directory. If the process is root, the file gets the directory's owner, so
+  /// that the owner can read it.
   static func stage(in handle: DirectoryHandle, permissions: UInt32) throws(Errno) -> StagedFile {
     let file = try StagedFile.named(in: handle, permissions: permissions)
     if ProcessIdentity.user == 0 && handle.owner != 0 {

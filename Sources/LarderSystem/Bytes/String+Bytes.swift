@@ -32,7 +32,7 @@ extension String {
     let result = unsafe utf8.withContiguousStorageIfAvailable { bytes in
       unsafe body(Span(_unsafeElements: bytes))
     }
-    // Native strings always have contiguous storage, and Linux has no others.
+    // Native strings always have contiguous storage, and Linux has no other strings.
     return result ?? body(utf8.span)
   }
 

@@ -59,8 +59,8 @@ package struct DirectoryEvent: Sendable, Equatable {
   /// Whether the name was made, by a new file, a link or a rename.
   package var makesName: Bool { has([.created, .movedTo]) }
 
-  /// Whether one of some bits is set. In this target, because in others the set of bits would not
-  /// be specialised, which took 1,900 instructions an event.
+  /// Whether one of some bits is set. In this target, because in another target the set of bits
+  /// would not be specialised, which took 1,900 instructions an event.
   private func has(_ bits: Kind) -> Bool { kind.rawValue & bits.rawValue != 0 }
 
   package static func == (a: DirectoryEvent, b: DirectoryEvent) -> Bool {

@@ -15,8 +15,9 @@ package final class DirectoryHandle: Sendable {
   package let identity: FileIdentity
   /// The owner when the directory was opened.
   package let owner: UInt32
-  /// The group when the directory was opened. Both decide whose files are trusted, and are not
-  /// asked for again: whoever may change the owner of a directory may as well replace it.
+  /// The group when the directory was opened. The owner and the group decide which users' files are
+  /// trusted. They are not read again, because a user with the right to change a directory's owner
+  /// can also replace the directory.
   package let group: UInt32
   /// The kind of file system. If it is unknown, it counts as a local one.
   package let fileSystem: FileSystemKind

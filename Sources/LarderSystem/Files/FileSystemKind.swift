@@ -44,7 +44,7 @@ package struct FileSystemKind: Sendable, Hashable {
   /// Identifies a file system by the type that it was mounted with.
   init(mountType type: String) {
     guard type.hasPrefix("fuse") else {
-      // Some have a version at the end: nfs4, smb3.
+      // Some types have a version at the end: nfs4, smb3.
       let family = type.last?.isNumber == true && type != "9p" ? String(type.dropLast()) : type
       let isNetwork = Self.networks.values.contains { $0 == type || $0 == family }
       self.init(name: type, isNetwork: isNetwork)
@@ -72,8 +72,8 @@ package struct FileSystemKind: Sendable, Hashable {
     0xca45_1a4e: "bcachefs", 0x4d44: "vfat", 0x2011_bab0: "exfat",
   ]
 
-  /// FUSE programs that serve files of this machine's own disks. All others count as network file
-  /// systems, to be on the safe side.
+  /// FUSE programs that serve files of this machine's own disks. Any other program counts as a
+  /// network file system, to be on the safe side.
   private static let localPrograms: Set<String> = [
     "fuseblk", "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.bindfs", "fuse.gocryptfs",
     "fuse.encfs",

@@ -15,7 +15,7 @@ enum OpenMode: Sendable {
   case create
   /// Writing a file without a name, in a directory. See: man 2 open, O_TMPFILE.
   case createUnnamed
-  /// Writing into a file that is there; never waits for a FIFO's reader.
+  /// Writing into an existing file; never waits for a FIFO's reader.
   case rewrite
   /// A directory, for reading its names without moving its atime.
   case directory

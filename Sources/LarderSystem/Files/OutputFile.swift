@@ -78,7 +78,7 @@ package struct OutputFile: ~Copyable {
 
   /// Gives the file its name; does nothing for a file written in place. Corresponds to `rename`.
   ///
-  /// Does not sync: a caller to whom it matters must sync the file itself.
+  /// Does not sync the file; the caller must do that if the file has to survive a power cut.
   package mutating func finish() throws(Errno) {
     guard let replacement else { return }
     _ = try system(.renameat, nil) {

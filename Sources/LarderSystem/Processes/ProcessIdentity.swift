@@ -21,7 +21,7 @@ package enum ProcessIdentity {
     #endif
   }
 
-  /// The effective user, who owns the files that the process makes. Corresponds to `geteuid`.
+  /// The effective user, the owner of files that the process makes. Corresponds to `geteuid`.
   package static var user: UInt32 { geteuid() }
 
   /// The effective group. Corresponds to `getegid`.
