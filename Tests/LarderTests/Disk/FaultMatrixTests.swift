@@ -7,7 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Every system call that an operation makes fails once, in every plausible way.
+/// Lets every system call of an operation fail once, in every plausible way.
 @Suite(.serialized, .watched)
 struct `When a system call fails` {
   private static let errnos: [Errno] = [
@@ -21,12 +21,12 @@ struct `When a system call fails` {
     return call == .read || call == .write ? plain + [.short(1), .short(3)] : plain
   }
 
-  // One failure at a time here; what needs two, or a thread of its own, is below.
+  // One failure at a time. Operations that need two, or a thread of their own, are tested below.
   @Test(arguments: FaultTrial.Operation.allCases.filter { $0.beforehand.isEmpty && $0 != .watch })
   func `it is a miss or a clear error, and the directory stays right`(
     operation: FaultTrial.Operation
   ) async {
-    // In a process of its own, where nobody else opens descriptors.
+    // In a process of its own, where no other test opens descriptors.
     await #expect(processExitsWith: .success) { [operation] in
       try Self.run(operation)
     }
@@ -47,8 +47,8 @@ struct `When a system call fails` {
     #expect(!listing.sites.isEmpty)
   }
 
-  /// Fails each kind of call in each operation, and all of its kind after it, so that what is tried
-  /// instead fails as well.
+  /// Lets each kind of call fail in each operation, and all later calls of the kind, so that
+  /// fallbacks fail as well.
   private static func strikeAll(reportingTo file: String) throws {
     var sites: Set<CallSite> = []
     let errnos: [Errno] = [.noSuchFile, .notSupported, .invalidArgument, .notPermitted, .noSpace]
@@ -94,17 +94,18 @@ struct `When a system call fails` {
     try expectNoLeak()
   }
 
-  /// The upkeep's threads may hold an engine for a moment after it was closed.
+  /// Expects that no descriptor stays open. The upkeep's threads may hold an engine for a moment
+  /// after it was closed.
   private static func expectNoLeak() throws {
     try eventually("the engines' ends, which close their files") { try openFiles().isEmpty }
   }
 
-  /// The open descriptors that lead to a test's files.
+  /// Returns the targets of the open descriptors of tests' files.
   private static func openFiles() throws -> [String] {
     let root = try TemporaryRoot.path()
     let links = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
     return links.compactMap { link in
-      // The descriptor of this very listing has gone by now.
+      // The descriptor of this listing itself is closed by now.
       try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(link)")
     }.filter { $0.hasPrefix(root + "/") }
   }

@@ -97,7 +97,8 @@ struct `A fork` {
       let scene = try DiskScene()
       let cache = try scene.open { $0.sizeLimit = 1000 }
       try cache.store([1], forKey: "k")
-      // The scan is over and its threads are idle, or about to be: all of them by the last rounds.
+      // The scan has ended and its threads are idle or will soon be, all of them in the last
+      // rounds.
       #expect(try cache.count() == 1)
       for _ in 0..<20 {
         let status = Fork.status {
@@ -135,7 +136,7 @@ struct `A fork` {
     }
   }
 
-  /// A number that is held for long enough that others have to wait for it.
+  /// A number whose lock is held for so long that other threads have to wait.
   private final class Tally: Sendable {
     private let number = ForkSafeMutex(0)
     private let announced = Counter()
@@ -155,7 +156,7 @@ struct `A fork` {
 
   @Test func `the thread that forked and another of the child wait for each other's locks`() async {
     await #expect(processExitsWith: .success) {
-      // A thread learns its number when it first locks anything.
+      // A thread gets its number when it first locks a mutex.
       Tally().add()
       let status = Fork.status {
         let (tally, ended) = (Tally(), Happening())
@@ -166,7 +167,7 @@ struct `A fork` {
           }
           ended.tell()
         }
-        // The other is at the lock when this thread holds it for the first time.
+        // The other thread waits for the lock when this one holds it for the first time.
         for _ in 0..<50 { tally.add(after: 1) }
         return ended.wait { tally.value == 100 }
       }
@@ -182,8 +183,9 @@ struct `A fork` {
   @Test func `what each process has for itself is fresh in a child and in its child`() async {
     await #expect(processExitsWith: .success) {
       let cell = Cell()
-      // Semaphores and no gate, which locks a mutex: where the forking thread has locked one before,
-      // Swift 6.3 ends its grandchild at the first lock, saying that the lock is not held.
+      // Semaphores instead of a gate, because a gate locks a mutex. If the forking thread has
+      // locked one before, Swift 6.3 ends its grandchild at the first lock with the message that
+      // the lock is not held.
       let (locked, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       // Locked at the fork by a thread that the child does not have.
       try startThread {

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What people plant or race for, and what must come of it.
+/// Files of extreme sizes that another user plants or swaps, and their effects.
 struct HostileSizesTests {
   @Test func `totals of files that claim to be enormous stop at the most there is`() {
     var total = 0
@@ -57,7 +57,7 @@ struct HostileSizesTests {
     } else {
       try scene.plant([1], named: name.text)
     }
-    // As short as too long can be, so that an older library comes to an end here as well.
+    // Only a little too long, so that an older library ends here as well.
     let byteCount = SystemEnvironment.memoryLimit / 2 + (1 << 30)
     guard unsafe truncate("\(scene.path)/\(name.text)", byteCount) == 0 else { return }
     try scene.touch(

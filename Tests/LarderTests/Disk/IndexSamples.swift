@@ -8,14 +8,14 @@ import Glibc
 
 /// Names, entries and stamps for tests of the index.
 enum IndexSample {
-  /// The name with a number: names are in the order of their numbers.
+  /// Returns the name of a number. Names are in the order of their numbers.
   static func name(_ number: Int, extension text: String = "") -> EntryName {
     EntryName(
       digest: MD5Digest(high: UInt64(number), low: 0),
       fileExtension: FileExtension(Array(text.utf8)) ?? .none)
   }
 
-  /// An entry with a number, which never expires unless that is said.
+  /// Returns the entry of a number. By default it never expires.
   static func entry(
     _ number: Int, used seconds: Int64 = 0, expires: Int64? = nil, bytes: UInt64 = 100,
     allocated: UInt64 = 4096
@@ -28,7 +28,7 @@ enum IndexSample {
       isVerified: false, keyTag: 0)
   }
 
-  /// The status of an entry's file, changed as the entry says or at another time.
+  /// Returns the status of an entry's file, with the entry's change time or another one.
   static func status(of entry: IndexedEntry, changed: Timestamp? = nil) -> FileStatus {
     var raw = stat()
     raw.st_ino = .init(entry.inode)
@@ -40,7 +40,7 @@ enum IndexSample {
     return FileStatus(raw)
   }
 
-  /// An index of entries, each placed by its last access.
+  /// Returns an index of entries, each placed by its last access.
   static func index(_ entries: [IndexedEntry]) -> EntryIndex {
     var index = EntryIndex()
     for entry in entries { index.upsert(entry, order: .byLastAccess) }
@@ -49,7 +49,7 @@ enum IndexSample {
 }
 
 extension EntryIndex {
-  /// The numbers of the entries in the order of last access.
+  /// Returns the numbers of the entries in the order of last access.
   func numbers() -> [Int] {
     entriesInOrder().map { Int($0.name.digest.high) }
   }

@@ -50,7 +50,7 @@ struct `The life of a cache` {
         try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
       }
     }
-    // The upkeep still has threads for others.
+    // The upkeep still has threads for other caches.
     let scene = try DiskScene()
     let cache = try scene.open()
     #expect(try cache.count() == 0)
@@ -62,7 +62,7 @@ struct `The life of a cache` {
     let cache = try scene.open { $0.sizeLimit = 1000 }
     try cache.store([1], forKey: "k")
     _ = try cache.count()
-    // With a file being read, one being written, and the directory held.
+    // While a file is read, another is written, and the directory is held.
     let inherited = try cache.withFile(forKey: "k") { _ in
       var lines = ""
       try cache.store(forKey: "l") { stream in
@@ -77,8 +77,8 @@ struct `The life of a cache` {
     #expect(!lines.contains("inotify"), "\(lines)")
   }
 
-  /// What a program prints that was started as plainly as can be: by fork and exec, with all that
-  /// is not marked close-on-exec.
+  /// Returns the output of a command that is started by fork and exec. It inherits all descriptors
+  /// that are not marked close-on-exec.
   private static func output(of command: String) -> String {
     guard let pipe = unsafe popen(command, "r") else { return "" }
     var bytes: [UInt8] = []

@@ -15,7 +15,7 @@ struct LimitKeeperTests {
     start.advanced(by: .milliseconds(milliseconds))
   }
 
-  /// The candidacy at a time, with a pause of 5 ms and patience for 100 ms.
+  /// Returns the candidacy at a time, with a pause of 5 ms and patience for 100 ms.
   private func candidacy(_ keeper: LimitKeeper, at milliseconds: Int) -> LimitKeeper.Candidacy {
     keeper.candidacy(
       at: time(milliseconds), pause: .milliseconds(5), patience: .milliseconds(100))
@@ -72,7 +72,7 @@ struct LimitKeeperTests {
     keeper.noteLostElection(at: start)
     keeper.forgetLostElections()
     #expect(!keeper.hasLostElection && candidacy(keeper, at: 200) == .ask(isImpatient: false))
-    // The pause after the last election stays.
+    // The pause after the last election still holds.
     #expect(candidacy(keeper, at: 4) == .wait)
     keeper.noteLostElection(at: time(200))
     #expect(candidacy(keeper, at: 300) == .ask(isImpatient: false))
@@ -138,7 +138,7 @@ struct FullDiskTests {
     disk.step(since: count, at: start.advanced(by: .seconds(seconds)), pause: pause)
   }
 
-  /// A disk after one eviction.
+  /// Returns a full disk after one eviction.
   private func evicted(hasFreed: Bool) -> FullDisk {
     var disk = FullDisk()
     _ = step(&disk)

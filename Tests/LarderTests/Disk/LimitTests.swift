@@ -18,7 +18,7 @@ struct `Limits` {
 
   private func value(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
-  /// Stores under "0", "1" and so on, a second apart.
+  /// Stores values under "0", "1" and so on, a second apart.
   private func fill(_ cache: DiskCache, _ range: Range<Int>, _ byteCount: Int) throws {
     _ = try cache.count()
     for number in range {

@@ -3,7 +3,7 @@
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What `EntryIndex` promises, written down without a thought for speed.
+/// A simple, slow implementation of the promises of `EntryIndex`.
 struct NaiveIndex {
   private(set) var entries: [EntryName: IndexedEntry] = [:]
   private var sorted: [EntryName] = []
@@ -58,8 +58,8 @@ struct NaiveIndex {
 }
 
 extension NaiveIndex {
-  /// The names in the order in which they would be evicted: those in the order of their use and
-  /// the strays, merged by what comes first of each.
+  /// Returns the names in the order of eviction. It merges the names in the order of use and the
+  /// strays, by the first element of each.
   func namesInOrder() -> [EntryName] {
     var names: [EntryName] = []
     var rest = sorted[...]
@@ -97,7 +97,7 @@ extension NaiveIndex {
 }
 
 extension IndexedEntry {
-  /// The entry as an index counts it: what is beyond its range as the nearest that is not.
+  /// The entry as an index counts it, with values clamped to the index's range.
   var counted: IndexedEntry {
     var entry = self
     entry.byteCount = min(byteCount, 1 << 48 - 1)

@@ -4,14 +4,14 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// The names that are held, as a value without threads.
+/// The locks of names, tested without threads.
 @Suite("The locks of names")
 struct NameLocksTests {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2)
   private let third = IndexSample.name(3)
 
-  /// Locks of which some names are held.
+  /// Returns locks with some names held.
   private func holding(_ names: EntryName...) -> NameLocks {
     var locks = NameLocks()
     for name in names { _ = locks.take(name) }
@@ -61,7 +61,7 @@ struct NameLocksTests {
     var locks = holding(first, second)
     let isTaken = locks.takeOrLeaveNews(of: first)
     #expect(!isTaken && locks.haveNews && locks.haveNews(of: first) && !locks.haveNews(of: second))
-    // The other name is not concerned.
+    // The other name is not affected.
     let isSecondFree = locks.giveBack(second)
     #expect(isSecondFree)
     let gaveBack = [first, first].map { locks.giveBack($0) }

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The table of names and what it is made of.
+/// The table of names and its parts.
 struct NameTableTests {
   private func table(seed: UInt64 = 1) -> NameTable {
     var random = SeededRandom(seed: seed)

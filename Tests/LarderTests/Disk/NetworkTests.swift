@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What the engine does otherwise where other machines share the file system.
+/// The engine's behaviour on a file system that other machines share.
 @Suite("On a network file system")
 struct NetworkTests {
   private static let network = FileSystemKind(name: "nfs", isNetwork: true)
@@ -72,7 +72,7 @@ struct NetworkTests {
   }
 
   @Test func `near its end an entry is judged by the server's clock`() throws {
-    // The system's clock is the server here, and this machine's is 5 s behind.
+    // The system's clock acts as the server's, and this machine's clock is 5 s behind.
     let scene = try DiskScene()
     let server = WallClock.system.now()
     let cache = try Self.open(scene) { $0.extending = .off }

@@ -14,11 +14,11 @@ struct `A scan by two threads` {
     scene = try DiskScene()
   }
 
-  /// An engine with a directory of so many entries, and things beside them.
+  /// Returns a cache with a directory of so many entries and some foreign files.
   private func filled(_ count: Int) throws -> DiskCache {
     let cache = try scene.open()
     try scene.plant([1], named: "a foreign file")
-    // Links, since thousands of files take some disks a minute.
+    // Links, because creating thousands of files takes a minute on some disks.
     for number in 0..<count {
       try FileManager.default.linkItem(
         atPath: "\(scene.path)/a foreign file", toPath: scene.file("key \(number)"))
@@ -54,7 +54,7 @@ struct `A scan by two threads` {
     let cache = try filled(1_600)
     let gate = Gate()
     defer { gate.open() }
-    // Upkeep that holds all threads, as scans of other directories do.
+    // Occupies all threads of the upkeep, as scans of other directories do.
     for _ in 0..<IOExecutor.upkeep.threadLimit { IOExecutor.upkeep.submit { gate.pass() } }
     for _ in 0..<IOExecutor.upkeep.threadLimit { gate.waitUntilReached() }
     let scan = try scan(cache)
@@ -81,7 +81,7 @@ struct `A scan by two threads` {
     let scan = try scan(cache)
     _ = try scan.next()
     scan.end()
-    // What the other thread has looked at still comes, four pieces at most; no more is read.
+    // The pieces that the other thread has finished still come, at most four; no more is read.
     var count = 0
     while let piece = try scan.next() { count += piece.entries.count }
     #expect(count <= 4 * 512)

@@ -7,7 +7,8 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What a read is worth where an open file is answered for by whatever has its path, as on sshfs.
+/// Reads on a file system such as sshfs, on which an open file gives the content of whatever file
+/// has its path.
 @Suite("On a file system that knows files by their paths")
 struct PathBoundTests {
   private static let sshfs = FileSystemKind(
@@ -22,7 +23,8 @@ struct PathBoundTests {
     }
   }
 
-  /// A cache with its own value under the key "a", without an attribute, as where there are none.
+  /// Returns a cache that has stored a value under the key "a". Its file has no attribute, because
+  /// the file system has none.
   private static func stored(_ content: [UInt8]) throws -> (DiskScene, DiskCache) {
     let scene = try DiskScene()
     let cache = try open(scene)

@@ -7,8 +7,8 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What each operation answers beside a value that waits to be written. The writer is kept away, so
-/// that what is on the disk was put there by the operation itself.
+/// The result of each operation while a value waits to be written. The writer is blocked, so that
+/// only the operation itself writes to the disk.
 @Suite(.timeLimit(.minutes(5)))
 struct `Beside a pending value` {
   let scene: DiskScene
@@ -43,7 +43,7 @@ struct `Beside a pending value` {
     }
   }
 
-  /// What is answered from memory: nothing is written, and nothing is waited for.
+  /// The operations that are answered from memory. They write nothing and wait for nothing.
   private static let readers = [
     Row("value", "[1, 2]") { "\(try $0.value(forKey: "k") ?? [])" },
     Row("read", "[1, 2] [9] 1") {
@@ -72,7 +72,7 @@ struct `Beside a pending value` {
     },
   ]
 
-  /// What tells of the directory, and so puts the value there first.
+  /// The operations that report on the directory, and therefore write the value first.
   private static let writers = [
     Row("count", "1") { "\(try $0.count())" },
     Row("totalSize", "2") { "\(try $0.totalSize())" },
@@ -181,7 +181,7 @@ struct `Beside a pending value` {
         Issue.record(error)
       }
     }
-    // The file has its stamps already.
+    // The file has its stamps by then.
     scene.faults.plan(.before(use), for: .linkat, at: 1)
     try cache.flush()
     let status = try scene.status(scene.name("k"))
@@ -237,7 +237,7 @@ struct `Beside a pending value` {
         Issue.record(error)
       }
     }
-    // Where the reader writes the value that it found, a newer one comes before it is in place.
+    // While the reader writes the value that it found, a newer one is stored before it is in place.
     scene.faults.plan(.before(accept), for: .fsetxattr, at: 1)
     #expect(try cache.value(forKey: "k") == "1")
     try cache.flush()

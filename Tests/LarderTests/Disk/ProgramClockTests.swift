@@ -6,18 +6,18 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// A clock of the program's own may do anything, even use the cache whose time it tells.
+/// A clock of the program may do anything, even use the cache that reads it.
 @Suite(.watched)
 struct `A clock of the program` {
   let scene: DiskScene
-  /// The cache that the clock uses while it is asked for the time; nil while it does not.
+  /// The cache that the clock uses when it is read; nil if it uses none.
   private let used = Shared<DiskCache?>(nil)
 
   init() throws {
     scene = try DiskScene()
   }
 
-  /// Tells the scene's time after another thread was given an answer by the cache.
+  /// Returns a clock that gives the scene's time after another thread got a result from the cache.
   private func askingClock() -> WallClock {
     WallClock { [scene, used] in
       if let cache = used.value {
@@ -31,7 +31,7 @@ struct `A clock of the program` {
         } catch {
           Issue.record(error)
         }
-        // Once it is known that the answer waits for the clock, the clock asks no more.
+        // After a result has waited for the clock in vain, the clock stops using the cache.
         if !heard.wait(.seconds(10), until: { answered.value > 0 }) {
           used.value = nil
           Issue.record("the clock was asked under the engine's lock")

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The published files that cannot prove their content, as a value without threads or files.
+/// The published files that cannot prove their content, tested without threads or files.
 @Suite("The log of publications")
 struct PublicationLogTests {
   private let name = IndexSample.name(1)

@@ -16,7 +16,8 @@ struct `Publishing` {
     scene = try DiskScene()
   }
 
-  /// A value of some length that says itself whether it is whole.
+  /// Returns a value whose length and bytes follow from its number, so that a torn one is
+  /// recognised.
   private static func value(_ number: Int) -> [UInt8] {
     let byte = UInt8(truncatingIfNeeded: number)
     return [UInt8](repeating: byte, count: 1 + (number * 977) % 9000)

@@ -24,14 +24,14 @@ struct `Reading only` {
     scene.clock.advance(by: .seconds(600))
   }
 
-  /// Everything that `stat` says of the directory and of what is in it.
+  /// Returns the status of the directory and of all its files.
   private func everything() throws -> [String] {
     let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
     let names = try FileManager.default.contentsOfDirectory(atPath: scene.path).sorted()
     return try (["."] + names).map { "\($0) \(try handle.status(of: FileName(text: $0)))" }
   }
 
-  /// Calls everything that may be called.
+  /// Calls all allowed functions.
   private func use(_ cache: DiskCache) throws {
     for key in ["0", "1", "2", "empty", "planted empty", "short", "absent"] {
       for _ in 0..<2 { _ = try cache.value(forKey: key, extending: .to(.days(99))) }
@@ -114,7 +114,7 @@ struct `Reading only` {
     scene.faults.plan(
       .before { [scene] in
         do {
-          // All names have been read, and no event tells of this one.
+          // All names have been read, and no event announces this one.
           try scene.plant([1], named: scene.name("new").text)
         } catch {
           Issue.record(error)

@@ -40,7 +40,7 @@ struct `Removals` {
     try scene.expectConsistent(cache)
   }
 
-  /// A memory tier that writes down what it is told.
+  /// A memory tier that records the engine's messages.
   private final class Tier: EngineObserver {
     let heard = Mutex<[String]>([])
 
@@ -58,7 +58,7 @@ struct `Removals` {
     engine.observers.add(tier)
     var request = cache.request(CacheKey("k"), .never, [])
     request.origin = ObjectIdentifier(tier)
-    // The index has taken the value, and the tier that stores it has not kept it yet.
+    // The index has the value, and the tier that stores it does not have it yet.
     request.onPublish = { _ in
       do {
         _ = try engine.startClearing()
@@ -97,7 +97,7 @@ struct `Removals` {
     _ = try cache.count()
     var plan = TrimPlan(now: scene.clock.now, protected: nil)
     plan.maximumCount = 2
-    // The evictor, which would remove their files, is not woken.
+    // The evictor, which would remove the files, is not started.
     cache.engine.withState { [plan] in _ = $0.evict(plan) }
     #expect(try cache.removeAll().removed == 5)
     let removals = cache.statistics.removals.filter { $0.value > 0 }
@@ -133,7 +133,7 @@ struct `Removals` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
-    // The walk has met them all; the first is past its check and goes.
+    // The walk has listed all files. The first one has passed its check and is removed.
     let held = cache.engine.withState { $0.locks.held }
     let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
     let kept = "\(others[0])"
@@ -158,7 +158,7 @@ struct `Removals` {
     stamping.waitUntilReached()
     scene.faults.plan(.before { walking.pass() }, for: .readdir, at: 5)
     let progress = try cache.removeAllInBackground()
-    // The walk has met the file, and its removal waits for the stamp.
+    // The walk has listed the file, and its removal waits for the stamp.
     walking.waitUntilReached()
     walking.open()
     stamping.open()
@@ -295,7 +295,7 @@ struct `Removals` {
     scene.faults.reset()
     #expect(try cache.value(forKey: "k") == [1])
     try cache.close()
-    // The temporary that could not be removed either is left for the next scan.
+    // The temporary file that could not be removed either stays for the next scan.
     try scene.expectConsistent(scene.open())
   }
 }

@@ -6,7 +6,8 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Holds an engine at its end; one at a time, since ends have few threads for the process.
+/// Tests that hold an engine's shutdown. They run one at a time, because the process has few
+/// threads for shutdowns.
 @Suite(.serialized, .watched)
 struct `Opening again` {
   let scene: DiskScene
@@ -15,7 +16,7 @@ struct `Opening again` {
     scene = try DiskScene()
   }
 
-  /// Uses a value, so that its stamp is pending, and drops the cache without closing it.
+  /// Uses a value, so that its stamp is pending, and releases the cache without closing it.
   private func drop(_ mode: DiskCache.Mode, at gate: Gate) throws {
     let cache = try scene.open { $0.mode = mode }
     try cache.store([1], forKey: "k")

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What `mv cache aside; mkdir cache` does to who holds the directory.
+/// The effect of `mv cache aside; mkdir cache` on caches that hold the directory.
 @Suite(.watched)
 struct `A replaced directory` {
   let scene: DiskScene
@@ -20,7 +20,7 @@ struct `A replaced directory` {
 
   private static func aside(_ scene: DiskScene) -> String { scene.directory.path + "/aside" }
 
-  /// Replaces the directory, and has the next call look for it as it would a second later.
+  /// Replaces the directory, and makes the next call check its path, as it would a second later.
   private static func replace(_ scene: DiskScene, under cache: DiskCache) throws {
     try FileManager.default.moveItem(atPath: scene.path, toPath: aside(scene))
     try scene.makeDirectory()
@@ -95,7 +95,7 @@ struct `A replaced directory` {
     #expect(try cache.count() == 3)
     #expect(try cache.value(forKey: "0") == [2, 2])
     gate.open()
-    // The one that was at its unlink is gone; what was moved away is left alone.
+    // The file that was about to be unlinked is gone; the others in the moved directory stay.
     #expect(try progress.wait().removed <= 1)
     #expect(try cache.totalSize() == 6)
     for number in 0..<3 { #expect(try cache.value(forKey: "\(number)") == [2, 2]) }
@@ -104,7 +104,8 @@ struct `A replaced directory` {
     #expect(try cache.removeAll().removed == 3)
   }
 
-  /// Has the directory replaced and followed when a removal of everything has hidden what is there.
+  /// An observer that replaces the directory, and lets the engine follow, after a removal of
+  /// everything has hidden the files.
   private final class Replacer: EngineObserver {
     let replace: @Sendable () -> Void
     private let clearings = Counter()
@@ -116,7 +117,7 @@ struct `A replaced directory` {
     func fileChanged(_ name: EntryName?) {}
     func entriesCleared() {
       clearings.add()
-      // Told before the files are hidden and after.
+      // Called before and after the files are hidden.
       if clearings.value == 2 { replace() }
     }
   }
@@ -176,8 +177,8 @@ struct `A replaced directory` {
       }, for: .inotify)
     try Self.replace(scene, under: cache)
     engine.followReplacement()
-    // The thread that hears of the move may have been the first to follow it; then this waits for
-    // it, and for all that it does.
+    // If the watching thread was the first to follow the move, this waits for it and for all its
+    // work.
     #expect(Happening().wait { followed.value == 1 })
     #expect(engine.catchUp())
     scene.faults.reset()
@@ -260,7 +261,7 @@ struct `A replaced directory` {
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
     #expect(try cache.value(forKey: "k") == nil)
     try scene.makeDirectory()
-    // Within the second in which nothing but an event has the path looked at.
+    // Within the second in which only an event causes a check of the path.
     try cache.store("new", forKey: "k")
     #expect(!isAside("k", scene))
     try cache.close()
@@ -270,7 +271,7 @@ struct `A replaced directory` {
     let cache = try cache { $0.coherence = .strict }
     try cache.store("old", forKey: "k")
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
-    // What was moved away is read until there is another.
+    // The moved directory is read until there is another one at the path.
     #expect(try cache.value(forKey: "k") == "old")
     try scene.makeDirectory()
     #expect(try cache.value(forKey: "k") == nil)
@@ -282,7 +283,7 @@ struct `A replaced directory` {
   @Test(arguments: [true, false])
   func `is the one that is opened although the one before was opened first`(isThere: Bool) throws {
     try scene.makeDirectory()
-    // Between the opening and the question for its path.
+    // Between opening the directory and reading its path.
     scene.faults.plan(
       .before { [scene] in
         do {
@@ -304,15 +305,15 @@ struct `A replaced directory` {
     let cache = try Cache(directory: scene.path, coder: .string)
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
     try scene.makeDirectory()
-    // Within the second in which nothing but an event has the path looked at.
+    // Within the second in which only an event causes a check of the path.
     try cache.store("new", forKey: "k")
     #expect(!isAside("k", scene))
     #expect(manager.fileExists(atPath: cache.disk.path(forKey: "k")))
     try cache.close()
   }
 
-  /// Lets go of a cache when it hears of a replacement, as the last reference to one may go while
-  /// it is told.
+  /// An observer that releases a cache when it hears of a replacement, as the last reference may be
+  /// released then.
   private final class Dropper: EngineObserver {
     let cache: Shared<DiskCache?>
 

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// When a directory is scanned again, as a table.
+/// The times at which a directory is scanned again, as a table.
 @Suite("The schedule of later scans")
 struct RescanScheduleTests {
   private let start = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -57,7 +57,7 @@ struct RescanScheduleTests {
     let plans = [times[0], times[1]].map { schedule.planLook(afterStoreAt: $0) }
     #expect(none == nil && plans == [true, false])
     let early = schedule.rest(of: delay, at: times[2])
-    // Still planned, for the rest of the time.
+    // Still planned, for the rest of the delay.
     let isPlannedAnew = schedule.planLook(afterStoreAt: times[1])
     #expect(early == .seconds(20) && !isPlannedAnew)
     let due = schedule.rest(of: delay, at: times[3])

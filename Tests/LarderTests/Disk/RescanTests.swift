@@ -15,7 +15,7 @@ extension DiskCache {
   }
 }
 
-/// Some of these hold a scan at its work; one at a time, since the upkeep has few threads.
+/// Tests of which some hold a scan. They run one at a time, because the upkeep has few threads.
 @Suite(.serialized, .watched)
 struct `A scan after the first` {
   let scene: DiskScene
@@ -70,7 +70,7 @@ struct `A scan after the first` {
     #expect(cache.engine.withState { Array($0.index.entriesInOrder()) } == before)
   }
 
-  /// A cache whose second scan stands still at its first names.
+  /// Returns a cache whose second scan is held at its first names.
   private func held(
     _ gate: Gate, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> DiskCache {
@@ -123,7 +123,7 @@ struct `A scan after the first` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
-    // The removal has read all names, and may be told of nothing that comes now.
+    // The removal has read all names, and may not hear of a file that is stored now.
     try scene.plant([1, 2, 3], named: scene.name("neighbour's").text)
     cache.rescan()
     let number = cache.engine.withState(\.scans.number)
@@ -177,7 +177,7 @@ struct `A scan after the first` {
   }
 }
 
-/// A seeded sequence of reads and stores under a limit, as a trace would have them.
+/// A seeded sequence of reads and stores under a limit, like a trace.
 private struct Sequence {
   struct History: Equatable {
     var hits: [Bool] = []
@@ -191,7 +191,7 @@ private struct Sequence {
 
   func run() throws -> History {
     var random = SeededRandom(seed: seed)
-    // Of its own, so that both runs of a seed take the same steps.
+    // A separate generator, so that both runs of a seed take the same steps.
     var moments = SeededRandom(seed: ~seed)
     let scene = try DiskScene()
     let cache = try scene.open {
@@ -209,7 +209,7 @@ private struct Sequence {
       history.hits.append(isHit)
       let count = Int.random(in: 0..<1_000, using: &random)
       if !isHit { try cache.store([UInt8](repeating: 7, count: count), forKey: key) }
-      // Uses reach the disk now and then, which changes what a scan meets.
+      // Some uses are written to disk, which changes the results of a scan.
       if Int.random(in: 0..<100, using: &random) == 0 { cache.engine.drainStamps() }
       guard rescans else { continue }
       switch Int.random(in: 0..<40, using: &moments) {

@@ -5,13 +5,13 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The log of scans, as a value without threads or files.
+/// The log of scans, tested without threads or files.
 @Suite("The log of scans")
 struct ScanLogTests {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2)
 
-  /// A log whose first scan is over.
+  /// Returns a log whose first scan has ended.
   private func scanned() -> ScanLog {
     var log = ScanLog()
     _ = log.end(log.begin(SlotMarks(count: 0)), .finished)
@@ -102,7 +102,7 @@ struct ScanLogTests {
     var log = scanned()
     let number = log.begin(SlotMarks(count: 3))
     log.meet(slot(1))
-    // An entry that was not known, and one that came since.
+    // An unknown entry, and one that was stored during the scan.
     log.meet(nil)
     log.meet(slot(3))
     #expect((0..<4).map { log.marks(of: number)?.lacks($0) } == [true, false, true, false])

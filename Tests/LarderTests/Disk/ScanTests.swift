@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Holds the scan at its work; one at a time, since the upkeep has few threads for the process.
+/// Tests that hold the scan. They run one at a time, because the process has few upkeep threads.
 @Suite(.serialized, .watched)
 struct `The scan` {
   let scene: DiskScene
@@ -19,7 +19,7 @@ struct `The scan` {
     try cache.close()
   }
 
-  /// Opens a cache whose scan stands still in the middle of the directory.
+  /// Opens a cache whose scan is held in the middle of the directory.
   private func held(_ gate: Gate, at n: Int = 12) throws -> DiskCache {
     let cache = try scene.open()
     scene.faults.plan(.before { gate.pass() }, for: .readdir, at: n)
@@ -82,7 +82,7 @@ struct `The scan` {
     for key in ["a", "b"] { try scene.plant([1], named: scene.name(key).text) }
     let cache = try scene.open { $0.coherence = .events }
     cache.engine.startWatching()
-    // One of the two has been looked at, and the index does not know of it yet.
+    // The status of one of the two was read, and the index does not know it yet.
     scene.faults.plan(
       .before { [scene] in
         do {
@@ -174,7 +174,7 @@ struct `The scan` {
     try unlimited.store([1], forKey: "k")
     _ = try unlimited.value(forKey: "k")
     #expect(unlimited.statistics.scan == .notStarted)
-    // Opening looks whether the directory is empty, which takes the first name but "." and "..".
+    // Opening checks whether the directory is empty, which reads the first name after "." and "..".
     #expect(scene.faults.count(of: .readdir) <= 3)
     try unlimited.close()
     let limited = try scene.open { $0.sizeLimit = 1 << 20 }

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// By whose clock an expiry is judged on a network file system.
+/// The clock that judges expiries on a network file system.
 @Suite("The server's clock")
 struct ServerClockTests {
   private let now = Timestamp(seconds: 1_800_000_000)

@@ -5,11 +5,11 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What a file that was met means for what is known, as a table.
+/// The decision on a file that a scan or an event found, given the known entry, as a table.
 struct `A file that was met` {
   private let now = Timestamp(seconds: 1_000)
 
-  /// Something known or met of entry 1.
+  /// Returns a known or found version of entry 1.
   private func entry(
     inode: UInt64 = 1, changed: Int64 = 10, used: Int64 = 100, expires: Int64 = 5_000
   ) -> IndexedEntry {

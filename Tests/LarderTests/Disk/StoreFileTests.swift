@@ -5,7 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// A value that is the content of a file.
+/// Stores whose value is the content of a file.
 @Suite("Storing a file")
 struct StoreFileTests {
   private let scene: DiskScene
@@ -28,7 +28,7 @@ struct StoreFileTests {
     #expect(try cache.store(contentsOfFile: source, forKey: "a") == .stored)
     #expect(try cache.value(forKey: "a") == bytes)
     #expect(try Array(Data(contentsOf: URL(fileURLWithPath: source))) == bytes)
-    // What was written after the store is not the entry's.
+    // Bytes written to the source after the store are not the entry's.
     try write([9])
     #expect(try cache.value(forKey: "a") == bytes)
     #expect(try cache.verify().damaged.isEmpty)
@@ -50,7 +50,7 @@ struct StoreFileTests {
     let cache = try scene.open()
     let bytes = [UInt8](repeating: 7, count: 100_000)
     try write(bytes)
-    // The first call copies everything, the one that would find the end fails.
+    // The first call copies everything. The second, which would find the end, fails.
     scene.faults.plan(.errno(.ioError), for: .copyFileRange, at: 2)
     #expect(try cache.store(contentsOfFile: source, forKey: "a") == .stored)
     #expect(try cache.value(forKey: "a") == bytes)

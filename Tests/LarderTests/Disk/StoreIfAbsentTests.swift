@@ -77,7 +77,7 @@ struct `Storing where there is no value` {
     let cache = try scene.open()
     try prepare(occupant, scene, cache)
     let neighbour = try Neighbour(of: cache)
-    // The neighbour's whole store falls between two steps of ours, wherever they are.
+    // The neighbour's whole store happens between two steps of this one.
     for n in 1...3 { scene.faults.plan(.before { neighbour.store() }, for: call, at: n) }
     let outcome = try cache.storeIfAbsent([1], forKey: "k")
     let stored = ([outcome] + neighbour.all).count { $0 == .stored }
@@ -100,7 +100,7 @@ struct `Storing where there is no value` {
       scene.faults.plan(.before { neighbour.store() }, for: call, at: n)
       let outcome = try cache.storeIfAbsent([1], forKey: "k")
       scene.faults.reset()
-      // Theirs came before ours was published, which finds it there, or after it.
+      // The neighbour's store came before this one was published, which then finds it, or after it.
       #expect(try cache.value(forKey: "k") == (neighbour.all.isEmpty ? [1] : [2]), "\(n)")
       if neighbour.all.isEmpty { #expect(outcome == .stored) }
       #expect(try cache.survey().temporaryCount == 0)
@@ -117,7 +117,7 @@ struct `Storing where there is no value` {
         scene.faults.plan(.before { neighbour.store() }, for: call, at: n)
       }
       scene.faults.plan(.errno(.ioError), for: .fsync, at: 1)
-      // The file has its name when the directory is synced.
+      // The file already has its name when the directory is synced.
       scene.faults.plan(.before(store), for: .renameat, at: 1)
       #expect(throws: CacheError.self) { try cache.storeIfAbsent([1], forKey: "k") }
       scene.faults.reset()

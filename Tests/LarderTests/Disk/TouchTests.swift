@@ -7,7 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// A new expiry for an entry whose content stays.
+/// Changes of an entry's expiry that leave its content.
 @Suite(.watched)
 struct `A touch` {
   let scene: DiskScene

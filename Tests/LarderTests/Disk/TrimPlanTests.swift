@@ -7,9 +7,9 @@ import Testing
 
 /// Tables of limits and the victims that they demand.
 ///
-/// The index of the tables: entries 1 to 6 were used at seconds 10, 20, …, 60, have 100 bytes times
-/// their number and take one block of 4 KiB each; 2 and 5 expire at second 1,000. In all 2,100
-/// bytes of values, 24,576 on disk.
+/// The index of the tables has entries 1 to 6. They were used at seconds 10, 20, …, 60, have 100
+/// bytes times their number and take one block of 4 KiB each. Entries 2 and 5 expire at second
+/// 1,000. Together they have 2,100 bytes of values, and 24,576 on disk.
 struct TrimPlanTests {
   private static let entries = (1...6).map { number in
     IndexSample.entry(

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// Two keys with one MD5, as published, in front of every tier and in every mode.
+/// Two published keys with the same MD5, with every tier and in every mode.
 struct `Two keys of one name` {
   let directory: TemporaryDirectory
 
@@ -35,7 +35,7 @@ struct `Two keys of one name` {
       #expect(try cache.value(forKey: first) == "first")
       try cache.store("second", forKey: second)
       #expect(try cache.value(forKey: second) == "second")
-      // It may be in memory still, and is gone from the disk.
+      // The first value may still be in memory, but is gone from the disk.
       #expect(try [nil, "first"].contains(cache.value(forKey: first)))
       cache.memory.removeAll()
       #expect(try cache.value(forKey: first) == nil)

@@ -16,7 +16,7 @@ struct `An entry that cannot be opened` {
     try cache.store([1, 2, 3], forKey: "k", expiration: .seconds(60))
     let sound = try #require(try cache.entries().first)
     #expect(sound.isReadable && sound.key == "k")
-    // The first is of the walk; the second opens the entry.
+    // The first call is the walk's; the second opens the entry.
     faults.plan(.errno(.permissionDenied), for: .openat, at: 2)
     let entry = try #require(try cache.entries().first)
     #expect(!entry.isReadable && entry.key == nil && entry.lifetime == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// The uses that have not reached the disk, as a value without threads or files.
+/// The uses that have not reached the disk, tested without threads or files.
 @Suite("The log of uses")
 struct UseLogTests {
   private let first = IndexSample.name(1)
@@ -14,12 +14,12 @@ struct UseLogTests {
     Timestamp(seconds: seconds, nanoseconds: nanoseconds)
   }
 
-  /// The status of the file of entry 1, or of another one, with an expiry.
+  /// Returns the status of the file of entry 1, or of another entry, with an expiry.
   private func status(_ number: Int = 1, expires seconds: Int64 = 100) -> FileStatus {
     IndexSample.status(of: IndexSample.entry(number, expires: seconds))
   }
 
-  /// A log in which entry 1 was used at 10 s.
+  /// Returns a log in which entry 1 was used at 10 s.
   private func used(expiry: Int64?) -> UseLog {
     var log = UseLog()
     log.note(first, status(), access: time(10), expiry: expiry.map { time($0) })

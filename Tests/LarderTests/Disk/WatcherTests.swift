@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What others do to the directory of an open cache, which hears of it.
+/// Changes by other processes in the directory of an open cache, which hears of them.
 @Suite(.watched)
 struct `A cache among neighbours` {
   let directory: TemporaryDirectory
@@ -30,12 +30,12 @@ struct `A cache among neighbours` {
     return try Cache(directory: path, coder: .string, configuration: configuration)
   }
 
-  /// Does something as another process would; `$FILE` is the file of the key `k`.
+  /// Runs a script, as another process would; `$FILE` is the file of the key `k`.
   private func outside(_ script: String) throws {
     try Shell.run(script, in: path, ["FILE": DiskScene.name(of: Array("k".utf8)).description])
   }
 
-  /// A store as a neighbour makes it: whole, stamped and renamed into place.
+  /// A complete store by a neighbour: written, stamped and renamed into place.
   private static let store = "printf new > t; touch -m -d '+1 day' t; mv t $FILE"
 
   @Test(arguments: [
@@ -60,13 +60,14 @@ struct `A cache among neighbours` {
     try cache.store("old", forKey: "k")
     try cache.store("other", forKey: "other")
     try outside(script)
-    // Told by nobody: the wait looks again every 10 ms, with an end far beyond the 50 ms promised.
+    // No thread announces it, so the wait polls every 10 ms, with a limit far beyond the promised
+    // 50 ms.
     #expect(happening.wait { (try? cache.tier(forKey: "k")) != .memory })
     #expect(try cache.tier(forKey: "other") == .memory)
     try cache.close()
   }
 
-  /// Does something as another process would while the next read is under way, and follows it.
+  /// Runs a script during the next read, as another process would, and follows the change.
   private func duringRead(
     of cache: Cache<String>, _ script: String, then body: @escaping @Sendable () throws -> Void
   ) {
@@ -88,7 +89,8 @@ struct `A cache among neighbours` {
   ) throws {
     try open(.none).store("old", forKey: "k")
     let cache = try open(.strict) { $0.mode = mode }
-    // The first read that can be kept starts to listen, and the index knows nothing of the name.
+    // The first read that memory can keep starts the watching, and the index does not know the
+    // name.
     #expect(try cache.value(forKey: "other") == nil)
     duringRead(of: cache, "rm $FILE") {}
     #expect(try cache.value(forKey: "k") == "old")
@@ -103,7 +105,7 @@ struct `A cache among neighbours` {
     #expect(try cache.value(forKey: "other") == nil)
     let second = Shared<[UInt8]?>(nil)
     let (gate, reader) = (Gate(), pthread_self())
-    // The watcher comes too late, so that the second read is the first to tell.
+    // The watching thread is held, so that the second read is the first to hear of the change.
     faults.plan(
       .before { if pthread_self() != reader { gate.pass() } }, for: .fstatat, onwards: true)
     duringRead(of: cache, Self.store) {
@@ -124,9 +126,9 @@ struct `A cache among neighbours` {
     let cache = try open(.strict)
     try cache.store("old", forKey: "k")
     #expect(try cache.value(forKey: "k") == "old")
-    // Waits for the scan, which looks at every file and would meet the failure.
+    // Waits for the scan, which would meet the failure at any file.
     #expect(try cache.disk.count() == 1)
-    // Before the store, since the thread that hears of it may look at once.
+    // Planned before the store, because the watching thread may check at once.
     faults.plan(.errno(.ioError), for: .fstatat)
     try outside(Self.store)
     #expect(try cache.value(forKey: "k") == "new")
@@ -144,7 +146,7 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
-  /// A cache in which a store of the key `held` stands still between its rename and its end.
+  /// Returns a cache in which a store of the key `held` is held between its rename and its end.
   private func held(_ gate: Gate, _ stored: Counter) throws -> Cache<String> {
     let cache = try open(.strict) { $0.durability = .durable }
     try cache.store("old", forKey: "k")
@@ -163,7 +165,7 @@ struct `A cache among neighbours` {
     return cache
   }
 
-  /// Follows what others did in a thread of its own, and says whether that came to an end.
+  /// Follows other processes' changes in a new thread, and returns whether that ended.
   private func catchesUp(_ cache: Cache<String>) throws -> Bool {
     let followed = Counter()
     try startThread {
@@ -177,14 +179,14 @@ struct `A cache among neighbours` {
   @Test func `hears of other names while a store that waits for the disk holds one`() throws {
     let (gate, stored) = (Gate(), Counter())
     let cache = try held(gate, stored)
-    // The event of its own rename is in the queue.
+    // The event of the cache's own rename is in the queue.
     let isFree = try catchesUp(cache)
     #expect(isFree)
     try outside(Self.store)
     if isFree { #expect(try cache.value(forKey: "k") == "new") }
     gate.open()
     #expect(happening.wait { stored.value == 1 })
-    // What was heard of the name itself was the store's own.
+    // The event of this name was that of the cache's own store.
     #expect(try cache.tier(forKey: "held") == .memory)
     #expect(try cache.value(forKey: "held") == "own")
     try cache.close()
@@ -391,7 +393,7 @@ struct `A cache among neighbours` {
         _ = try cache.disk.count()
         #expect(OpenResources.descriptors(of: "inotify").count == 1)
         try cache.close()
-        // The thread, which is done, may hold the queue for a moment longer.
+        // The thread has ended its work, but may hold the queue for a moment longer.
         let isClosed = test.happening.wait { OpenResources.descriptors(of: "inotify").isEmpty }
         #expect(isClosed)
       }

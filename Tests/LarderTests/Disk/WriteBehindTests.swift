@@ -56,7 +56,7 @@ struct `Writing behind` {
     for number in 0..<50 { try cache.store([UInt8(number)], forKey: "k") }
     try cache.flush()
     #expect(try cache.value(forKey: "k") == [49])
-    // The writer may have come in between once or twice; it cannot have kept pace.
+    // The writer may have written once or twice in between, but cannot have kept up.
     #expect(cache.statistics.stores < 50)
     try cache.close()
   }
@@ -135,7 +135,7 @@ struct `Writing behind` {
     scene.faults.reset()
     #expect(cache.statistics.lostStores == 1)
     #expect(try cache.value(forKey: "k") == nil)
-    // Told once.
+    // The failure is thrown once.
     try cache.flush()
     try scene.expectConsistent(cache)
     try cache.close()
@@ -163,12 +163,12 @@ struct `Writing behind` {
   {
     let scene = try DiskScene()
     let cache = try open(scene)
-    // Nobody else writes.
+    // No other thread writes.
     cache.engine.withState { $0.backlog.hasWriter = true }
     try cache.store([1], forKey: "before")
     let counter = Counter()
     let store: @Sendable () -> Void = {
-      // Each value that is written lets another one come; at some point the test must end.
+      // Each written value causes another store, so the test stops at 100.
       counter.add()
       guard counter.value <= 100 else { return }
       do {
@@ -200,7 +200,7 @@ struct `Writing behind` {
     }
     scene.faults.plan(.before(store), for: .write, at: 1)
     try cache.flush()
-    // Else a name that is stored faster than it is written would never reach the disk.
+    // Otherwise a name that is stored faster than it is written would never reach the disk.
     #expect(cache.statistics.stores == 1)
     #expect(try scene.names.count == 1)
     #expect(try cache.value(forKey: "k") == [2])
@@ -257,7 +257,7 @@ struct `Writing behind` {
     try cache.store("old", forKey: "k")
     try cache.flush()
     cache.memory.removeAll()
-    // The reader is past its look at what waits to be written when the new value is accepted.
+    // The reader has already checked the waiting values when the new value is accepted.
     cache.disk.engine.watching.isAstray.store(true, ordering: .relaxed)
     let accept: @Sendable () -> Void = {
       do {

@@ -3,14 +3,14 @@
 @testable import LarderDisk
 @testable import LarderMemory
 
-/// What a directory may hold, as far as it follows from what was done to it: for each key every
-/// state that it can be in. Without failures there is one.
+/// A model of a directory: the states that each key can be in, as far as they follow from the
+/// operations. Without failures, each key has one.
 struct DiskModel {
   /// A value under a key.
   struct Entry: Hashable {
     var bytes: [UInt8]
     var expiry: Timestamp
-    /// The seconds that a use adds, nil where it adds none.
+    /// The seconds that a use adds; nil if it adds none.
     var lifetime: Int64?
   }
 
@@ -20,24 +20,24 @@ struct DiskModel {
   /// Whether every key has one state and the order of uses is known.
   private(set) var isExact = true
 
-  /// The states that a key can be in at a time: what has expired is as good as gone.
+  /// Returns the states that a key can be in at a time. An expired value counts as absent.
   func possible(_ key: String, at now: Timestamp) -> Set<Entry?> {
     Set(states[key, default: [nil]].map { $0.flatMap { $0.expiry.hasCome(at: now) ? nil : $0 } })
   }
 
-  /// The keys that certainly hold a value.
+  /// Returns the keys that certainly have a value.
   func keys(at now: Timestamp) -> [String] {
     order.filter { !possible($0, at: now).contains(nil) }
   }
 
-  /// Takes note of all the states that a key can be in from now on.
+  /// Sets the states that a key can be in from now on.
   mutating func set(_ key: String, _ new: Set<Entry?>) {
     states[key] = new == [nil] ? nil : new
     if states[key] == nil { order.removeAll { $0 == key } }
     if new.count > 1 { isExact = false }
   }
 
-  /// Adds states to those that a key can be in, after something that may have failed.
+  /// Adds states that a key can be in, after an operation that may have failed.
   mutating func add(_ key: String, _ more: Set<Entry?>) {
     set(key, states[key, default: [nil]].union(more))
   }
@@ -48,7 +48,7 @@ struct DiskModel {
     order.append(key)
   }
 
-  /// Takes note that a use extends the expiry, for certain or perhaps.
+  /// Records that a use extends the expiry, certainly or possibly.
   mutating func extend(_ key: String, at now: Timestamp, isCertain: Bool) {
     let old = states[key, default: [nil]]
     let extended = old.map { entry -> Entry? in
@@ -62,20 +62,21 @@ struct DiskModel {
     use(key)
   }
 
-  /// Takes note that any key may have gone.
+  /// Records that any key may be gone.
   mutating func mayHaveLost() {
     for key in Array(states.keys) { add(key, [nil]) }
     isExact = false
   }
 
-  /// Forgets what has expired.
+  /// Removes expired values.
   mutating func removeExpired(at now: Timestamp) {
     for (key, old) in states {
       set(key, Set(old.map { $0.flatMap { $0.expiry.hasCome(at: now) ? nil : $0 } }))
     }
   }
 
-  /// Takes note that what has expired may have been swept, and does not come back with the clock.
+  /// Records that expired values may have been swept, so that they may stay absent if the clock
+  /// goes back.
   mutating func mayHaveSwept(at now: Timestamp) {
     for (key, old) in states where old != possible(key, at: now) { add(key, [nil]) }
   }
@@ -92,6 +93,6 @@ struct DiskModel {
     isExact = true
   }
 
-  /// The order of uses, or what the index knows of, can no longer be told.
+  /// Records that the order of uses, or the index's knowledge of it, is unknown.
   mutating func loseOrder() { isExact = false }
 }

@@ -5,10 +5,10 @@
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Operations on a cache and on the model, in an order that a generator gives, with a clock of
-/// their own and failures now and then. What the model does not allow is thrown as a sentence.
+/// A run of operations on a cache and on the model, in an order from a generator, with a manual
+/// clock and some failures. A result that the model does not allow is thrown as a sentence.
 struct DiskModelRun<Random: RandomNumberGenerator> {
-  /// What was found that must not be.
+  /// A result that the model does not allow.
   struct Divergence: Error, CustomStringConvertible {
     let description: String
   }
@@ -35,12 +35,12 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.clock = clock.wallClock
     configuration.faults = faults
-    // Each use is stamped at once, so that it is known what the disk has.
+    // Each use is stamped at once, so that the content of the disk is known.
     configuration.recencyGranularity = .zero
     return try DiskCache(directory: path, configuration: configuration)
   }
 
-  /// Does one thing.
+  /// Runs one operation.
   mutating func step() throws {
     clock.advance(by: .milliseconds(Int.random(in: 1...1_500, using: &random)))
     let isFailing = mayFail && planFailure()
@@ -66,13 +66,13 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
     }
   }
 
-  /// Ends the run: everything is read, and the directory is whole.
+  /// Ends the run: reads everything and checks the directory.
   mutating func end() throws {
     try reopen()
     try compareAll()
     let damaged = try cache.verify().damaged
     if !damaged.isEmpty { throw diverged("damaged: \(damaged)") }
-    // What a removal that failed has left behind goes with the next scan.
+    // Files that a failed removal has left are removed by the next scan.
     _ = try cache.count()
     if try cache.survey().temporaryCount > 0 { throw diverged("temporaries") }
     try cache.close()
@@ -82,7 +82,8 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
     Divergence(description: "\(what), after \(trail.suffix(40).joined(separator: "; "))")
   }
 
-  /// None of these says that a file is gone which is there: that would be believed.
+  /// The errors to inject. None says that an existing file is gone, because the cache would believe
+  /// it.
   private static var errnos: [Errno] {
     [.ioError, .noSpace, .permissionDenied, .noMemory, .tooManyOpenFiles, .interrupted, .noSpace]
   }
@@ -101,7 +102,7 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
 }
 
 extension DiskModelRun {
-  /// Does something that may fail if it was planned to.
+  /// Runs an operation, which may fail if a failure is planned.
   private func attempt<Value>(
     _ isFailing: Bool, _ operation: (DiskCache) throws -> Value
   ) throws -> Result<Value, CacheError> {
@@ -125,7 +126,7 @@ extension DiskModelRun {
         ? try cache.storeIfAbsent(entry.bytes, forKey: key, expiration: expiration)
         : try cache.store(entry.bytes, forKey: key, expiration: expiration)
     }
-    // A full disk is made room on.
+    // On a full disk, the cache evicts.
     if isFailing { model.mayHaveLost() }
     switch outcome {
     case .success(.stored):
@@ -135,8 +136,8 @@ extension DiskModelRun {
     case .success(let rejection):
       if !isExclusive || old == [nil] { throw diverged("\(rejection) of \(key)") }
     case .failure(let error):
-      // What the promise says: nothing, or the older one and the error says so.
-      // The older one may have expired, and be there again when the clock is set back.
+      // As promised: there is no value, or the older one and the error says so. The older one may
+      // have expired, and be there again when the clock is set back.
       if isExclusive || error.oldValueRemains {
         model.add(key, [nil])
       } else {
@@ -165,7 +166,7 @@ extension DiskModelRun {
     if isFailing { model.loseOrder() }
   }
 
-  /// Compares what was read with what can be there, and keeps the states that fit.
+  /// Compares the result of a read with the possible states, and keeps those that fit.
   private mutating func compare(_ key: String, _ bytes: [UInt8]?, _ isFailing: Bool) throws {
     // A read that fails may be a miss.
     if isFailing && bytes == nil { return }
@@ -232,7 +233,7 @@ extension DiskModelRun {
     trail.append("clock \(seconds)")
     model.mayHaveSwept(at: clock.now)
     clock.now = clock.now.adding(seconds: seconds)
-    // Stamps that lie in the future count as now, all of them alike.
+    // All stamps in the future count as now.
     if seconds < 0 { model.loseOrder() }
   }
 

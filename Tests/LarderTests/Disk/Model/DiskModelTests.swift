@@ -5,7 +5,8 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Seeded random operations on a cache and on a naive model of it, which must not be told apart.
+/// Seeded random operations on a cache and on a naive model of it, which must give the same
+/// results.
 @Suite(.enabled(if: FileSystemFeatures.hasAttributes), .watched)
 struct DiskModelTests {
   @Test(arguments: 0..<16 as Range<UInt64>)
