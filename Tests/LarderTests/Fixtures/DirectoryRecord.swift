@@ -13,7 +13,7 @@ struct DirectoryRecord {
   /// The manifest's text.
   var manifest: String { lines.map { "\($0)\n" }.joined() }
 
-  /// Reads a directory and moves no stamp in it.
+  /// Reads a directory without changing any stamp in it.
   init(_ path: String) throws {
     let handle = try DirectoryHandle.open(path: path, faults: nil)
     let names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -31,7 +31,7 @@ struct DirectoryRecord {
       contents[name] = try file.read(upTo: Int(status.byteCount))
       line.entryAttribute = try file.withAttribute(.entry) { [UInt8](copying: $0) }
       line.dataAttribute = try file.withAttribute(.data) { [UInt8](copying: $0) }
-      // The tag is of no age: nothing reads its stamps.
+      // Without the tag's stamps, because nothing reads them.
       if name != "CACHEDIR.TAG" {
         line.access = status.lastAccess
         line.modification = status.modification

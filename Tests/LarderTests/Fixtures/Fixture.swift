@@ -10,7 +10,7 @@ import Foundation
 struct Fixture {
   let path: String
   let lines: [ManifestLine]
-  /// The manifest as it is written.
+  /// The text of the manifest.
   let manifest: String
 
   /// The folder of all fixtures.
@@ -32,12 +32,12 @@ struct Fixture {
     lines = try manifest.split(separator: "\n").map { try ManifestLine($0) }
   }
 
-  /// The bytes of a file of the fixture.
+  /// Returns the bytes of a file of the fixture.
   func content(of name: String) throws -> [UInt8] {
     [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(path)/content/\(name)")))
   }
 
-  /// Makes the directory that the manifest describes, in an empty folder.
+  /// Creates the directory that the manifest describes, in an empty folder.
   func build(in directory: TemporaryDirectory) throws {
     let handle = try DirectoryHandle.open(path: directory.path, faults: nil)
     for line in lines { try build(line, in: handle, path: "\(directory.path)/\(line.name)") }

@@ -2,12 +2,12 @@
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What a cache must say of one key of a fixture.
+/// The result that a cache must give for a key of a fixture.
 struct FixtureExpectation: Sendable, CustomStringConvertible {
   let fixture: String
   let key: CacheKey
   let answer: Answer
-  /// What a cache in fixture mode says, where that differs.
+  /// The result of a cache in fixture mode, if it differs.
   let answerAsFixture: Answer
 
   enum Answer: Sendable, Equatable {
@@ -32,7 +32,7 @@ extension FixtureExpectation.Answer: ExpressibleByStringLiteral {
 }
 
 extension FixtureExpectation {
-  /// Every key of the fixtures made by hand.
+  /// The expectations for every key of the fixtures made by hand.
   static let all = foreign + truncated + attributes + never + clampedNever + leftovers
 
   private static let foreign = [

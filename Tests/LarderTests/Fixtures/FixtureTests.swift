@@ -12,9 +12,9 @@ import Testing
     FileSystemFeatures.hasAttributes && FileSystemFeatures.holdsNever
   })
 final class `A golden directory` {
-  /// A little after the fixtures were written.
+  /// A time a little after the fixtures were written.
   static let now = Timestamp(seconds: 1_800_000_050)
-  /// What was rebuilt, kept until the test ends.
+  /// The rebuilt directories, kept until the test ends.
   private var directories: [TemporaryDirectory] = []
 
   private func open(_ directory: TemporaryDirectory, _ mode: DiskCache.Mode) throws -> DiskCache {
@@ -47,7 +47,7 @@ final class `A golden directory` {
         == expected.answerAsFixture)
   }
 
-  /// Reads a key, and checks that the hit or the miss is what was counted.
+  /// Reads a key, and checks that the counters show the same hit or miss.
   private func answer(
     _ key: CacheKey, _ cache: DiskCache
   ) throws -> FixtureExpectation.Answer {
@@ -87,7 +87,7 @@ final class `A golden directory` {
     #expect(try DirectoryRecord(directory.path).manifest == Fixture(name).manifest)
   }
 
-  /// Entries, bytes, foreign things and temporaries of each fixture.
+  /// The entries, bytes, foreign things and temporaries of each fixture.
   static let surveys = [
     ("attributes", 24, 120, 0, 0), ("basic", 9, 395, 0, 0), ("clamped-never", 6, 30, 0, 0),
     ("empty", 0, 0, 0, 0), ("foreign", 1, 5, 17, 0), ("leftovers", 1, 5, 0, 3),

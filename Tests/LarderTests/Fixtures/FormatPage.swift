@@ -1,14 +1,14 @@
 import Foundation
 
-/// The page on the format on disk, taken apart.
+/// The page on the format on disk, parsed.
 enum FormatPage {
-  /// A command of the example, and what the page says it prints.
+  /// A command of the example, and its output on the page.
   struct Step: Equatable {
     let command: String
     var output = ""
   }
 
-  /// The commands of the example, in their order.
+  /// Returns the commands of the example in their order.
   static func steps() throws -> [Step] {
     let text = try Readme.text(of: "Sources/Larder/Larder.docc/OnDiskFormat.md")
     let blocks = text.components(separatedBy: "```console\n")
@@ -17,7 +17,7 @@ enum FormatPage {
       in: blocks[1].components(separatedBy: "```")[0].split(separator: "\n").map(String.init))
   }
 
-  /// The commands of a session in a shell, and what it shows of their output.
+  /// Returns the commands of a shell session, with the output shown.
   static func steps(in session: [String]) -> [Step] {
     var steps: [Step] = []
     for line in session {
@@ -30,7 +30,7 @@ enum FormatPage {
     return steps
   }
 
-  /// The bytes that a dump of `od -A x -t x1z` shows.
+  /// Returns the bytes that a dump of `od -A x -t x1z` shows.
   static func bytes(ofDump dump: String) -> [UInt8] {
     dump.split(separator: "\n").flatMap { line in
       line.split(separator: ">")[0].split(separator: " ").dropFirst()

@@ -22,7 +22,7 @@ struct GoldenEntry: Sendable {
 }
 
 extension GoldenEntry {
-  /// The stores in their order; the clock stands one second later at each.
+  /// The stores in their order. The clock advances by one second for each.
   static let all = [
     GoldenEntry("abc", Array("hello".utf8)),
     GoldenEntry("", Array("the empty key".utf8)) { $0.expiration = .never },
@@ -43,7 +43,7 @@ extension GoldenEntry {
     GoldenEntry("secret", Array("a value whose key is not told".utf8)) { $0.recordKeys = .never },
   ]
 
-  /// The settings that the entry is stored and read with.
+  /// Returns the settings with which the entry is stored and read.
   func configuration(_ clock: ManualClock, _ mode: DiskCache.Mode) -> DiskCache.Configuration {
     var configuration = DiskCache.Configuration()
     configuration.clock = clock.wallClock

@@ -4,7 +4,8 @@
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// One line of a fixture's manifest: a name in the directory and all that git does not keep of it.
+/// A line of a fixture's manifest: a name in the directory, and everything about it that git does
+/// not keep.
 ///
 /// `Fixtures/README.md` has the grammar.
 struct ManifestLine: Equatable {
@@ -18,9 +19,9 @@ struct ManifestLine: Equatable {
 
   var name: String
   var kind: Kind
-  /// Nil for a link, which has none of its own.
+  /// The permissions; nil for a link, which has none.
   var permissions: UInt32?
-  /// Nil where the stamp is whatever it became.
+  /// The access time; nil if it is not checked.
   var access: Timestamp?
   var modification: Timestamp?
   var entryAttribute: [UInt8]?
@@ -69,7 +70,7 @@ extension ManifestLine {
     /#
   }
 
-  /// Reads a line.
+  /// Parses a line.
   init(_ line: some StringProtocol) throws {
     let line = String(line)
     guard let fields = try Self.pattern.wholeMatch(in: line)?.output,

@@ -256,12 +256,12 @@ struct MemoryExpiryTests {
     for key in ["c", "d"] { cache.store(1, forKey: key) }
     clock.advance(by: .seconds(100))
     cache.store(1, forKey: "e")
-    // They were used before what follows them in the order, and are no younger than that.
+    // They were used before their successor in the order, so they are at least as old.
     #expect(cache.trim(toAge: .seconds(101)) == 0)
     #expect(cache.trim(toAge: .seconds(50)) == 4)
     #expect(cache.keys == ["e"])
     clock.advance(by: .seconds(-500))
-    // With nothing behind it, it counts as used now, and ages from here on.
+    // Without a successor it counts as used now, and ages from then on.
     #expect(cache.trim(toAge: .seconds(1)) == 0)
     clock.advance(by: .seconds(2))
     #expect(cache.trim(toAge: .seconds(1)) == 1)

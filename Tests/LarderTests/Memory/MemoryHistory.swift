@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What a thread of a history asks of a memory cache.
+/// A call of a thread of a history on a memory cache.
 enum MemoryCall: Sendable, Hashable {
   case value(Int)
   case peek(Int)
@@ -21,7 +21,7 @@ enum MemoryCall: Sendable, Hashable {
   case advance(Int)
 }
 
-/// What came of it.
+/// The outcome of a call.
 enum MemoryOutcome: Sendable, Hashable {
   case value(Int?)
   case flag(Bool)
@@ -30,7 +30,7 @@ enum MemoryOutcome: Sendable, Hashable {
   case done
 }
 
-/// What histories are made of.
+/// The settings of histories.
 struct MemoryHistories: Sendable, CustomTestStringConvertible {
   let name: String
   let seed: UInt64
@@ -38,7 +38,7 @@ struct MemoryHistories: Sendable, CustomTestStringConvertible {
   var countLimit: Int?
   var stripes = 1
   var lifetimes: [Int?] = [nil]
-  /// Each call, as often as it shall come up; the numbers in it are replaced.
+  /// The calls, each repeated by its frequency. The numbers in them are replaced.
   let mixture: [MemoryCall]
 
   var testDescription: String { name }
@@ -59,7 +59,8 @@ struct MemoryHistories: Sendable, CustomTestStringConvertible {
       name: "several stripes", seed: 3, count: 3_000, stripes: 4, mixture: ofOneKey),
   ]
 
-  /// Three to five calls of a thread; of two to four threads, the others do nothing.
+  /// Returns three to five calls of a thread. A history has two to four threads; the remaining ones
+  /// get no calls.
   func script(_ history: Int, _ thread: Int) -> [MemoryCall] {
     var shared = SeededRandom(seed: seed << 32 | UInt64(history))
     guard thread < Int.random(in: 2...4, using: &shared) else { return [] }
@@ -71,7 +72,7 @@ struct MemoryHistories: Sendable, CustomTestStringConvertible {
       case .peek: return .peek(key)
       case .contains: return .contains(key)
       case .store:
-        // A value of its own for each store, so that a read tells which one it saw.
+        // Each store has another value, so that a read tells which one it saw.
         let lifetime = lifetimes[Int.random(in: lifetimes.indices, using: &random)]
         return .store(key, 10 * thread + step, seconds: lifetime)
       case .remove: return .remove(key)
@@ -92,7 +93,7 @@ final class MemorySubject: Sendable {
     configuration.stripes = histories.stripes
     configuration.sweepInterval = nil
     let clock = clock.wallClock
-    // Whatever the cache calls gives way to other threads, so that they come in between its steps.
+    // The cache's callbacks yield to other threads, so that these run between its steps.
     configuration.clock = WallClock {
       sched_yield()
       return clock.now()

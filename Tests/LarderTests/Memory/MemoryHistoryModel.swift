@@ -3,7 +3,7 @@
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// A memory cache whose calls come one after the other, the slow way.
+/// A simple, slow model of a memory cache without concurrency.
 struct MemoryHistoryModel: SequentialModel {
   struct Entry: Hashable {
     let key: Int
@@ -12,14 +12,14 @@ struct MemoryHistoryModel: SequentialModel {
     let lifetime: Int
   }
 
-  /// The most recently used first.
+  /// The entries, the most recently used first.
   var entries: [Entry] = []
   var now = 0
   var countLimit = Int.max
-  /// Whether values can expire; then how many a removal met is anybody's guess, since those that
-  /// have expired leave when they are found.
+  /// Whether values can expire. Then the number of values that a removal removes is not checked,
+  /// because expired values are removed whenever they are found.
   var expires = false
-  /// Makes the model a wrong one, on purpose: a read is no use.
+  /// Whether the model is deliberately wrong: a read counts as no use.
   var forgetsReads = false
 
   init(_ histories: MemoryHistories) {

@@ -7,8 +7,8 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Short histories of threads on a memory cache: each must be one that a single thread could have
-/// made, in an order that keeps to real time.
+/// Short histories of threads on a memory cache. A single thread must be able to produce each, in
+/// an order that agrees with real time.
 @Suite(.watched)
 struct MemoryHistoryTests {
   private typealias Recorder = HistoryRecorder<MemorySubject, MemoryCall, MemoryOutcome>

@@ -106,7 +106,7 @@ struct MemoryLimitTests {
     let box = Shared<Cache?>(nil)
     var configuration = Cache.Configuration(costLimit: 100)
     configuration.stripes = 2
-    // Between the two stripes, as another thread would.
+    // Called between the two stripes, as another thread may call.
     configuration.removalListener = { _, _, _ in
       let cache = box.value
       box.value = nil

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Misuse traps; each in a process of its own.
+/// Traps on misuse. Each test runs in a process of its own.
 struct MemoryMisuseTests {
   typealias Cache = MemoryCache<Int, Int>
 

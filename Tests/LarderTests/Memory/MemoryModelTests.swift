@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What a random run is made of; the table below names the interesting mixtures.
+/// The settings of a random run. The table below names the interesting combinations.
 struct ModelRun: CustomTestStringConvertible {
   var name: String
   var costLimit: Int?
@@ -88,7 +88,7 @@ struct MemoryModelTests {
     return model
   }
 
-  /// Does one random operation on both and returns what each says.
+  /// Applies a random operation to both, and returns both results.
   private func operate(
     on cache: MemoryCache<Int, Int>, _ model: inout NaiveLRU, _ run: ModelRun,
     _ random: inout SeededRandom

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What a memory tier does at each step.
+/// The reaction of a memory tier to each step.
 struct MemoryPressureCacheTests {
   typealias Cache = MemoryCache<Int, Int>
   let log = RemovalLog()

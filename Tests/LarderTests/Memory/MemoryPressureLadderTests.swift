@@ -6,7 +6,7 @@ import Testing
 @testable import LarderSystem
 
 struct MemoryPressureLadderTests {
-  /// What happens at a second, and the step that has to follow.
+  /// An event at a second, and the step that must follow.
   struct Moment: Sendable {
     let second: Int64
     let isSignal: Bool

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// The monitor with a descriptor and a clock of the test's own.
+/// The monitor with a descriptor and a clock of the test.
 @Suite(.watched)
 struct MemoryPressureMonitorTests {
   typealias Cache = MemoryCache<Int, Int>
@@ -35,7 +35,7 @@ struct MemoryPressureMonitorTests {
     return cache
   }
 
-  /// Whether the steps taken so far come to be these.
+  /// Waits until the steps are the expected ones, and returns whether they are.
   private func taken(_ expected: [MemoryPressureStep]) -> Bool {
     heard.wait { steps.value == expected }
   }
@@ -179,7 +179,7 @@ struct MemoryPressureMonitorTests {
     monitor.detach(cache)
   }
 
-  /// What is detached by the first step, before it takes it.
+  /// A responder that the first step detaches, before it is called.
   private final class Leaver: MemoryPressureResponding {
     let monitor = Shared<MemoryPressureMonitor?>(nil)
     let steps = Shared<[MemoryPressureStep]>([])

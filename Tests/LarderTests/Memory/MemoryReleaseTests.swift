@@ -5,7 +5,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Which thread releases what left a memory cache.
+/// The threads that release values after their removal from a memory cache.
 @Suite(.watched)
 struct MemoryReleaseTests {
   typealias Cache = MemoryCache<Int, ReleaseProbe>
@@ -23,7 +23,8 @@ struct MemoryReleaseTests {
     Row(testDescription: "pressure", remove: { $0.respond(to: .empty) }),
   ]
 
-  /// Fills a cache, removes all, and returns how many were released on this thread and elsewhere.
+  /// Fills a cache, removes all values, and returns how many were released on this thread and
+  /// elsewhere.
   private func releases(of count: Int, by row: Row, stripes: Int = 1) -> (here: Int, elsewhere: Int)
   {
     let (here, elsewhere, told) = (Counter(), Counter(), Counter())

@@ -88,7 +88,7 @@ struct MemoryRemovalTests {
   func `values are released outside of the lock, whichever way they leave`() {
     let cache = MemoryCache<Int, ReleaseProbe>(.init(countLimit: 3))
     let counts = RemovalLog()
-    // A release under the lock would wait for itself here, for ever.
+    // A release under the lock would deadlock here.
     let probe: @Sendable () -> ReleaseProbe = { [unowned cache] in
       ReleaseProbe { counts.append("\(cache.count)") }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Walks the table in the documentation of `MemoryStatistics`.
+/// Tests every row of the table in the documentation of `MemoryStatistics`.
 struct MemoryStatisticsTests {
   typealias Cache = MemoryCache<Int, Int>
   let clock = ManualClock(Timestamp(seconds: 1_000))

@@ -3,9 +3,9 @@
 @testable import LarderFixtures
 @testable import LarderMemory
 
-/// Exact LRU the slow way: an array, most recent first, searched from end to end.
+/// A simple, slow and exact LRU: an array, the most recent first, searched linearly.
 ///
-/// It shares no code with what it checks but `Timestamp` and `Expiration`.
+/// It shares no code with the tested cache except `Timestamp` and `Expiration`.
 struct NaiveLRU {
   struct Entry: Equatable {
     var key: Int
@@ -23,7 +23,7 @@ struct NaiveLRU {
   var trimTarget = 1.0
   var now: Int64 = 0
   var storesSinceSweep = 0
-  /// What left, in order: key, value and cause.
+  /// The removed entries in order: key, value and cause.
   var removed: [String] = []
 
   static let never: Int64 = 1 << 33

@@ -11,7 +11,7 @@ import Testing
 struct RemovalEventsTests {
   typealias Cache = MemoryCache<Int, Int>
 
-  /// The next events of a sequence as text, ended by that of the key 999.
+  /// Returns the next events of a sequence as text, up to that of the key 999.
   private func lines(_ events: inout RemovalEvents<RemovalEvent<Int, Int>>.Iterator) async
     -> [String]
   {
@@ -154,7 +154,7 @@ struct RemovalEventsTests {
     let sequence = cache.removals(bufferingNewest: 1)
     let released = Counter()
     for key in 0..<10 {
-      // A release under a lock would wait for itself here, for ever.
+      // A release under a lock would deadlock here.
       cache.store(
         ReleaseProbe { [weak cache] in
           cache?.remove(forKey: 1_000)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a removal listener heard, in order.
+/// The calls of a removal listener, in order.
 final class RemovalLog: Sendable {
   private let lines = Mutex<(new: [String], total: Int)>(([], 0))
 

@@ -7,13 +7,14 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// What others see and do while a sweep is under way: the listener runs between its slices.
+/// The calls of other threads during a sweep. The listener, which runs between its slices, makes
+/// them.
 @Suite(.watched)
 struct SlicedSweepTests {
   typealias Cache = MemoryCache<Int, Int>
   private let clock = ManualClock(Timestamp(seconds: 1_000))
 
-  /// A cache that calls a function after each slice in which something expired.
+  /// Returns a cache that calls a function after each slice in which a value expired.
   private func cache(_ between: @escaping @Sendable (Cache) -> Void) -> Cache {
     var configuration = Cache.Configuration()
     configuration.clock = clock.wallClock
@@ -37,7 +38,7 @@ struct SlicedSweepTests {
     for key in 0..<1_000 { cache.store(key, forKey: key, expiration: .seconds(5)) }
     clock.advance(by: .seconds(5))
     cache.sweep()
-    // After each slice those of the slice are gone, and those of the next are still there.
+    // After each slice its values are gone, and those of the next are still there.
     #expect(Set(counts.value) == [744, 488, 232, 0])
     #expect(cache.count == 0)
     cache.checkInvariants()
@@ -47,7 +48,7 @@ struct SlicedSweepTests {
     let stored = Counter()
     let cache = cache { cache in
       guard stored.value < 1_000 else { return }
-      // The slots that the sweep has emptied are the next to be used.
+      // New values reuse the slots that the sweep has emptied.
       cache.store(0, forKey: 10_000 + stored.value, expiration: .seconds(5))
       stored.add()
       cache.checkInvariants()

@@ -18,7 +18,7 @@ struct SlotTableTests {
     #expect(count < 8 || table.capacity < 2 * count + 2)
   }
 
-  /// Ways to make a tag of a number, some of which crowd the table.
+  /// Ways to compute a tag from a number. Some of them crowd the table.
   enum Crowding: CaseIterable {
     case spread, oneTag, oneHome, lastBucket
 

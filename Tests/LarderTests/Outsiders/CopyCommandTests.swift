@@ -6,8 +6,8 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What ordinary commands make of a whole directory while a cache has it open, and what a new cache
-/// says of the copy.
+/// Ordinary commands on a whole directory while a cache has it open, and the results of a new cache
+/// on the copy.
 struct `A directory copied by an ordinary command` {
   let live: LiveDirectory
   static let keys = ["a", "b", "c"]
@@ -25,7 +25,7 @@ struct `A directory copied by an ordinary command` {
 
   private static let extendedData: [UInt8] = FileSystemFeatures.hasAttributes ? [69] : []
 
-  /// Checks that what was copied is still as it was, and served.
+  /// Checks that the source is unchanged and still served.
   private func expectUnmoved(_ before: DirectoryRecord) throws {
     let after = try live.record().manifest
     withKnownIssue("this filesystem has no no-atime flag, so reading moves the last access") {

@@ -7,8 +7,8 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// What ordinary commands on one file do to a cache that has the directory open, and to one that
-/// opens it afterwards.
+/// The effect of ordinary commands on a file, on a cache that has the directory open and on one
+/// that opens it afterwards.
 struct `An ordinary command on a file` {
   let live: LiveDirectory
 
@@ -22,7 +22,7 @@ struct `An ordinary command on a file` {
     #expect(try live.cache.say("a") == "value of a")
   }
 
-  /// Checks that the open cache and a new one say the same of a key.
+  /// Checks that the open cache and a new one give the same result for a key.
   private func expect(
     _ key: String, _ answer: String, sourceLocation: SourceLocation = #_sourceLocation
   )

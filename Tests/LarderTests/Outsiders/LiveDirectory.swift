@@ -6,11 +6,12 @@ import Foundation
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// A cache that stays open while others work on its directory with ordinary commands.
+/// A cache that stays open while ordinary commands change its directory.
 final class LiveDirectory {
   private let folder: TemporaryDirectory
   let path: String
-  /// An hour behind, so that what the shell stamps with the present is later than every store.
+  /// The cache's clock. It is an hour behind, so that stamps of the shell are later than every
+  /// store.
   let clock: ManualClock
   let cache: DiskCache
 
@@ -24,19 +25,19 @@ final class LiveDirectory {
     cache = try DiskCache(directory: path, configuration: configuration)
   }
 
-  /// Moves the cache's clock to just after everything that the shell has stamped.
+  /// Sets the cache's clock to the present, just after all stamps of the shell.
   func catchUp() {
     clock.now = WallClock.system.now()
   }
 
-  /// Runs a script in the directory. `$FILE` is the file of a key, `$OUT` the folder around.
+  /// Runs a script in the directory. `$FILE` is the file of a key, `$OUT` the parent folder.
   @discardableResult
   func shell(_ script: String, file key: String = "a") throws -> String {
     try Shell.run(
       script, in: path, ["FILE": String(cache.path(forKey: key).suffix(32)), "OUT": folder.path])
   }
 
-  /// A cache that knows of the directory only what is on the disk, and changes nothing in it.
+  /// Returns a cache that knows the directory only from disk, and changes nothing in it.
   func stranger(
     at name: String = "cache", _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> DiskCache {
@@ -47,14 +48,14 @@ final class LiveDirectory {
     return try DiskCache(directory: "\(folder.path)/\(name)", configuration: configuration)
   }
 
-  /// What a directory in the folder holds, its own by default.
+  /// Returns the content of a directory in the folder, by default the cache's.
   func record(of name: String = "cache") throws -> DirectoryRecord {
     try DirectoryRecord("\(folder.path)/\(name)")
   }
 }
 
 extension DiskCache {
-  /// What a read says, as text: the value, or the reason why there is none.
+  /// Returns the result of a read as text: the value, or the reason for the miss.
   func say(_ key: String) throws -> String {
     let before = statistics.misses
     if let value = try value(forKey: key) { return String(decoding: value, as: UTF8.self) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The README, taken apart.
+/// The README, parsed.
 enum Readme {
   private static let root = URL(fileURLWithPath: Fixture.root).deletingLastPathComponent().path
 
@@ -12,7 +12,7 @@ enum Readme {
     try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
   }
 
-  /// The lines of all code blocks in a language.
+  /// Returns the lines of all code blocks in a language.
   static func code(in language: String) throws -> [String] {
     var isInside = false
     return try lines().filter { line in
@@ -24,7 +24,7 @@ enum Readme {
     }
   }
 
-  /// The shell recipes without their remarks.
+  /// Returns the shell recipes without their remarks.
   static func recipes() throws -> [String] {
     try code(in: "sh").map { line in
       line.components(separatedBy: "  # ")[0].trimmingCharacters(in: .whitespaces)

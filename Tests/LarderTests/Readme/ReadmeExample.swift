@@ -3,7 +3,7 @@ import Larder
 @testable import LarderBasics
 @testable import LarderDisk
 
-/// The README's example, which `ReadmeTests` compares line by line with the README.
+/// Runs the README's example. `ReadmeTests` compares it with the README line by line.
 func readmeExample(
   in directory: String, bytes: [UInt8], url: String, other: String,
   fetch: @escaping @Sendable (String) async throws -> [UInt8]

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Every shell recipe of the README, run as it stands there.
+/// The shell recipes of the README, run unchanged.
 struct `A recipe of the README` {
   private let live: LiveDirectory
   /// The file of the key `a`, the oldest entry.
@@ -21,13 +21,13 @@ struct `A recipe of the README` {
     live.clock.advance(by: .seconds(1))
     try live.cache.store(Array("gone".utf8), forKey: "expired", expiration: .seconds(60))
     try live.cache.store([], forKey: "never", expiration: .never)
-    // The scan that the limit asked for is over before anything expires, or it would sweep it.
+    // Waits for the scan, which would otherwise sweep expired entries.
     #expect(try live.cache.count() == 4)
     live.catchUp()
     file = String(live.cache.path(forKey: "a").suffix(32))
   }
 
-  /// What each recipe must print or do. One that is not here fails.
+  /// Checks the output or the effect of a recipe. An unknown recipe fails.
   private func check(_ recipe: String, _ output: String) throws {
     let lines = output.split(separator: "\n").map(String.init)
     let names = lines.map { $0.split(separator: " ").last.map(String.init) ?? "" }

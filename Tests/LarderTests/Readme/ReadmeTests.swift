@@ -28,7 +28,7 @@ struct `The README` {
     #expect(shown.filter { !$0.isEmpty } == compiled.filter { !$0.isEmpty })
   }
 
-  /// A line without its indentation and the alignment of its remark.
+  /// Returns a line without its indentation and the alignment of its remark.
   private static func squeezed(_ line: String) -> String {
     line.split(separator: " ").joined(separator: " ")
   }
@@ -40,7 +40,7 @@ struct `The README` {
     ) { Array($0.utf8) }
     #expect(hit == [1, 2])
     #expect(page == Array("b".utf8))
-    // On a machine so busy that a minute has passed, the value is asked of the disk again.
+    // If a minute has passed on a busy machine, the value is read from disk again.
     #expect(tier == .memory || ContinuousClock.now - start > .seconds(50))
     #expect(try directory.names == ["pages"])
   }

@@ -1,6 +1,7 @@
 import Testing
 
-/// The page on what survives what says who checked each row; this sees that nobody is made up.
+/// The page on what survives what names a test or script for each row. These tests check that each
+/// one exists.
 struct SurvivalPageTests {
   private static func rows() throws -> [[Substring]] {
     let text = try Readme.text(of: "Sources/Larder/Larder.docc/WhatSurvivesWhat.md")

@@ -93,7 +93,7 @@ struct `A cache on a fixture` {
     #expect(try await next.value(forKey: "new") == "fresh")
     let line = try #require(
       try FixtureDirectory(path).manifest().lines[EntryName(CacheKey("new"))])
-    // Dated by the fixture, not by how far the test had moved the clock.
+    // The date is the fixture's, not that of the test's clock.
     #expect(line.lastAccess == FixtureDirectory.start)
     #expect(line.expiry == FixtureDirectory.start.adding(seconds: 86_400))
     #expect(try FixtureDirectory(path).check().findings.isEmpty)
@@ -121,7 +121,7 @@ struct `A cache on a fixture` {
         group.addTask {
           try await cache.value(forKey: "new") {
             loads.add()
-            // Every test has begun its load before the first is recorded.
+            // All caches have begun their loads before the first is recorded.
             while loads.value < caches.count { await Task.yield() }
             return "\(number)"
           }
@@ -152,7 +152,7 @@ struct `A cache on a fixture` {
       key: CacheKey(key), path: "/some/\u{1b}[31m where", isRecorded: false, fileExtension: .none)
     let command = try #require(miss.description.split(separator: "\n").last).trimmingPrefix(" ")
     #expect(String(command).isSafeForDisplay)
-    // The shell says what the command would get: its arguments and its stdin, each after a mark.
+    // The shell prints the command's arguments and stdin, each after a mark.
     let script = """
       larder() { for word; do printf '<%s>' "$word"; done; case "$*" in *key-file*) cat;; esac; }
       \(command)

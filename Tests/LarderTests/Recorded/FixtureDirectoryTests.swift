@@ -32,7 +32,7 @@ struct `A directory of recorded values` {
     try FixtureDirectory(path).check().findings.map(\.kind)
   }
 
-  /// Does to the files what git does: content and names stay, all else goes.
+  /// Copies the files as git does: content and names stay, everything else is lost.
   private func forgetAllButContent() throws {
     try Shell.run(
       "cp -r --no-preserve=all fixture copy; rm -r fixture; mv copy fixture", in: scene.path)
@@ -167,7 +167,7 @@ struct `A directory of recorded values` {
 }
 
 extension TemporaryDirectory {
-  /// Opens a cache in a folder of this directory at a time that stands still, and closes it.
+  /// Opens a cache in a folder of this directory, runs a body with it, and closes it.
   fileprivate func withCache(_ name: String, _ body: (DiskCache) throws -> Void) throws {
     let cache = try DiskCache(directory: "\(path)/\(name)")
     try body(cache)

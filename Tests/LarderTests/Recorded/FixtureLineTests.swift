@@ -67,7 +67,7 @@ struct `A line of a fixture's manifest` {
   @Test(arguments: lines)
   func `is nothing without its end, and nothing with more`(line: FixtureLine) {
     let text = line.description
-    // Before its data a line is one all the same.
+    // Cut before its data, a line is still valid.
     let whole = text.firstRange(of: " data=").map { String(text[..<$0.lowerBound]) }
     for count in 0..<text.count where String(text.prefix(count)) != whole {
       #expect(FixtureLine(text.prefix(count)) == nil, "\(text.prefix(count))")

@@ -20,11 +20,11 @@ struct `A repository with a fixture` {
     try record("windows", "one\r\ntwo\r\n", in: "origin")
     try record("unix", "one\ntwo\n", in: "origin")
     try commit("origin")
-    // A machine whose git converts line endings unless it is told not to.
+    // As on a machine whose git converts line endings by default.
     try git("clone -q -c core.autocrlf=true origin clone")
   }
 
-  /// Runs git as somebody, whatever the machine's configuration says.
+  /// Runs git with a fixed user, whatever the machine's configuration is.
   @discardableResult
   private func git(_ arguments: String, in folder: String = "") throws -> String {
     try Shell.run(
@@ -58,7 +58,7 @@ struct `A repository with a fixture` {
     try cache.removeAll()
     try cache.close()
     #expect(try git("status --porcelain --ignored", in: "clone").isEmpty)
-    // Byte for byte and stamp for stamp: git would not look at a file whose stamps are as it knows.
+    // Compared by tree too, because git does not read a file whose stamps it knows.
     let trees = try ["origin", "clone"].map { try git("write-tree", in: $0) }
     #expect(trees[0] == trees[1])
     #expect(try git("diff-files", in: "clone").isEmpty)

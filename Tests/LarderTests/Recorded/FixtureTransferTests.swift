@@ -66,7 +66,7 @@ struct `Taking entries over into a fixture` {
       ])
     #expect(try fixture().check().findings.isEmpty)
     #expect(try Shell.run("ls -A | grep -c larder || true", in: path) == "0\n")
-    // Unpacking launders nothing either.
+    // Unpacking refuses the same files.
     let cache = try FixtureDirectory(source).unpack(into: scene.path + "/second")
     #expect(cache.names == [name("sound")] && cache.refusals == transfer.refusals)
   }

@@ -5,9 +5,9 @@ import Foundation
 @testable import LarderDigest
 @testable import LarderDisk
 
-/// The places in LarderSystem from which a cache makes system calls, as the source has them.
+/// The places in LarderSystem's source from which a cache makes system calls.
 struct CallSiteListing {
-  /// One place, with the function it is in.
+  /// A place, and the function around it.
   struct Site {
     let place: String
     let function: String
@@ -15,14 +15,14 @@ struct CallSiteListing {
 
   let sites: [Site]
 
-  /// Functions whose calls no test of an ordinary user can reach, and why.
+  /// Functions whose calls no test of an ordinary user can reach, with the reasons.
   static let excused: [String: String] = [
     "setOwner": "only root gives files away",
     "setMode": "only under a umask that takes the owner's own bits; the script owners has one",
     "lock": "the recorder's lock on a fixture; no entry is ever waited for",
   ]
 
-  /// Files whose calls are not those of a cache on its directory.
+  /// Files whose calls are not made by a cache on its directory.
   private static let others = [
     "Path.swift", "OutputFile.swift", "PressureSource.swift", "EventDescriptor.swift",
   ]
@@ -41,8 +41,9 @@ struct CallSiteListing {
     self.sites = sites
   }
 
-  /// A call with a plan of failures is one that a test can make fail; one without is in a function
-  /// that asked the plan itself, or is none of the cache's.
+  /// Returns the calls in a source text. A call that checks the plan of failures can be made to
+  /// fail by a test. A call without a plan is in a function that checked it before, or is not the
+  /// cache's.
   private static func sites(in text: String, _ name: String) -> [Site] {
     let calls = ["system(.", "faults?.limit(.", "faults?.strike(."]
     var function = ""

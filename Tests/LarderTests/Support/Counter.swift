@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that threads count up together.
+/// A number that several threads increment.
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 @testable import LarderDisk
 
-/// What a directory says of an entry, for comparing the index with it.
+/// The facts about an entry in the directory, for comparison with the index.
 private struct Listing: Hashable {
   let name: EntryName
   let byteCount: UInt64
@@ -21,8 +21,8 @@ private struct Listing: Hashable {
 }
 
 extension DiskScene {
-  /// Expects that the index says what a walk through the directory says now, that every entry is
-  /// whole, and that nothing half-written lies about.
+  /// Expects that the index agrees with the directory, that every entry is sound, and that no
+  /// temporary file is left.
   func expectConsistent(
     _ cache: DiskCache, _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// A directory with a cache in it, a clock that stands still, and a plan of failures.
+/// A directory with a cache, a clock that stands still, and a plan of failures.
 final class DiskScene: Sendable {
   let directory: TemporaryDirectory
   let clock = ManualClock(Timestamp(seconds: 1_800_000_000))
@@ -19,8 +19,8 @@ final class DiskScene: Sendable {
     path = directory.path + "/cache"
   }
 
-  /// Opens the cache; by default without a limit, so that no scan begins by itself, and deaf to
-  /// neighbours, so that no thread of its own makes calls that a plan of failures counts.
+  /// Opens the cache. By default it has no limit, so that no scan begins by itself, and does not
+  /// watch neighbours, so that no watching thread makes calls that a plan of failures counts.
   func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.clock = clock.wallClock
@@ -30,7 +30,7 @@ final class DiskScene: Sendable {
     return try DiskCache(directory: path, configuration: configuration)
   }
 
-  /// Makes the cache's directory by hand.
+  /// Creates the cache's directory without the cache.
   func makeDirectory() throws {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -44,17 +44,17 @@ final class DiskScene: Sendable {
     }
   }
 
-  /// The name of a key's file.
+  /// Returns the name of a key's file.
   func name(_ key: String) -> FileName { Self.name(of: Array(key.utf8)).fileName }
 
   static func name(of key: [UInt8]) -> EntryName {
     EntryName(digest: MD5.digest(of: key.span), fileExtension: .none)
   }
 
-  /// The path of a key's file.
+  /// Returns the path of a key's file.
   func file(_ key: String) -> String { "\(path)/\(name(key).text)" }
 
-  /// Writes a file as a person would: with no attribute.
+  /// Writes a file without an attribute, as a user would.
   func plant(_ content: [UInt8], named name: String, expiry: Timestamp? = nil) throws {
     try Data(content).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
     let expiry = expiry ?? clock.now.adding(seconds: 3600)
@@ -68,7 +68,7 @@ final class DiskScene: Sendable {
 
   func status(_ name: FileName) throws -> FileStatus { try directoryHandle().status(of: name) }
 
-  /// The value of `user.larder`.
+  /// Returns the value of `user.larder`.
   func attribute(_ name: FileName) throws -> String? {
     try directoryHandle().openForReading(name).withAttribute(.entry) {
       String(decoding: [UInt8](copying: $0), as: UTF8.self)
@@ -79,7 +79,7 @@ final class DiskScene: Sendable {
     try directoryHandle().openForReading(name).setAttribute(.entry, to: Array(text.utf8))
   }
 
-  /// Changes a file's content and leaves its stamps, as a failing disk does.
+  /// Changes a file's content but not its stamps, as a failing disk does.
   func damage(_ key: String, to content: [UInt8]) throws {
     let status = try status(name(key))
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: file(key)))

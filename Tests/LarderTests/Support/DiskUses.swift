@@ -2,7 +2,7 @@
 @testable import LarderDisk
 @testable import LarderMemory
 
-/// Every public call that uses a cache on disk.
+/// The public functions that use a cache on disk.
 enum DiskUses {
   private static let uses: [@Sendable (DiskCache) throws -> Void] = [
     { try $0.store([1], forKey: "k") }, { try $0.storeIfAbsent([1], forKey: "k") },
@@ -16,7 +16,7 @@ enum DiskUses {
     { try $0.flush() },
   ]
 
-  /// What each of them throws; nil for nothing.
+  /// Returns the error code that each of them throws; nil for none.
   static func codes(_ cache: DiskCache) -> [CacheError.Code?] {
     uses.map { use in
       do {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The counters that the table in a source file's documentation lists.
 enum DocumentedCounters {
-  /// The names in the first column.
+  /// Returns the names in the first column.
   ///
   /// - Parameter file: A path below `Sources`.
   static func names(in file: String) throws -> [String] {

@@ -7,14 +7,14 @@ import Testing
 @testable import LarderSystem
 
 extension FaultTrial {
-  /// Whether the failure says that a file is gone which is there: then the index is right to
-  /// believe it, and only the directory is looked at.
+  /// Whether the failure says that an existing file is gone. Then the index believes it rightly,
+  /// and only the directory is checked.
   private var isLie: Bool {
     guard case .errno(let errno) = fault else { return false }
     return errno == .noSuchFile || errno == .staleHandle
   }
 
-  /// What the key may hold afterwards.
+  /// Returns the values that the key may have afterwards.
   private func allowed(_ outcome: Outcome) -> [[UInt8]?] {
     switch operation {
     case .open, .value, .read, .file, .drain, .scan, .verify, .stamp, .close, .watch,

@@ -7,31 +7,31 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// One operation, met by one failure, and what must hold afterwards.
+/// A trial of one operation with one failure, and the checks after it.
 struct FaultTrial {
-  /// What is done while the failure waits.
+  /// The operation that meets the failure.
   enum Operation: String, CaseIterable, Sendable, Codable {
     case open, store, replace, replaceKnown, storeIfAbsent, stream, storeFile
     case value, read, file, drain, remove, removeAll, trim, scan, verify
-    /// With an eviction, by the bytes and by the disk's free space.
+    /// A store with an eviction, because of the bytes and of the disk's free space.
     case evict
-    /// In a directory that a group shares.
+    /// A store in a directory that a group shares.
     case share
-    /// After the directory was removed.
+    /// A store after the directory was removed.
     case remake
-    /// Where the parents are missing as well.
+    /// The creation of the directory and its parents.
     case make
     case stamp, close
-    /// With a scan and a thread that hears of neighbours.
+    /// A scan with a watching thread.
     case watch
-    /// Where neither files without a name nor exclusive renames are known.
+    /// `storeIfAbsent` on a file system with neither unnamed files nor exclusive renames.
     case storeIfAbsentPlainly
-    /// With a write that fails, so that the file is cut back.
+    /// A stream with a failing write, so that the file is cut back.
     case cutStream
-    /// On a network file system that knows files by their paths.
+    /// Operations on a network file system that identifies files by their paths.
     case storeRemotely, valueRemotely, fileRemotely, askRemotely
 
-    /// What fails in any case, so that what is done instead can fail.
+    /// The calls that always fail, so that their fallbacks can fail.
     var beforehand: [(call: SystemCall, errno: Errno)] {
       switch self {
       case .storeIfAbsentPlainly: [(.openat, .notSupported), (.renameat, .invalidArgument)]
@@ -40,7 +40,7 @@ struct FaultTrial {
       }
     }
 
-    /// What the directory is said to be on.
+    /// The simulated file system of the directory.
     fileprivate var fileSystem: FileSystemKind? {
       switch self {
       case .storeRemotely, .valueRemotely, .fileRemotely, .askRemotely:
@@ -58,7 +58,7 @@ struct FaultTrial {
   let call: SystemCall
   let fault: FaultInjector.Fault
   let scene: DiskScene
-  /// Whether an older value lies under the key.
+  /// Whether there is an older value under the key.
   var hasOld: Bool {
     switch operation {
     case .store, .storeIfAbsent, .storeIfAbsentPlainly, .stream, .storeFile, .cutStream, .remake,
@@ -75,7 +75,7 @@ struct FaultTrial {
     scene = try DiskScene()
   }
 
-  /// What became of the operation.
+  /// The outcome of the operation.
   struct Outcome {
     var error: CacheError?
     var stored: StoreOutcome?
@@ -85,7 +85,7 @@ struct FaultTrial {
   }
 
   private func open() throws -> DiskCache {
-    // Only these two are reached for durability's sake, which on a real disk takes its time.
+    // Only these two calls need durability, which is slow on a real disk.
     let isDurable = call == .fsync || call == .fdatasync
     return try scene.open {
       $0.durability = isDurable ? .durable : .relaxed
@@ -99,7 +99,7 @@ struct FaultTrial {
     }
   }
 
-  /// Fails the n-th call within the operation and checks everything.
+  /// Lets the n-th call of the operation fail, and checks everything.
   ///
   /// - Returns: Whether there was an n-th call.
   func fails(at n: Int, _ comment: Comment) throws -> Bool {
@@ -110,7 +110,7 @@ struct FaultTrial {
     return isStruck
   }
 
-  /// Fails the n-th call of its kind within the operation, or all from there, and sees that the
+  /// Lets the n-th call of its kind in the operation fail, or all from there, and checks that the
   /// directory can be used afterwards.
   func strike(at n: Int, onwards: Bool, _ comment: Comment) throws {
     let (_, present, _) = try run(at: n, onwards: onwards, comment)
@@ -139,7 +139,7 @@ struct FaultTrial {
     return (outcome, try cache ?? open(), isStruck)
   }
 
-  /// A cache that holds the bystander and perhaps the old value, and has checked neither.
+  /// Returns a cache with the bystander and perhaps the old value, neither of which it has checked.
   private func prepared() throws -> DiskCache {
     let cache = try open()
     try cache.store(Self.bystander, forKey: "bystander")
@@ -160,7 +160,7 @@ struct FaultTrial {
     } catch {
       Issue.record(error, comment)
     }
-    // It is closed even where that failed, and another is opened to look.
+    // The cache is closed even if `close` failed, so another one is opened for the checks.
     if operation == .close { cache = nil }
     return outcome
   }
@@ -176,7 +176,7 @@ struct FaultTrial {
       outcome.stored = try cache.store(Self.new, forKey: "k")
     case .evict:
       outcome.stored = try cache.store(Self.new, forKey: "k")
-      // The scan, and what it starts, ends while the failure waits.
+      // Waits for the scan and its consequences, so that they meet the failure too.
       _ = try cache.count()
       try cache.flush()
     case .storeIfAbsent, .storeIfAbsentPlainly:

@@ -4,14 +4,14 @@ import Foundation
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// What the file system of the temporary folder can do, so that a test that needs it says so.
+/// The features of the temporary folder's file system, for tests that need them.
 enum FileSystemFeatures {
   /// Whether files have `user.*` attributes.
   static let hasAttributes = succeeds { (file) throws(Errno) in
     try file.setAttribute(.entry, to: [49])
   }
 
-  /// Whether a stamp of 2242 comes back as it was set.
+  /// Whether the file system keeps a stamp of 2242 exactly.
   static let holdsNever = succeeds { (file) throws(Errno) in
     try file.setTimes(access: nil, modification: .never)
     guard try file.status().modification == .never else { throw .notSupported }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What a host application may do to a library, and Swift hides.
+/// The system call `fork`, which a host application may use and Swift hides.
 enum Fork {
-  /// Runs a closure in a forked child and returns the child's exit status as `waitpid` has it: 0
-  /// when the closure returned true within the limit of a wait, after which the child is killed.
+  /// Runs a closure in a forked child and returns the child's exit status from `waitpid`. It is 0
+  /// if the closure returned true within the limit of a wait. After the limit, the child is killed.
   ///
-  /// The child ends without unwinding: it must not take the parent's tests any further.
+  /// The child ends without unwinding, because it must not continue the parent's tests.
   static func status(_ body: () throws -> Bool) -> Int32 {
     let child = fork()
     if child == 0 {

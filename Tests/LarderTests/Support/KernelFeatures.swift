@@ -1,9 +1,9 @@
 @testable import Larder
 @testable import LarderSystem
 
-/// What the kernel of this machine can do, so that a test that needs it says so.
+/// The features of this machine's kernel, for tests that need them.
 enum KernelFeatures {
-  /// Whether the kernel takes a trigger on the machine's pressure.
+  /// Whether the kernel accepts a trigger on the machine's pressure.
   static var hasPressureTrigger: Bool {
     do throws(Errno) {
       let source = try PressureFile.trigger(

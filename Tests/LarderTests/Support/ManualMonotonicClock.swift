@@ -1,7 +1,7 @@
 @testable import Larder
 @testable import LarderSystem
 
-/// A clock that only goes forward, and only when a test says so.
+/// A monotonic clock that a test advances.
 final class ManualMonotonicClock: Sendable {
   private let time = Shared(MonotonicTime(nanoseconds: 0))
 

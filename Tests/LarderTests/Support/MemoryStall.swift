@@ -5,13 +5,13 @@ import Glibc
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Makes this process really wait for memory, in a small way: pages of a file that it uses are
-/// taken from it and read again, which the kernel counts as a wait for memory (a refault).
+/// Makes this process really wait for memory, on a small scale. Pages of a file that it uses are
+/// reclaimed and read again, which the kernel counts as a wait for memory (a refault).
 ///
-/// Needs no limit and no privileges, and takes 16 MiB at the most.
+/// It needs no limit and no privileges, and takes at most 16 MiB.
 final class MemoryStall {
   private static let byteCount = 16 << 20
-  /// MADV_PAGEOUT of asm-generic/mman-common.h, which Glibc's module lacks.
+  /// The value of MADV_PAGEOUT in asm-generic/mman-common.h, which Glibc's module lacks.
   private static let pageOut: Int32 = 21
 
   private let directory: TemporaryDirectory
@@ -23,19 +23,19 @@ final class MemoryStall {
     let content = [UInt8](repeating: 7, count: Self.byteCount)
     let descriptor = try Path(path).open(flags: O_RDWR | O_CREAT, permissions: 0o600)
     try descriptor.write(content.span)
-    // Dirty pages are not taken away.
+    // Synced, because the kernel does not reclaim dirty pages.
     try descriptor.synchronize()
     let mapped = unsafe mmap(
       nil, Self.byteCount, PROT_READ, MAP_SHARED, descriptor.rawValue, 0)
     guard unsafe mapped != MAP_FAILED, let mapped = unsafe mapped else { throw Errno.current }
     address = UInt(bitPattern: mapped)
-    // Without reading ahead each page is waited for.
+    // Without read-ahead, so that the process waits for each page.
     unsafe madvise(mapped, Self.byteCount, MADV_RANDOM)
   }
 
   deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), Self.byteCount) }
 
-  /// Takes the pages away and uses them again, twice, so that they count as used.
+  /// Reclaims the pages and reads them twice, so that they count as used.
   func stall() {
     guard let pages = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
     unsafe madvise(pages, Self.byteCount, Self.pageOut)
@@ -48,8 +48,8 @@ final class MemoryStall {
     precondition(sum != 0, "the pages hold sevens")
   }
 
-  /// How long tasks of the machine have waited for memory since it started; nil where the kernel
-  /// does not tell.
+  /// The time for which tasks of the machine have waited for memory since it started; nil if the
+  /// kernel does not report it.
   static var total: Duration? {
     guard let text = SystemEnvironment.text(ofFile: PressureFile.machine),
       let field = text.split(whereSeparator: \.isWhitespace).first(where: { $0.hasPrefix("total=") }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What this process has open, as `/proc/self` tells.
+/// The open descriptors and threads of this process, from `/proc/self`.
 enum OpenResources {
-  /// The descriptors whose target contains a text, such as `memory.pressure`.
+  /// Returns the descriptors whose target contains a text, such as `memory.pressure`.
   static func descriptors(of target: String) -> [String] {
     names(in: "/proc/self/fd").filter { name in
       var buffer = [CChar](repeating: 0, count: 4_096)

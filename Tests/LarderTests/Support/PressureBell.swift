@@ -4,7 +4,7 @@ import Glibc
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// A source of pressure that a test raises, beside the one in the monitor that waits for it.
+/// A source of pressure that a test triggers, shared with a monitor that waits for it.
 struct PressureBell: ~Copyable {
   private let event: EventDescriptor
 
@@ -12,7 +12,7 @@ struct PressureBell: ~Copyable {
     event = try EventDescriptor()
   }
 
-  /// The other end, for a monitor.
+  /// Returns the other end, for a monitor.
   func source() throws -> PressureSource {
     let raw = dup(event.descriptor.rawValue)
     guard raw >= 0 else { throw Errno.current }

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// The system's shell, as a person or a script beside the process would use it.
+/// The system's shell, as a user or a script outside of the process would use it.
 enum Shell {
-  /// What a script came to.
+  /// The outcome of a script.
   struct Outcome {
     let status: Int32
     let output: String
     let complaints: String
   }
 
-  /// A script that failed.
+  /// The error for a script that failed.
   struct Failure: Error, CustomStringConvertible {
     let script: String
     let outcome: Outcome
@@ -18,8 +18,8 @@ enum Shell {
     var description: String { "\(script)\nexit \(outcome.status)\n\(outcome.complaints)" }
   }
 
-  /// Runs a script with `/bin/sh -e` in a directory, in the C locale and UTC, and returns what it
-  /// printed.
+  /// Runs a script with `/bin/sh -e` in a directory, in the C locale and UTC, and returns its
+  /// output.
   @discardableResult
   static func run(
     _ script: String, in directory: String, _ variables: [String: String] = [:]
@@ -39,7 +39,8 @@ enum Shell {
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
     let own = ["LC_ALL": "C", "TZ": "UTC"].merging(variables) { $1 }
     process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
-    // A file and not a second pipe, so that neither waits for the other to be read.
+    // A file instead of a second pipe, because the script could block on one while the other is
+    // read.
     let folder = try TemporaryDirectory()
     let complaints = URL(fileURLWithPath: "\(folder.path)/complaints")
     try Data().write(to: complaints)

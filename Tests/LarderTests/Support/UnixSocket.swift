@@ -4,7 +4,7 @@ import Glibc
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Makes the file of a Unix socket, which no common command does.
+/// Creates the file of a Unix socket, which no common command does.
 enum UnixSocket {
   static func make(at path: String) throws(Errno) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -40,7 +40,7 @@ struct ByteHashTests {
       upper.insert(Int(UInt(bitPattern: hash) >> 50))
       lower.insert(hash & (1 << 14 - 1))
     }
-    // As many numbers as places leave 1/e of the places empty when they are spread at random.
+    // Random numbers, as many as there are places, leave 1/e of the places empty.
     for taken in [upper.count, lower.count] {
       #expect(taken > count * 60 / 100)
       #expect(taken < count * 66 / 100)

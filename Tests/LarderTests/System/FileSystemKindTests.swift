@@ -3,7 +3,7 @@ import Testing
 @testable import Larder
 @testable import LarderSystem
 
-/// What a directory is on, told by the system's number and the table of mounts.
+/// The file system of a directory, found by the system's number and the table of mounts.
 @Suite("The kind of file system")
 struct FileSystemKindTests {
   private static let table = """

@@ -76,7 +76,7 @@ struct `The executor` {
     isRefused.value = false
     await withCheckedContinuation { continuation in
       executor.submit(after: .milliseconds(2)) { continuation.resume() }
-      // Whoever submits may rely on it at once.
+      // The submitting thread may rely on it at once.
       #expect(executor.hasThreads)
     }
     #expect(delayed.value == 1)

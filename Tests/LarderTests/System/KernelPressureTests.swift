@@ -5,7 +5,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// The kernel's own triggers, where the machine has them.
+/// The kernel's own triggers, if the machine has them.
 @Suite(.watched, .enabled(if: KernelFeatures.hasPressureTrigger))
 struct KernelPressureTests {
   @Test(arguments: [2, 4, 6, 8, 10])
@@ -29,7 +29,7 @@ struct KernelPressureTests {
   @Test
   func `nothing stays open and no thread stays, whether a monitor is stopped or released`() async {
     await #expect(processExitsWith: .success) {
-      // What the test's own surroundings open meanwhile is a few, what 50 monitors leave is many.
+      // The test's environment opens a few meanwhile, whereas 50 leaking monitors would leave many.
       let (threads, events) = (
         OpenResources.threads.count, OpenResources.descriptors(of: "eventfd").count
       )
@@ -69,8 +69,7 @@ struct KernelPressureTests {
       stall.stall()
       waited = (MemoryStall.total ?? start) - start
     }
-    // On a file system in memory, or where the kernel does not take the pages, nothing is waited
-    // for.
+    // On a file system in memory, or if the kernel does not reclaim the pages, there is no waiting.
     guard waited >= .milliseconds(20) else { return }
     #expect(heard.wait { !steps.value.isEmpty })
     #expect(steps.value.first == .reduce(share: 0.5))

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderSystem
 
 struct LargeMemoryTests {
-  /// Sizes below, at and above the one from which memory is mapped by itself.
+  // Sizes below, at and above the one from which memory is mapped separately.
   @Test(arguments: [1, 4_096, 4 << 20 - 1, 4 << 20, 4 << 20 + 1, 5_000_001, 32 << 20])
   func `all of the memory can be written and given back`(_ byteCount: Int) {
     for _ in 0..<20 {

@@ -5,7 +5,7 @@ import Synchronization
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// A place where threads wait for each other, again and again.
+/// A barrier for threads, which can be used repeatedly.
 final class Barrier: Sendable {
   private let count: Int
   private let arrived = Atomic<Int>(0)
@@ -16,7 +16,7 @@ final class Barrier: Sendable {
     self.count = count
   }
 
-  /// Waits until all threads have come to a round; the first is 0.
+  /// Waits until all threads have reached a round; the first is 0.
   func meet(_ round: Int) {
     let goal = count * (round + 1)
     if arrived.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue == goal {
@@ -24,8 +24,8 @@ final class Barrier: Sendable {
     } else {
       waitForRound(round)
     }
-    // Who slept wakes later than the last one goes on: it waits a little, so that they begin at
-    // once, and no longer than that, since there may be fewer cores than threads.
+    // A thread that slept wakes after the last one continues. So each waits a little, to begin
+    // together, but not longer, because there may be fewer cores than threads.
     awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
     for _ in 0..<50 {
       if awake.load(ordering: .sequentiallyConsistent) >= goal { return }
@@ -33,7 +33,7 @@ final class Barrier: Sendable {
     }
   }
 
-  /// Waits until all threads have come to a round, as somebody who is none of them.
+  /// Waits, in a thread outside of the group, until all threads have reached a round.
   func waitForRound(_ round: Int) {
     while true {
       let ticket = changed.ticket()

@@ -1,16 +1,16 @@
 import Testing
 
-/// Judges many histories.
+/// The judge of many histories.
 enum HistoryJudge {
-  /// The numbers of the histories that no order explains.
+  /// Returns the numbers of the histories that no order explains.
   static func rejected<Model: SequentialModel>(
     _ histories: [[RecordedCall<Model.Call, Model.Outcome>]], by model: (_ history: Int) -> Model
   ) -> [Int] {
     histories.indices.filter { !OrderSearch.admits(histories[$0], by: model($0)) }
   }
 
-  /// Records an issue for the first history that no order explains, with all that it takes to look
-  /// into it, and for a run in which hardly any calls overlapped.
+  /// Records an issue for the first history that no order explains, with all details, and for a run
+  /// in which hardly any calls overlapped.
   static func expectLinear<Model: SequentialModel>(
     _ histories: [[RecordedCall<Model.Call, Model.Outcome>]], seed: UInt64, by model: Model
   ) {

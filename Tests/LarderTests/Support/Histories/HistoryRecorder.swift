@@ -6,18 +6,19 @@ import Synchronization
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Threads that call one subject after another, all of them at once, and write down what they saw.
+/// A recorder of concurrent calls: threads use one subject after another, all at once, and record
+/// the outcomes.
 struct HistoryRecorder<Subject: Sendable, Call: Sendable, Outcome: Sendable>: Sendable {
   typealias Recorded = RecordedCall<Call, Outcome>
 
-  /// The subject of the n-th history.
+  /// Returns the subject of the n-th history.
   let subject: @Sendable (_ history: Int) -> Subject
-  /// What one thread does to it; empty where the history has fewer threads.
+  /// Returns the calls of one thread; none if the history has fewer threads.
   let script: @Sendable (_ history: Int, _ thread: Int) -> [Call]
   /// Makes a call.
   let perform: @Sendable (Subject, Call) -> Outcome
 
-  /// The most threads that one history has.
+  /// The largest number of threads of a history.
   static var threadCount: Int { 4 }
 
   /// Records histories.
@@ -50,8 +51,7 @@ struct HistoryRecorder<Subject: Sendable, Call: Sendable, Outcome: Sendable>: Se
   ) -> [Recorded] {
     script.map { call in
       let began = time.next()
-      // Lets another thread in between now and again, also where there are fewer cores than
-      // threads.
+      // Yields sometimes, so that another thread runs, even if there are fewer cores than threads.
       if random.next() & 3 == 0 { sched_yield() }
       let outcome = perform(subject, call)
       return Recorded(
@@ -60,7 +60,7 @@ struct HistoryRecorder<Subject: Sendable, Call: Sendable, Outcome: Sendable>: Se
   }
 }
 
-/// Numbers of which each is larger than those given out before.
+/// A source of ascending numbers.
 private final class Moment: Sendable {
   private let last = Atomic<Int>(0)
 

@@ -1,8 +1,8 @@
-/// Looks for an order in which the calls of a history explain each other: the search of Wing and
-/// Gong, with the memory of dead ends of Lowe.
+/// A search for an order that explains the calls of a history: the algorithm of Wing and Gong, with
+/// Lowe's memory of dead ends.
 ///
-/// A history is linearizable if its calls can be put in a row such that the model admits every
-/// outcome and no call stands before one that had ended when it began.
+/// A history is linearizable if its calls have an order in which the model admits every outcome,
+/// and no call stands before one that had ended when it began.
 ///
 /// - Complexity: Exponential in the number of calls that overlap; made for short histories.
 struct OrderSearch<Model: SequentialModel> {
@@ -15,7 +15,7 @@ struct OrderSearch<Model: SequentialModel> {
 
   private let calls: [Call]
   private let all: UInt64
-  /// States from which the rest was found to have no order.
+  /// The states from which no order of the remaining calls was found.
   private var dead: Set<State> = []
 
   /// Whether there is an order of the calls that the model admits.
@@ -37,7 +37,7 @@ struct OrderSearch<Model: SequentialModel> {
       firstEnd = min(firstEnd, calls[index].ended)
     }
     for index in calls.indices where done & 1 << UInt64(index) == 0 {
-      // What began after another one's end comes after it.
+      // A call that began after the end of another one comes after it.
       guard calls[index].began < firstEnd else { continue }
       var next = model
       guard next.admits(calls[index].outcome, of: calls[index].call) else { continue }

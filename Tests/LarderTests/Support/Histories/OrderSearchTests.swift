@@ -4,7 +4,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// The judge judged: histories of a register, written by hand.
+/// Tests of the judge: histories of a register, written by hand.
 struct OrderSearchTests {
   struct Register: SequentialModel {
     enum Call: Sendable { case write(Int), read }
@@ -65,12 +65,12 @@ struct OrderSearchTests {
         ended: call.ended)
     }
     #expect(OrderSearch.admits(calls, by: Register()) == row.isLinear)
-    // The order in which calls were written down must not matter.
+    // The order in which calls were recorded must not matter.
     #expect(OrderSearch.admits(calls.reversed(), by: Register()) == row.isLinear)
   }
 
   @Test func `many calls at once that nothing explains are told soon`() {
-    // 10 writes at once and a read of none of them: without the memory of dead ends, 10! orders.
+    // 10 concurrent writes and a read of another value: 10! orders without the memory of dead ends.
     var calls = (1...10).map {
       RecordedCall(
         thread: $0, call: Register.Call.write($0), outcome: 0, began: $0, ended: 100 + $0)

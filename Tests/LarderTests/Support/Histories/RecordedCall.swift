@@ -1,11 +1,11 @@
-/// A call that a thread made, with the moments between which it must have taken effect.
+/// A call of a thread, and the moments between which it took effect.
 struct RecordedCall<Call: Sendable, Outcome: Sendable>: Sendable {
   let thread: Int
   let call: Call
   let outcome: Outcome
-  /// Before the call began. All moments of a history are different numbers.
+  /// The moment before the call. All moments of a history are different numbers.
   let began: Int
-  /// After it ended.
+  /// The moment after the call.
   let ended: Int
 }
 

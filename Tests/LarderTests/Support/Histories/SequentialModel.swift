@@ -1,8 +1,8 @@
-/// What histories are judged by: the subject as it would be if its calls came one after the other.
+/// A model of a subject without concurrency, by which histories are judged.
 protocol SequentialModel: Hashable, Sendable {
   associatedtype Call: Sendable
   associatedtype Outcome: Sendable
 
-  /// Makes a call, and returns whether an outcome is one that it may have.
+  /// Applies a call, and returns whether it may have the outcome.
   mutating func admits(_ outcome: Outcome, of call: Call) -> Bool
 }
