@@ -1,5 +1,5 @@
 extension Result {
-  /// The value, nil for a failure.
+  /// The value; nil for a failure.
   var success: Success? {
     if case .success(let value) = self { value } else { nil }
   }

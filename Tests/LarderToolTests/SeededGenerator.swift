@@ -1,4 +1,4 @@
-/// A random number generator whose run can be repeated. Source: SplitMix64.
+/// A random number generator with a seed. Source: SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -4,9 +4,9 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// Which values of a scene may go although nobody removes them, and for what reason.
+  /// The values of a scene that may be lost without a removal, for reasons such as limits.
   struct Allowance: Sendable {
-    /// Whether any value may go.
+    /// Whether any value may be lost.
     let everything: Bool
     private let names: Set<Character>
 
@@ -18,7 +18,7 @@
       everything = everything || scene.caches.contains { $0.options[.age] != nil }
       everything = everything || scene.caches.contains { $0.options[.free] != nil }
       everything = everything || Self.passesLimit(scene)
-      // What waits to be written goes with its process.
+      // Values that wait to be written are lost with their process.
       let isBehind = scene.caches.contains { $0.options[.behind] != nil }
       everything = everything || isBehind && verbs.contains(.kill)
       self.everything = everything
@@ -28,7 +28,7 @@
 
     func mayLose(_ name: Character) -> Bool { everything || names.contains(name) }
 
-    /// Whether all values together could pass a limit.
+    /// Returns whether all values together could exceed a limit.
     private static func passesLimit(_ scene: Scene) -> Bool {
       var largest: [String: Int] = [:]
       for name in scene.initial { largest["\(name)"] = 100 }

@@ -6,7 +6,7 @@
   @testable import LarderDisk
   @testable import LarderSystem
 
-  /// The program's arguments.
+  /// The program's commands.
   enum Commands {
     static func run(_ arguments: [String]) -> Int32 {
       Workplace.make()
@@ -55,14 +55,14 @@
       return 2
     }
 
-    /// Makes what is made once in a program, before anything is counted.
+    /// Creates all objects that exist once in a program, before anything is counted.
     private static func warmUp() {
       guard let scene = Scene("fine early=0 with=a | p0 memory shared events | c0 Sa100 Oa100 X G")
       else { return }
       for _ in 0..<2 { _ = Trial(.random(period: 4), seed: 1, scene).run() }
     }
 
-    /// Runs the trials of a file, and their scenes in some more orders.
+    /// Runs the trials of a file, and their scenes in further orders.
     private static func explore(linesOf path: String, _ explorer: inout Explorer) {
       let text = String(decoding: RawFiles.bytes(path) ?? [], as: UTF8.self)
       for line in text.split(separator: "\n") where !line.hasPrefix("#") {
@@ -76,7 +76,7 @@
       }
     }
 
-    /// Runs every schedule of a scene with few interruptions.
+    /// Runs all schedules of a scene with few interruptions.
     private static func exhaust(_ scene: Scene, bound: Int, _ explorer: Explorer) -> Int32 {
       var exhaustion = Exhaustion(scene, bound: bound)
       exhaustion.explore { explorer.isOver }

@@ -4,10 +4,10 @@
   @testable import LarderDisk
   @testable import LarderSystem
 
-  /// Runs every schedule of a scene that interrupts threads at most so many times.
+  /// A search through all schedules of a scene with at most so many interruptions of threads.
   struct Exhaustion {
     let scene: Scene
-    /// The most interruptions; a choice after a thread has to wait is none.
+    /// The largest number of interruptions. A choice after a thread has to wait does not count.
     let bound: Int
     private(set) var trialCount = 0
     private(set) var failures: [Trial] = []
@@ -18,9 +18,9 @@
       self.bound = bound
     }
 
-    /// Explores depth first, until everything is explored or the time is over.
+    /// Explores depth first, until everything is explored or the time is up.
     mutating func explore(isOver: () -> Bool) {
-      // Each prefix is a schedule of its own; what follows it goes on without interruption.
+      // Each prefix is a schedule, which continues without interruption.
       var prefixes: [(preemptions: [Strategy.Preemption], count: Int)] = [([], 0)]
       while let prefix = prefixes.popLast() {
         if isOver() { return }

@@ -5,7 +5,7 @@
   @testable import LarderDisk
   @testable import LarderSystem
 
-  /// Runs trials, and prints what fails.
+  /// An explorer that runs trials and prints failures.
   struct Explorer {
     var seed: UInt64 = 1
     var deadline: Int64 = .max
@@ -14,20 +14,20 @@
     var leakCount = 0
     private(set) var pointCount = 0
     private var kinds: [String: Int] = [:]
-    /// Whether each schedule is run a second time, which must pass the same points.
+    /// Whether each schedule is run twice. The second run must pass the same points.
     var isTwice = false
-    /// Scenes with one of these in their text are passed over.
+    /// Texts of scenes to skip.
     var unwanted: [String] = []
-    /// Whether every change of a file has a time of its own.
+    /// Whether every change of a file gets a different time.
     var isFine = false
-    /// Whether the first failure ends it.
+    /// Whether the exploration ends at the first failure.
     var stopsAtFirst = false
-    /// A file that, when it has something in it, ends it.
+    /// A file that ends the exploration when it is not empty.
     var stopFile: String?
-    /// Whether a failure is made small before it is printed.
+    /// Whether failures are made smaller before they are printed.
     var shrinks = true
 
-    /// What is left of threads is given back by ending the program.
+    /// Whether too many threads have leaked, so that the program has to end.
     var isFull: Bool { leakCount > 150 }
 
     static var milliseconds: Int64 {
@@ -47,7 +47,7 @@
       deadline = Self.milliseconds + Int64(seconds) * 1_000
     }
 
-    /// Runs one trial; prints its line and what was wrong.
+    /// Runs a trial. If it fails, prints its line and the problems.
     @discardableResult
     mutating func run(_ trial: Trial) -> Trial.Verdict {
       Progress.note(trial.text)
@@ -65,12 +65,12 @@
       guard let kind = verdict.kind else { return verdict }
       failureCount += 1
       kinds[kind, default: 0] += 1
-      // The tenth of a kind tells nothing new.
+      // Only the first three of a kind, because later ones tell nothing new.
       if kinds[kind, default: 0] <= 3 { tell(trial, verdict, kind) }
       return verdict
     }
 
-    /// Prints a failure, made as small as it gets in some seconds.
+    /// Prints a failure, made as small as possible within some seconds.
     private mutating func tell(_ trial: Trial, _ verdict: Trial.Verdict, _ kind: String) {
       var (smallest, last) = (trial, verdict)
       if shrinks {
@@ -84,7 +84,7 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes of the grammar until the time is over.
+    /// Explores scenes of the grammar until the time is up.
     mutating func explore() {
       var generator = SeededGenerator(seed)
       while !isOver {
@@ -100,7 +100,7 @@
       }
     }
 
-    /// Explores one scene until the time is over or it has failed.
+    /// Explores a scene until the time is up or it has failed.
     mutating func explore(_ scene: Scene, atMost count: Int) -> Bool {
       var generator = SeededGenerator(seed)
       for _ in 0..<count where !isOver {
@@ -117,14 +117,14 @@
     }
   }
 
-  /// Output, and where the program is, for whoever started it.
+  /// The output, and the progress for the process that started the program.
   enum Progress {
     static func tell(_ text: String) {
       print(text)
       unsafe fflush(nil)
     }
 
-    /// Writes what is about to be run where it is found after a crash.
+    /// Writes the next trial to a file, where it is found after a crash.
     static func note(_ text: String) {
       guard note >= 0 else { return }
       let bytes = Array((text + "\n").utf8)

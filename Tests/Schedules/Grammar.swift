@@ -4,7 +4,7 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// Makes scenes by seed.
+  /// A generator of scenes from a seed.
   struct Grammar {
     private var generator: SeededGenerator
     private var scene = Scene()
@@ -37,7 +37,7 @@
       for _ in 0..<count {
         var next = first
         if generator.once(in: 3) {
-          // A second object of the same process, on the same engine.
+          // A second object in the same process, on the same engine.
           if generator.once(in: 4) { next.options[.ext] = 1 }
           next.isDisk = generator.once(in: 2)
         } else {

@@ -6,11 +6,11 @@
   @testable import LarderDisk
   @testable import LarderSystem
 
-  /// One call and what came of it.
+  /// A call and its outcome.
   struct Call: Sendable {
-    /// What a call came to.
+    /// The outcome of a call.
     enum Result: Sendable, Hashable {
-      /// It has not returned.
+      /// The call has not returned.
       case none
       case stored
       case pending
@@ -25,7 +25,7 @@
 
     let operation: Scene.Operation
     let thread: String
-    /// The process that called; -1 from outside.
+    /// The calling process; -1 for a call from outside.
     let process: Int
     let cache: Int?
     /// The number of the value that is stored or loaded.
@@ -42,7 +42,7 @@
     }
   }
 
-  /// What happened in a schedule, in one order.
+  /// The events of a schedule, in one order.
   final class History: Sendable {
     private struct State {
       var calls: [Call] = []
@@ -55,10 +55,10 @@
     var calls: [Call] { state.withLock { $0.calls } }
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Says that something is wrong.
+    /// Records a problem.
     func report(_ problem: String) { state.withLock { $0.problems.append(problem) } }
 
-    /// Notes that a call begins; returns its number.
+    /// Records that a call begins, and returns its number.
     func begin(
       _ operation: Scene.Operation, thread: String, process: Int, cache: Int?, value: Int = 0
     ) -> Int {
@@ -74,7 +74,7 @@
       }
     }
 
-    /// Notes that a call has returned.
+    /// Records that a call has returned.
     func end(_ number: Int, _ result: Call.Result) {
       state.withLock { state in
         state.clock += 1
@@ -84,7 +84,7 @@
       Scheduler.note("returns \(result)")
     }
 
-    /// Adds what a look showed that was made at the end of a call.
+    /// Records the result of a look at the end of a call.
     func look(
       since number: Int, _ operation: Scene.Operation, _ result: Call.Result
     ) {
@@ -100,7 +100,7 @@
       }
     }
 
-    /// The place in the order of the first call that began at a time or later.
+    /// Returns the position of the first call that began at a time or later.
     func firstStart(since time: Int64) -> Int {
       state.withLock { state in
         state.calls.first { $0.startTime >= time }?.start ?? state.clock + 1
@@ -108,7 +108,7 @@
     }
   }
 
-  /// What a strategy that interrupts at given choices had to choose from.
+  /// The choices that a strategy with given interruptions had.
   enum ChoiceLog {
     struct Choice: Sendable {
       let runnable: UInt64

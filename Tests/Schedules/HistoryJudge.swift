@@ -5,18 +5,18 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// Compares what calls returned with what DESIGN.md promises.
+  /// A judge that compares the results of calls with the promises of the documentation.
   struct HistoryJudge {
     let scene: Scene
     let history: History
     let killed: Set<Int>
 
-    /// The nanoseconds that a value in memory may trail what a neighbour did, with events.
+    /// The nanoseconds by which a value in memory may lag behind a neighbour's change, with events.
     private static let lag: Int64 = 50_000_000
 
     func problems() -> [String] {
       var problems: [String] = []
-      // Until a process looks, it goes on in the directory that was moved away.
+      // A process continues in the directory that was moved away until it checks the path.
       if scene.replacesDirectory { return restProblems() + unexpectedFailures() }
       let extensions = Set(scene.caches.map { $0.options[.ext] })
       for name in scene.names {
@@ -25,7 +25,7 @@
       return problems + unexpectedFailures()
     }
 
-    /// What caches find at rest and is not in the directory at the path.
+    /// Returns the values that caches find at rest and that are not in the directory at the path.
     private func restProblems() -> [String] {
       var others = scene
       for index in others.threads.indices {
@@ -35,7 +35,7 @@
       return scene.names.flatMap { name -> [String] in
         let calls = history.calls.filter { $0.operation.name == name }
         let last = Set(calls.filter { $0.thread == "afterwards" }.map(\.result))
-        // A limit may take it between the two looks.
+        // A limit may remove it between the two looks.
         if last == [.missed], allowance.mayLose(name) { return [] }
         return calls.filter { call in
           guard call.thread == "at rest", case .found = call.result
@@ -52,8 +52,8 @@
       var problems: [String] = []
       if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
         let own = calls.filter { call in
-          // Files that a removal of everything hides go in the background, or never when its process
-          // is killed.
+          // Files that a removal of everything hides are removed in the background, or never if its
+          // process is killed.
           if !calls.contains(where: \.isClearing) {
             return call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
           }
@@ -78,8 +78,8 @@
       return problems
     }
 
-    /// Whether a call found nothing because its process was removing everything: for that process all
-    /// is gone at once, and for others when the files are.
+    /// Returns whether a call found nothing because its process was removing everything. For that
+    /// process all values are gone at once, for other processes when the files are.
     private func isHidden(_ call: Call, _ calls: [Call]) -> Bool {
       guard call.result == .missed else { return false }
       return calls.contains { other in
@@ -91,7 +91,7 @@
 
     private var processes: Set<Int> { Set(scene.caches.map(\.process)) }
 
-    /// Whether a process was killed while values waited to be written.
+    /// Returns whether a process was killed while values waited to be written.
     private func isLossy(_ process: Int?) -> Bool {
       guard let process else { return false }
       return killed.contains(process) && isBehind(process)
@@ -120,7 +120,7 @@
       return call.operation.name == name || call.operation.verb.clearsAll
     }
 
-    /// How far a read may trail; nil for any time.
+    /// Returns the time by which a read may lag; nil for any time.
     private func lag(of call: Call) -> Int64? {
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
       if cache.isDisk { return 0 }
@@ -128,11 +128,11 @@
       case .read, .load, .failingLoad: break
       default: return 0
       }
-      // One that has the directory for itself does not look what others do all the same.
+      // An exclusive cache does not look for changes from outside.
       if cache.mode == .exclusive {
         return scene.threads.contains { $0.cache == nil } ? nil : 0
       }
-      // A process that stands still hears of nothing.
+      // A stopped process hears of nothing.
       let isStopped = scene.threads.contains { thread in
         thread.operations.contains { $0.verb == .stop && $0.number == call.process }
       }
@@ -146,9 +146,9 @@
   }
 
   extension HistoryJudge {
-    /// The steps of a call on a name.
+    /// Returns the steps of a call on a name.
     ///
-    /// - Parameter lag: How far a read may trail, in nanoseconds; nil for reads that tell nothing.
+    /// - Parameter lag: The nanoseconds by which a read may lag; nil for reads that prove nothing.
     private func allSteps(
       of call: Call, _ name: Character, sees lag: Int64?, isAlone: Bool
     ) -> [Linearization.Step] {
@@ -167,7 +167,7 @@
       case .store, .stream, .shortStore:
         return storeSteps(call, name, isAlone: isAlone, step)
       case .absent:
-        // What waits to be written is a value that others do not see.
+        // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
         return isOwn ? [] : absentSteps(call, step)
       case .load, .failingLoad:
@@ -193,9 +193,9 @@
       let write = Linearization.Effect.write(call.value)
       switch call.result {
       case .stored: return [step(write, false, nil)]
-      // Others see it when it is written, or never if a newer one is.
+      // Other processes see it when it is written, or never if a newer one is written instead.
       case .pending: return isAlone ? [step(write, false, nil)] : [step(write, true, .max)]
-      // Where a limit has taken the older value, there is nothing that others could hear of.
+      // If a limit has removed the older value, there is no event for other processes.
       case .rejected: return [step(.delete, !isAlone && mayLose(name), nil)]
       case .failed("readOnly", _), .failed("closed", _): return []
       case .failed(_, let remains):
@@ -214,8 +214,8 @@
       }
     }
 
-    /// A load's own value is stored unless the key was changed meanwhile; the caller gets it in any
-    /// case, as do those who wait for the same load.
+    /// Returns the steps of a load. Its value is stored unless the key was changed meanwhile. The
+    /// caller, and all callers that wait for the same load, get it in any case.
     private func loadSteps(
       _ call: Call, _ step: MakeStep, sees lag: Int64?, isLate: Bool, _ name: Character
     ) -> [Linearization.Step] {
@@ -246,7 +246,7 @@
       }
     }
 
-    /// Whether nothing kept the value of a load from being stored.
+    /// Returns whether nothing prevented the value of a load from being stored.
     private func mustStay(_ call: Call, _ name: Character) -> Bool {
       guard call.result == .found(call.value), scene.failures.isEmpty,
         let cache = call.cache.map({ scene.caches[$0] })
@@ -270,7 +270,7 @@
       switch (call.operation.verb, call.result) {
       case (.remove, .removed(let wasThere)):
         if isAlone && processes.count == 1 { return [step(.remove(wasThere), false, nil)] }
-        // What had gone already leaves nothing to tell of.
+        // If it was gone already, there is no event.
         return [step(.delete, !wasThere && mayLose(name), nil)]
       case (.remove, .failed("readOnly", _)), (.remove, .failed("closed", _)): return []
       case (.remove, _): return [step(.delete, true, nil)]
@@ -279,7 +279,7 @@
         if isAlone && processes.count == 1 {
           return [step(.delete, !scene.failures.isEmpty, nil)]
         }
-        // What others use or store meanwhile may stay.
+        // Values that are used or stored meanwhile may stay.
         return [step(.delete, true, isWaited ? nil : .max)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
       case (.unlink, _), (.touch, _):
@@ -289,7 +289,7 @@
       }
     }
 
-    /// Failures that nothing in the scene explains.
+    /// Returns the failures that nothing in the scene explains.
     private func unexpectedFailures() -> [String] {
       let mayFail = !scene.failures.isEmpty
       let closes = scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }
@@ -305,7 +305,7 @@
 
   extension Call {
     var isOutside: Bool { process == -1 && cache == nil && thread != "before" }
-    /// Whether it is a look at a file and no call.
+    /// Whether it is a look at a file instead of a call.
     var isLook: Bool { thread.hasSuffix("file") }
 
     var isWrite: Bool { operation.verb.bringsValue || mayChange && operation.verb != .load }

@@ -1,18 +1,18 @@
 #if LARDER_SCHEDULES
-  /// Searches for an order of the calls on one name in which each of them makes sense.
+  /// A search for an order of the calls on one name that explains all their results.
   struct Linearization {
-    /// What a call does or sees.
+    /// The effect or the observation of a call.
     enum Effect: Sendable, Equatable {
       case write(Int)
       case read(Int)
       case delete
-      /// Removes, and says whether there was something.
+      /// A removal, and whether there was a value.
       case remove(Bool)
-      /// Stores where there is nothing.
+      /// A store that requires that there is no value.
       case writeAbsent(Int)
-      /// Finds that there is something.
+      /// The observation of a value.
       case sawSome
-      /// Finds that there is nothing.
+      /// The observation that there is no value.
       case sawNone
     }
 
@@ -20,12 +20,12 @@
       let start: Int
       let end: Int
       let effect: Effect
-      /// Whether it may never have taken place.
+      /// Whether the step may be left out.
       var isOptional = false
       let text: String
     }
 
-    /// Whether a value may go for a reason of its own.
+    /// Whether a value may be lost without a step.
     let mayLose: Bool
     private var steps: [Step]
     private var seen: Set<Visit> = []
@@ -40,7 +40,7 @@
       self.mayLose = mayLose
     }
 
-    /// Whether there is such an order.
+    /// Returns whether there is such an order.
     mutating func exists() -> Bool { search(done: 0, value: 0) }
 
     private mutating func search(done: UInt128, value: Int) -> Bool {

@@ -8,7 +8,7 @@
   @testable import LarderSystem
 
   extension SceneRun {
-    /// Carries out one operation and notes what came of it.
+    /// Runs an operation and records its outcome.
     func perform(_ operation: Scene.Operation, thread: Int, value: Int) {
       guard let cache = scene.threads[thread].cache else {
         return performOutside(operation, thread: thread)
@@ -103,7 +103,7 @@
       return .missed
     }
 
-    /// Asks for a value with a load, in a task that this thread waits for.
+    /// Reads a value with a load, in a task that this thread waits for.
     private func load(
       _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ value: Int
     ) throws -> Call.Result {
@@ -161,7 +161,7 @@
       open(cache)
     }
 
-    /// After a flush: what was accepted before it is on the disk.
+    /// Checks after a flush that values accepted before it are on the disk.
     private func lookAtFiles(since flush: Int, _ cache: Int) {
       for name in scene.names {
         let path = "\(path)/\(SceneValue.fileName(name, ext: scene.caches[cache].options[.ext]))"
@@ -203,13 +203,13 @@
     }
   }
 
-  /// What a load throws that is to fail.
+  /// The error of a load that is meant to fail.
   private struct LoadFailure: Error, CustomStringConvertible {
     var description: String { "LoadFailure" }
   }
 
   extension Scene.Verb {
-    /// Whether it brings a value of its own.
+    /// Whether the operation has a value of its own.
     var bringsValue: Bool {
       switch self {
       case .store, .absent, .stream, .shortStore, .load: true
@@ -219,18 +219,18 @@
   }
 
   extension Scene {
-    /// Whether somebody puts another directory in the place of the cache's.
+    /// Whether an operation replaces the cache's directory.
     var replacesDirectory: Bool {
       threads.contains { $0.operations.contains { $0.verb == .replace } }
     }
 
-    /// The names that occur.
+    /// The names that occur in the scene.
     var names: [Character] {
       Set(threads.flatMap(\.operations).compactMap(\.name)).union(initial).sorted()
     }
   }
 
-  /// What one thread waits for and a task brings.
+  /// A value that one thread waits for and a task provides.
   final class Promise<Value: Sendable>: Sendable {
     private let result = Synchronization.Mutex<Result<Value, any Error>?>(nil)
 

@@ -7,7 +7,7 @@
   @testable import LarderSystem
 
   extension SceneRun {
-    /// Lets everything come to rest, and looks whether it is in order.
+    /// Waits until everything is at rest, and checks the state.
     func rest() {
       Scheduler.sleep(milliseconds: 300)
       for cache in scene.caches.indices { flush(cache) }
@@ -48,7 +48,7 @@
       }
     }
 
-    /// Each cache tells what it finds, twice: from memory if it is there, and from its file.
+    /// Lets each cache read every name twice: from memory if it is there, and from its file.
     private func readAll() {
       for (cache, spec) in scene.caches.enumerated() {
         inProcess(of: cache) {
@@ -76,7 +76,7 @@
       }
     }
 
-    /// What the engine of a cache says against what the directory says.
+    /// Compares the state of a cache's engine with the directory.
     private func judge(_ cache: Int) {
       let spec = scene.caches[cache]
       guard let slot = slot(cache), !spec.mode.isReadOnly else { return }
@@ -96,7 +96,7 @@
             "cache \(cache) counts \(count) entries of \(size) bytes; there are \(files.count) of \(total)"
           )
         }
-        // What was stored last is spared, also what a neighbour with a larger limit has stored.
+        // The last stored value is spared, also one of a neighbour with a larger limit.
         if let limit = spec.options[.size], total > limit, files.count > 1 {
           history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
         }
@@ -107,7 +107,7 @@
       }
     }
 
-    /// The names and lengths of the entries' files.
+    /// Returns the names and lengths of the entries' files.
     private func entryFiles() -> [String: Int] {
       var files: [String: Int] = [:]
       for name in RawFiles.names(in: path) where !name.hasPrefix(".larder-") {
@@ -122,7 +122,7 @@
         history.report("CACHEDIR.TAG is locked \(when)")
       }
       let left = RawFiles.names(in: path).filter { $0.hasPrefix(".larder-") }
-      // One that cannot be unlinked stays for the next scan.
+      // A temporary file that cannot be unlinked stays for the next scan.
       if killed.isEmpty && !isDisturbed && !left.isEmpty {
         history.report("\(when) there are \(left)")
       }
@@ -131,7 +131,7 @@
       }
     }
 
-    /// What a process finds that opens the directory when all others have gone.
+    /// Reads all names in a process that opens the directory after all other processes have ended.
     private func readAfterwards() {
       let process = Scheduler.makeProcess()
       Scheduler.enter(process: process)
@@ -163,7 +163,7 @@
   }
 
   extension SceneRun {
-    /// What the engine keeps for itself, which nothing public tells.
+    /// Checks internal state of the engine that has no public function.
     private func judgeState(_ disk: DiskCache, _ cache: Int) {
       let engine = disk.engine
       let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in

@@ -6,15 +6,15 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// What happens in a schedule: caches, who has them, and what each thread does.
+  /// The content of a schedule: caches, their processes, and the operations of each thread.
   ///
-  /// As text, one line: settings, caches, threads and failures, between bars.
+  /// Its text is one line: settings, caches, threads and failures, separated by bars.
   struct Scene: Sendable, Equatable {
     /// Whether files are stamped by a clock that ticks every 4 ms.
     var isCoarse = true
-    /// Once in how many points a deadline comes early; 0 for never.
+    /// The mean number of points between deadlines that come early; 0 for never.
     var early = 0
-    /// The names that an earlier process has left values under.
+    /// The names under which an earlier process has left values.
     var initial: [Character] = []
     var caches: [CacheSpec] = []
     var threads: [ThreadSpec] = []
@@ -30,19 +30,19 @@
       var options: [Option: Int] = [:]
     }
 
-    /// Settings with a number.
+    /// The settings that have a number.
     enum Option: String, Sendable, CaseIterable {
       case size, count, behind, granularity, durable, target, admit, ext, free, room, age, memory
     }
 
-    /// What one thread does, with one cache or from outside.
+    /// The operations of a thread, with one cache or from outside.
     struct ThreadSpec: Sendable, Equatable {
-      /// Nil for what happens outside of all processes.
+      /// The cache; nil for a thread outside of all processes.
       var cache: Int?
       var operations: [Operation] = []
     }
 
-    /// One thing that a thread does: a letter, a name for some, a number for some.
+    /// An operation of a thread: a letter, and for some verbs a name and a number.
     struct Operation: Sendable, Equatable {
       var verb: Verb
       var name: Character?
@@ -165,7 +165,7 @@
   }
 
   extension [Substring] {
-    /// What stands behind `name=`.
+    /// Returns the text after `name=`.
     fileprivate func value(of name: String) -> Substring? {
       first { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1) }
     }

@@ -7,7 +7,7 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// One schedule of a scene: the caches, the threads, and what they saw.
+  /// A run of a schedule: the caches, the threads, and their observations.
   final class SceneRun: Sendable {
     /// An open cache object.
     enum Slot: Sendable {
@@ -26,7 +26,7 @@
       var slots: [Slot?] = []
       var processes: [Int] = []
       var clocks: [WallClock] = []
-      /// Of each thread: whether it has come to its end, or never will.
+      /// Whether each thread has ended, or never will.
       var isOver: [Bool] = []
       var killed: Set<Int> = []
       var replacementCount = 0
@@ -54,7 +54,7 @@
     var killed: Set<Int> { state.withLock { $0.killed } }
     func slot(_ cache: Int) -> Slot? { state.withLock { $0.slots[cache] } }
 
-    /// What the first thread does.
+    /// Runs the first thread, which directs the schedule.
     func direct() {
       Scheduler.setQuiet(true)
       mkdir(path, 0o700)
@@ -79,7 +79,7 @@
       rest()
     }
 
-    /// Has an earlier process leave values.
+    /// Stores the initial values in an earlier process.
     private func prepare() {
       guard !scene.initial.isEmpty || scene.caches.contains(where: { $0.mode.isReadOnly }) else {
         return
@@ -107,13 +107,13 @@
       do {
         try body()
       } catch {
-        // Where calls fail, anything may.
+        // If calls are made to fail, any error is allowed.
         if !scene.failures.isEmpty { return }
         history.report("\(what) failed: \(error)")
       }
     }
 
-    /// Runs something in the process of a cache.
+    /// Runs a body in the process of a cache.
     func inProcess<Result>(of cache: Int, _ body: () -> Result) -> Result {
       Scheduler.enter(process: processNumber(scene.caches[cache].process))
       defer { Scheduler.enter(process: 0) }
@@ -138,7 +138,7 @@
     }
 
     func setSlot(_ slot: Slot?, _ cache: Int) {
-      // The old one is released outside of the lock.
+      // The old cache is released outside of the lock.
       let old = state.withLock { state in
         defer { state.slots[cache] = slot }
         return state.slots[cache]
@@ -171,7 +171,7 @@
       }
     }
 
-    /// Ends a process, as SIGKILL does.
+    /// Ends a process as SIGKILL does.
     func kill(_ process: Int) {
       let caches = scene.caches.indices.filter { scene.caches[$0].process == process }
       Scheduler.kill(process: processNumber(process))
@@ -184,7 +184,7 @@
         defer { for cache in caches { state.slots[cache] = nil } }
         return caches.compactMap { state.slots[$0] }
       }
-      // What a killed process held is not released by its neighbours.
+      // Retained, because objects of a killed process must not be released in its neighbours.
       for slot in slots {
         switch slot {
         case .memory(let cache): _ = unsafe Unmanaged.passRetained(cache)
@@ -196,7 +196,7 @@
       }
     }
 
-    /// A path beside the directory, where a replaced one goes.
+    /// Returns a path beside the directory, for a replaced one.
     func nextAside() -> String {
       state.withLock { state in
         state.replacementCount += 1
@@ -204,7 +204,7 @@
       }
     }
 
-    /// Removes what the schedule has left in the file system.
+    /// Removes the files of the schedule.
     func clean() {
       let count = state.withLock { $0.replacementCount }
       for directory in [path] + (1..<count + 1).map({ "\(path)-old\($0)" }) {

@@ -7,11 +7,11 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// Keys and values of scenes: a value says which store it came from.
+  /// The keys and values of scenes. Each value tells its store.
   enum SceneValue {
     static func key(_ name: Character) -> String { "key \(name)" }
 
-    /// The bytes of a value: eight digits, and the same byte again and again.
+    /// Returns the bytes of a value: eight digits, then a repeated byte.
     static func bytes(_ value: Int, count: Int) -> [UInt8] {
       var text = String(value)
       while text.utf8.count < 8 { text = "0" + text }
@@ -22,7 +22,7 @@
 
     private static func filler(_ value: Int) -> UInt8 { UInt8(truncatingIfNeeded: value &* 31) }
 
-    /// Which store some bytes came from; nil for what no store has made.
+    /// Returns the number of the store that some bytes came from; nil if no store made them.
     static func value(of bytes: [UInt8]) -> Int? {
       guard bytes.count >= 8, let value = Int(String(decoding: bytes[..<8], as: UTF8.self))
       else { return nil }
@@ -37,7 +37,7 @@
     }
   }
 
-  /// Looks at the file system past the library, without a point.
+  /// Direct access to the file system, without the library and without a scheduling point.
   enum RawFiles {
     static func names(in directory: String) -> [String] {
       guard let stream = unsafe opendir(directory) else { return [] }
@@ -66,7 +66,7 @@
       return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Whether nobody has a file locked.
+    /// Whether no process has a file locked.
     static func isUnlocked(_ path: String) -> Bool {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return true }
@@ -79,8 +79,8 @@
       rmdir(path)
     }
 
-    /// Sets a file's stamps as `touch` does, which opens it for writing: for the kernel tells of a
-    /// time of modification that is set alone as of a write. Nil leaves one as it is.
+    /// Sets a file's stamps as `touch` does; nil leaves a stamp unchanged. The file is opened for
+    /// writing, because the kernel then reports a change of the modification time alone as a write.
     static func setTimes(_ path: String, access: Timestamp?, modification: Timestamp?) {
       let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { return }

@@ -4,7 +4,7 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// Makes a scene that fails as small as it gets, and then its schedule as calm.
+  /// A shrinker that makes a failing scene as small as possible, and its schedule as calm.
   struct Shrinker {
     private let kind: String
     private var best: Trial
@@ -36,7 +36,7 @@
 
     private var isOver: Bool { Explorer.milliseconds >= deadline || leakCount > 60 }
 
-    /// Looks for a schedule of a scene that fails in the same way.
+    /// Searches for a schedule of a scene that fails in the same way.
     private mutating func search(_ scene: Scene) -> Trial? {
       var generator = SeededGenerator(best.seed)
       for attempt in 0..<50 where !isOver {
@@ -50,7 +50,8 @@
       return nil
     }
 
-    /// The number of interruptions of a trial that fails in the same way.
+    /// Returns the number of interruptions of a trial that fails in the same way; nil if it does
+    /// not.
     private mutating func fails(_ trial: Trial) -> Int? {
       Progress.note(trial.text)
       let verdict = trial.run()
@@ -59,7 +60,7 @@
       return verdict.kind == kind ? verdict.outcome.preemptionCount : nil
     }
 
-    /// Looks for a schedule with fewer interruptions.
+    /// Searches for a schedule with fewer interruptions.
     private mutating func calm() {
       guard var least = fails(best) else { return }
       var generator = SeededGenerator(best.seed &+ 1)
@@ -75,7 +76,7 @@
       }
     }
 
-    /// Scenes with one thing less.
+    /// Returns scenes with one part less.
     private func candidates(_ scene: Scene) -> [Scene] {
       var all: [Scene] = []
       func add(_ change: (inout Scene) -> Void) {

@@ -6,11 +6,11 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// A generator whose numbers are the same for one seed on every machine.
+  /// A random number generator whose numbers are the same for a seed on every machine.
   struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    // Mixed, for the numbers of a seed must not be those of another one step later.
+    // Mixed, because the numbers of a seed must not be those of another seed, shifted by one.
     init(_ seed: UInt64) { state = Self.mixed(seed &+ 0x9E37_79B9_7F4A_7C15) }
 
     mutating func next() -> UInt64 {
@@ -25,27 +25,27 @@
       return word ^ (word >> 31)
     }
 
-    /// A number below a bound.
+    /// Returns a number below a bound.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element {
       elements[below(elements.count)]
     }
 
-    /// True once in so many times.
+    /// Returns true once in so many times.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
   }
 
-  /// How threads are chosen, as a replay line says it.
+  /// The strategy that chooses threads, as a replay line names it.
   enum Strategy: Sendable, Equatable {
-    /// At each point another thread with the probability 1 / `period`.
+    /// At each point, another thread runs with the probability 1 / `period`.
     case random(period: Int)
-    /// Priorities, lowered at `depth` - 1 points among the first `length`.
+    /// Threads have priorities, which are lowered at `depth` - 1 points among the first `length`.
     case priorities(depth: Int, length: Int)
-    /// No thread is interrupted but at some points, where another goes on.
+    /// Threads are interrupted at the given choices only.
     case preemptions([Preemption])
 
-    /// Which thread goes on at a choice among several.
+    /// The thread that continues at a choice among several.
     struct Preemption: Sendable, Equatable {
       let choice: Int
       let thread: Int
@@ -106,8 +106,8 @@
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
   }
 
-  /// Burckhardt's probabilistic concurrency testing: finds a defect of depth d with a probability of
-  /// at least 1 / (n · k^(d−1)).
+  /// Burckhardt's probabilistic concurrency testing, which finds a defect of depth d with a
+  /// probability of at least 1 / (n · k^(d−1)).
   private struct PriorityWalk: SchedulingStrategy {
     private var generator: SeededGenerator
     private var changes: Set<Int> = []
@@ -129,7 +129,7 @@
       choices += 1
       if let current {
         sameCount += 1
-        // A thread that waits for others by looking again and again would have the others wait.
+        // Its priority is lowered also if it polls, because other threads could not continue.
         if changes.contains(choices) || sameCount > 400 {
           lowest -= 1
           priorities[current] = lowest
@@ -149,7 +149,7 @@
     mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
   }
 
-  /// Goes on with the thread that runs, but for given choices.
+  /// A strategy that continues with the running thread, except at given choices.
   private struct BoundedWalk: SchedulingStrategy {
     private let preemptions: [Strategy.Preemption]
     private var choices = 0

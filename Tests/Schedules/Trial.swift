@@ -8,13 +8,13 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  /// One schedule of one scene, exactly as a line says it.
+  /// A schedule of a scene, exactly as a line describes it.
   struct Trial: Sendable {
     var strategy: Strategy
     var seed: UInt64
     var scene: Scene
 
-    /// The line that replays it.
+    /// The line that replays the trial.
     var text: String { "\(strategy.text) \(seed) | \(scene.text)" }
 
     init(_ strategy: Strategy, seed: UInt64, _ scene: Scene) {
@@ -32,14 +32,14 @@
       self.init(strategy, seed: seed, scene)
     }
 
-    /// What a trial came to.
+    /// The result of a trial.
     struct Verdict: Sendable {
       var outcome: Scheduler.Outcome
       var problems: [String]
       var calls: [Call]
       var trace: [String] = []
 
-      /// What two failures must share to count as the same: the first words.
+      /// The kind of failure: the first words of the first problem.
       var kind: String? { problems.first.map { Self.kind(of: $0) } }
 
       private static func kind(of problem: String) -> String {
@@ -47,10 +47,11 @@
       }
     }
 
-    /// More than any scene takes that comes to an end.
+    /// The number of points after which a trial counts as endless. No scene that ends takes as
+    /// many.
     static let pointLimit = 60_000
 
-    /// Runs it.
+    /// Runs the trial.
     func run(isTraced: Bool = false) -> Verdict {
       ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
       let run = SceneRun(scene, path: Workplace.path)
@@ -76,11 +77,11 @@
 
   extension Scheduler.Outcome {
     var list: String { stuck.map { "    \($0)" }.joined(separator: "\n") }
-    /// Whether threads are left that take room.
+    /// Whether threads are left, which take memory.
     var isLeaky: Bool { isEndless || !stuck.isEmpty }
   }
 
-  /// Where scenes take place.
+  /// The directory in which scenes run.
   enum Workplace {
     static let base: String = {
       var status = stat()
@@ -99,14 +100,14 @@
     }
   }
 
-  /// Has the tasks of a schedule run on its threads.
+  /// The executor that runs the tasks of a schedule on its threads.
   enum TaskThreads {
     private typealias Original = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
     private static let executor = JobThreads()
 
-    /// Takes the place of Swift's own pool.
+    /// Replaces Swift's own pool.
     static func install() {
       guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
         fatalError("this Swift lets nobody take the place of its pool")

@@ -1,7 +1,7 @@
 #if LARDER_SCHEDULES
   import Glibc
 
-  // Dictionaries are ordered by hashes, which are to be the same each time.
+  // Set, because the order of dictionaries depends on hashes, which must be the same in every run.
   if unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
     setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
     unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)

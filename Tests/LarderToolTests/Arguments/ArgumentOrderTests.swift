@@ -2,9 +2,9 @@ import Testing
 
 @testable import LarderTool
 
-/// Laws that hold for every verb, checked against its table rather than by example.
+/// Laws for every verb, checked against its table.
 struct ArgumentOrderTests {
-  /// A value that an option accepts.
+  /// Returns a value that an option accepts.
   static func sample(of option: Option) -> String? {
     switch option.kind {
     case .flag: nil
@@ -17,7 +17,7 @@ struct ArgumentOrderTests {
     }
   }
 
-  /// A command line that is accepted: the operands, and the options that the rules demand.
+  /// Returns an accepted command line: the operands, and the options that the rules demand.
   static func line(of verb: Verb) -> (operands: [String], options: [Option]) {
     let demanded: [String: [Option]] = ["trim": [.trimToCount], "clear": [.force]]
     let operands = verb.operands.map { $0.role == .action ? "pack" : $0.placeholder }

@@ -3,7 +3,7 @@ import Testing
 @testable import LarderTool
 
 struct ArgumentReaderTests {
-  /// The steps through a command line, each as a short text.
+  /// Returns the tokens of a command line, each as a short text.
   static func steps(_ line: [String]) -> [String] {
     let bytes = line.map { Array($0.utf8) }
     return ArgumentReader(bytes, vocabulary: Verb.vocabulary).map { token in
@@ -49,7 +49,7 @@ struct ArgumentReaderTests {
     (["--JSON"], ["?--JSON"]),
   ])
   func `a command line falls into operands and options`(line: [String], steps: [String]) {
-    // After `--` an operand may look like an option: both are shown by the same text here.
+    // After `--` an operand may look like an option. This text does not distinguish them.
     #expect(Self.steps(line) == steps)
   }
 

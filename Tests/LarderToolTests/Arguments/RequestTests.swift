@@ -7,7 +7,7 @@ struct RequestTests {
     try Request(line.map { Array($0.utf8) })
   }
 
-  /// The request as a short text.
+  /// Returns the request as a short text.
   static func text(_ line: [String]) throws -> String {
     switch try request(line) {
     case .run(let verb, _): "run \(verb.name)"

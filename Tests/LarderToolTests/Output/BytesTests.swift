@@ -5,7 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderTool
 
-/// Totals of sparse files, each of which claims as much as a number holds.
+/// Totals of sparse files, each of which claims the largest possible length.
 struct BytesTests {
   private static let now = Timestamp(seconds: 1_800_000_000)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderSystem
 @testable import LarderTool
 
-/// What `info` and `why` say of the file system.
+/// The output of `info` and `why` on the file system.
 struct `What a cache is on` {
   private static func ground(
     _ name: String, isNetwork: Bool, isPathBound: Bool = false, hasAttributes: Bool = true

@@ -38,7 +38,7 @@ struct JSONStringTests {
     }
   }
 
-  /// A reader of JSON strings, as simple as can be.
+  /// Parses a JSON string, as simply as possible.
   private static func unquoted(_ text: String) -> [UInt16] {
     var units: [UInt16] = []
     var rest = Array(text.utf16.dropFirst().dropLast())[...]

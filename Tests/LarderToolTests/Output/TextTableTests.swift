@@ -66,7 +66,7 @@ struct TextTableTests {
     #expect(!lines[1].contains("\u{1b}"))
   }
 
-  /// As `list` has it: a name that may go, and a key that matters.
+  /// Returns a table like that of `list`, whose names may be dropped.
   static func listing() -> TextTable {
     var table = TextTable(columns: [
       .init(title: "USED"), .init(title: "NAME", canShrink: true, canDrop: true),

@@ -6,7 +6,7 @@ struct `Directories that are no cache` {
 
   init() throws { scene = try Scene() }
 
-  /// Every verb that works on a directory, with arguments that make sense.
+  /// The verbs that work on a directory, with valid arguments.
   static let lines: [[String]] = [
     ["put", "d", "k"], ["get", "d", "k"], ["rm", "d", "k"], ["path", "d", "k"], ["list", "d"],
     ["info", "d"], ["verify", "d"], ["verify", "d", "--repair"], ["expire", "d"],
@@ -38,7 +38,7 @@ struct `Directories that are no cache` {
     _ = try scene.shell("mkdir -m 700 d; echo other > d/CACHEDIR.TAG; echo x > d/readme")
     let outcome = try scene.run(line)
     #expect(outcome.status == 3 && outcome.output.isEmpty)
-    // Only what would write may offer to take the directory.
+    // Only a verb that writes may offer to take the directory.
     let cure = line[0] == "put" ? "larder put --adopt takes it" : "name the directory of a cache"
     #expect(outcome.talk.contains("holds only other things and no cache; \(cure)"))
     #expect(try scene.names(in: "d") == ["readme"])
@@ -60,7 +60,7 @@ struct `Directories that are no cache` {
     _ = try scene.shell("mkdir -m 000 d")
     let isRoot = try scene.shell("id -u").text == "0\n"
     guard !isRoot else {
-      // Root reads everything, so another user has to ask.
+      // Root can read everything, so another user runs the command.
       let words = line.map { "'\($0)'" }.joined(separator: " ")
       let outcome = try scene.shell(
         """

@@ -6,7 +6,7 @@ struct `Listing and counting` {
 
   init() throws { scene = try Scene() }
 
-  /// Three entries whose use, expiry, size, key and name are in five different orders.
+  /// Stores three entries whose use, expiry, size, key and name are in five different orders.
   private func fill() throws {
     try scene.put("four", "a", "--expires", "3d")
     try scene.put("7 bytes", "b", "--expires", "never")

@@ -46,7 +46,7 @@ struct `Looking closer` {
     #expect(try state("abc") == ["foreign", "what has the file's name is no regular file", "1"])
   }
 
-  /// The state of a key, the words of its sentence that are expected, and the status.
+  /// Returns the state of a key, the expected words of its sentence, and the status.
   private func state(_ key: String) throws -> [String] {
     let outcome = try scene.run("why", "c", key, "--json")
     let json = try #require(try outcome.json)

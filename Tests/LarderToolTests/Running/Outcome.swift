@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one run of the command came to.
+/// The outcome of a run of the command.
 struct Outcome {
   let status: Int32
   /// The bytes on stdout.
@@ -11,7 +11,7 @@ struct Outcome {
   /// The text on stdout.
   var text: String { String(decoding: output, as: UTF8.self) }
 
-  /// The object on stdout, nil when it is none.
+  /// The object on stdout; nil if there is none.
   var json: [String: Any]? {
     get throws { try JSONSerialization.jsonObject(with: output) as? [String: Any] }
   }

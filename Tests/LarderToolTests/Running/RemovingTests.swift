@@ -6,7 +6,8 @@ struct `Removing many` {
 
   init() throws { scene = try Scene() }
 
-  /// Ten entries of ten bytes, the first the least recently used and the last two expired.
+  /// Stores ten entries of ten bytes. The first is the least recently used, and the last two have
+  /// expired.
   private func fill() throws {
     for number in 0..<10 {
       try scene.put("ten bytes.", "\(number)")

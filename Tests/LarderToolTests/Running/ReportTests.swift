@@ -14,7 +14,7 @@ struct `The report` {
 
   init() throws { scene = try Scene() }
 
-  /// The object in the page.
+  /// Returns the object in the page.
   private func data(_ page: String) throws -> [String: Any] {
     let start = try #require(page.range(of: "<script type=\"application/json\" id=\"data\">"))
     let end = try #require(page.range(of: "</script>", range: start.upperBound..<page.endIndex))
@@ -58,7 +58,7 @@ struct `The report` {
     let page = try scene.run("report", "c").text
     let rows = try #require(try data(page)["entries"] as? [[Any]])
     #expect(rows.count == 1 && rows[0][1] as? String == Array(key.utf8).escapedForDisplay)
-    // Two scripts, one style, and nothing of the key that could be a third.
+    // The page has two script elements, and the key adds none.
     let bytes = Data(page.utf8)
     #expect(bytes.occurrences(of: "<script") == 2 && bytes.occurrences(of: "</script") == 2)
     #expect(bytes.occurrences(of: "<!--") == 0 && bytes.occurrences(of: "<img") == 0)
@@ -110,7 +110,8 @@ struct `The report` {
 }
 
 extension Data {
-  /// How often a text occurs, by its bytes: a browser knows nothing of Swift's characters.
+  /// Returns the number of occurrences of a text, by bytes as in a browser, not by Swift's
+  /// characters.
   fileprivate func occurrences(of text: String) -> Int {
     var count = 0
     var rest = startIndex..<endIndex

@@ -3,10 +3,10 @@ import Glibc
 import LarderTestSupport
 import Testing
 
-/// What a command printed on a terminal of so many columns.
+/// The outcome of a command on a terminal of so many columns.
 struct TerminalOutcome {
   let status: Int32
-  /// Both streams as the terminal got them, without carriage returns before line feeds.
+  /// The text of both streams on the terminal, without carriage returns before line feeds.
   let text: String
 
   var lines: [String] { text.split(separator: "\n").map(String.init) }
@@ -38,7 +38,7 @@ extension Scene {
     return TerminalOutcome(status: process.terminationStatus, text: text)
   }
 
-  /// Reads what was printed. The end is an error: EIO, once no process holds the other side.
+  /// Reads the output. Its end is the error EIO, when no process has the other side open.
   private static func readToEnd(of master: FileHandle) -> [UInt8] {
     var output: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
@@ -51,7 +51,8 @@ extension Scene {
   }
 
   private static func openTerminal(columns: UInt16) throws -> (FileHandle, FileHandle) {
-    // What posix_openpt, unlockpt and ptsname do, which Glibc's module lacks. See: man 2 ioctl_tty.
+    // The work of posix_openpt, unlockpt and ptsname, which Glibc's module lacks. See: man 2
+    // ioctl_tty.
     let (unlock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
     let master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (locked, number): (Int32, Int32) = (0, 0)

@@ -2,9 +2,9 @@ import Foundation
 import LarderTestSupport
 import Testing
 
-/// A directory of a test's own in which the built command runs; removed at the end.
+/// A directory for one test, in which the built command runs. It is removed at the end.
 final class Scene {
-  /// The directory that paths on the command line are relative to.
+  /// The directory to which paths on the command line are relative.
   let root: URL
   private let directory: TemporaryDirectory
 
@@ -13,7 +13,7 @@ final class Scene {
     root = URL(filePath: directory.path)
   }
 
-  /// The built command: it lies beside the test bundle.
+  /// The built command, which lies beside the test bundle.
   static let program: URL = {
     let arguments = ProcessInfo.processInfo.arguments
     let bundle =
@@ -49,7 +49,7 @@ final class Scene {
       "PATH": "/usr/bin:/bin", "HOME": root.path, "TMPDIR": root.path, "LC_ALL": "C.UTF-8",
       "larder": Self.program.path,
     ].merging(environment) { $1 }
-    // Through files, so that no pipe can fill up while nobody reads.
+    // Files instead of pipes, which could fill up and block the command.
     let files = try ["in", "out", "err"].map { try temporary($0, input) }
     process.standardInput = files[0]
     process.standardOutput = files[1]
@@ -82,14 +82,14 @@ extension Scene {
     try Data(contentsOf: root.appending(path: name))
   }
 
-  /// The names in a directory other than the tag, sorted.
+  /// Returns the names in a directory other than the tag, sorted.
   func names(in directory: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(
       atPath: root.appending(path: directory).path
     ).filter { $0 != "CACHEDIR.TAG" }.sorted()
   }
 
-  /// Stores text under a key and expects that to work.
+  /// Stores text under a key, and expects success.
   func put(_ value: String, _ key: String, _ options: String..., in directory: String = "c") throws
   {
     let outcome = try run(["put", directory, key] + options, input: Data(value.utf8))

@@ -25,7 +25,7 @@ struct `On a terminal` {
     line: [String], columns: UInt16
   ) throws {
     let outcome = try scene.runOnTerminal(line, columns: columns)
-    // A path is not cut: it is there to be copied.
+    // Except paths, which are not cut, because users copy them.
     let lines = outcome.lines.filter { !$0.contains(scene.root.path) }
     #expect(lines.allSatisfy { $0.visibleWidth <= columns })
     if !["verify", "diff"].contains(line[0]) {
@@ -65,7 +65,7 @@ struct `On a terminal` {
     let outcome = try scene.run(line)
     #expect(outcome.talk.isEmpty)
     #expect(outcome.output.allSatisfy { $0 == 10 || (0x20..<0x7f).contains($0) })
-    // The ages in it are those of two moments, which on a slow machine are seconds apart.
+    // Without ages, because the two runs may be seconds apart on a slow machine.
     let plain = try scene.run(line + ["--plain"])
     #expect(plain.text.withoutAges == outcome.text.withoutAges)
   }
@@ -79,8 +79,8 @@ struct `On a terminal` {
 }
 
 extension String {
-  /// The text with each number, each run of white space and what is just now as one character: so
-  /// it is the same a few seconds later.
+  /// The text with each number, each run of white space and each `now` replaced by one character,
+  /// so that it is the same a few seconds later.
   fileprivate var withoutAges: String {
     replacing(#/\d+ s ago|\bnow\b/#, with: "0").replacing(#/\d+/#, with: "0")
       .replacing(#/\s+/#, with: " ")

@@ -10,9 +10,10 @@ struct `Watching` {
     try scene.put("v", "begin")
   }
 
-  /// Runs `watch` beside lines of the shell that begin once it watches.
+  /// Runs `watch`, and lines of the shell once it watches.
   ///
-  /// Nobody can tell from outside when that is, so that something is stored until it is seen.
+  /// The begin of the watching is not visible from outside, so the script stores values until
+  /// `watch` shows one.
   private func watch(_ options: String, beside lines: String) throws -> Outcome {
     try scene.shell(
       """

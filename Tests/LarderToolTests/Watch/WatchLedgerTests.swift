@@ -8,7 +8,7 @@ import Testing
 @testable import LarderSystem
 @testable import LarderTool
 
-/// The judgements are of entries that a real cache wrote, by a clock of the test's own.
+/// The events of a ledger, for entries that a real cache wrote with a manual clock.
 struct WatchLedgerTests {
   let scene: Scene
   let cache: DiskCache
@@ -19,7 +19,7 @@ struct WatchLedgerTests {
     cache = try DiskCache(
       directory: scene.root.appending(path: "c").path,
       configuration: DiskCache.Configuration(sizeLimit: nil))
-    // Used in the order of their numbers, an hour from each to the next.
+    // Used in the order of their numbers, an hour apart.
     var commands = ""
     for number in 0..<20 {
       _ = try cache.store(Array("value".utf8), forKey: "\(number)", expiration: .days(3))
@@ -37,7 +37,7 @@ struct WatchLedgerTests {
     try #require(EntryName(Array(file(number).utf8)))
   }
 
-  /// What a ledger says when some names were removed.
+  /// Returns the kinds of a ledger's events when some entries are removed.
   private func kinds(removing numbers: [Int], at offset: Int64 = 0) throws -> [WatchEvent.Kind] {
     var ledger = WatchLedger(try cache.entries(), at: Self.now)
     var sightings = WatchSightings()
