@@ -2,8 +2,8 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// The value stored under a key. A value in memory is returned at once, without a switch of
-  /// threads, unless `.strict` has to learn first of changes by other processes.
+  /// Returns the value stored under a key. A value in memory is returned at once, without a switch
+  /// of threads, unless `.strict` has to learn first of changes by other processes.
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
@@ -62,7 +62,7 @@ extension Cache {
     }
   }
 
-  /// The tier that would answer a read now; nil for none. Does not count as a use.
+  /// Returns the tier that would answer a read now; nil for none. Does not count as a use.
   public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
     let key = key.cacheKey
     return try await disk.executor.run("tier") { () throws(CacheError) in try self.tier(forKey: key)

@@ -1,13 +1,13 @@
 // The contents of the disk tier, and removals from both tiers. Values in memory alone don't count.
 extension Cache {
-  /// The number of values on disk. Waits for the first scan; expired ones that have not been swept
-  /// count.
+  /// Returns the number of values on disk. Waits for the first scan; expired ones that have not
+  /// been swept count.
   ///
   /// - Throws: `CacheError`: `.closed`, `.forked`, and the error of the scan.
   /// - Complexity: O(1) after the first scan.
   public func count() throws(CacheError) -> Int { try disk.count() }
 
-  /// The number of values on disk. Waits for the first scan.
+  /// Returns the number of values on disk. Waits for the first scan.
   public func count() async throws(CacheError) -> Int { try await disk.count() }
 
   /// Whether there is no value on disk, valid or expired. Waits for the first scan.
@@ -19,33 +19,34 @@ extension Cache {
   /// Whether there is no value on disk, valid or expired. Waits for the first scan.
   public func isEmpty() async throws(CacheError) -> Bool { try await disk.isEmpty() }
 
-  /// The bytes of all values on disk together. Waits for the first scan.
+  /// Returns the bytes of all values on disk together. Waits for the first scan.
   ///
   /// - Throws: `CacheError`: `.closed`, `.forked`, and the error of the scan.
   /// - Complexity: O(1) after the first scan.
   public func totalSize() throws(CacheError) -> Int { try disk.totalSize() }
 
-  /// The bytes of all values on disk together. Waits for the first scan.
+  /// Returns the bytes of all values on disk together. Waits for the first scan.
   public func totalSize() async throws(CacheError) -> Int { try await disk.totalSize() }
 
-  /// The keys of all values on disk whose files record their key, the least recently used first,
-  /// expired ones included. Does not count as use.
+  /// Returns the keys of all values on disk whose files record their key, the least recently used
+  /// first, expired ones included. Does not count as use.
   ///
   /// - Throws: `CacheError`, as `DiskCache.keys()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func keys() throws(CacheError) -> [CacheKey] { try disk.keys() }
 
-  /// The keys of all values on disk whose files record their key, the least recently used first.
+  /// Returns the keys of all values on disk whose files record their key, the least recently used
+  /// first.
   public func keys() async throws(CacheError) -> [CacheKey] { try await disk.keys() }
 
-  /// All entries on disk, expired ones included, the least recently used first. Does not count as
-  /// use.
+  /// Returns all entries on disk, expired ones included, the least recently used first. Does not
+  /// count as use.
   ///
   /// - Throws: `CacheError`, as `DiskCache.entries()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func entries() throws(CacheError) -> [DiskEntry] { try disk.entries(order: .use) }
 
-  /// All entries on disk, expired ones included, the least recently used first.
+  /// Returns all entries on disk, expired ones included, the least recently used first.
   public func entries() async throws(CacheError) -> [DiskEntry] {
     try await disk.entries(order: .use)
   }

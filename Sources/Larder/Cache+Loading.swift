@@ -2,7 +2,8 @@ import LarderBasics
 import LarderDisk
 
 extension Cache {
-  /// The value stored under a key. Without a valid one, a closure loads it and the cache stores it.
+  /// Returns the value stored under a key. Without a valid one, a closure loads it and the cache
+  /// stores it.
   ///
   /// However many tasks ask for a key at once, one load runs, and all of them get its value or its
   /// error. After a load that failed, the next request loads again. A cancelled task stops waiting;
@@ -41,8 +42,8 @@ extension Cache {
     return try await loadedValue(of: key, expiration, options, load)
   }
 
-  /// The value stored under a key. Without a valid one, a closure that gets the previous value
-  /// loads or renews it.
+  /// Returns the value stored under a key. Without a valid one, a closure that gets the previous
+  /// value loads or renews it.
   ///
   /// ```swift
   /// let page = try await pages.value(forKey: url) { previous in

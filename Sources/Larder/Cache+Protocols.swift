@@ -36,7 +36,7 @@ extension Cache: Trimming {
 }
 
 extension DiskCache: Caching {
-  /// The value stored under a key, nil when there is none that is valid. Counts as a use.
+  /// Returns the value stored under a key; nil when there is no valid one. Counts as a use.
   public func value(forKey key: CacheKey) throws(CacheError) -> [UInt8]? {
     try value(forKey: key, extending: nil)
   }
@@ -60,8 +60,8 @@ extension Cache: MemoryPressureResponding {
 }
 
 extension Cache {
-  /// The values that leave this cache from now on, and the causes: those that leave its disk tier,
-  /// as in ``DiskCache/removals(bufferingNewest:)``.
+  /// Returns a sequence of the values that leave this cache from now on, and the causes. These are
+  /// the values that leave its disk tier, as in ``DiskCache/removals(bufferingNewest:)``.
   ///
   /// A value that the memory tier drops to keep to its limits is still on disk; the removals of
   /// ``memory`` report it.

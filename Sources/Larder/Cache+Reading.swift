@@ -1,5 +1,6 @@
 extension Cache {
-  /// The value stored under a key, read with the given options; nil when there is no valid one.
+  /// Returns the value stored under a key, read with the given options; nil when there is no valid
+  /// one.
   ///
   /// `.cacheOnly`, `staleIfFailing`, `failureLifetime` and `staleWhileRevalidating` have no effect
   /// because nothing is loaded. `.reload` reads past the memory tier.
@@ -20,7 +21,8 @@ extension Cache {
     return try valueFromDisk(key, options)
   }
 
-  /// The value stored under a key, read with the given options; nil when there is no valid one.
+  /// Returns the value stored under a key, read with the given options; nil when there is no valid
+  /// one.
   public func value(
     forKey key: some CacheKeyConvertible, options: LoadOptions
   ) async throws(CacheError) -> Value? {
@@ -62,8 +64,8 @@ extension Cache {
       isKept: !options.isDiskOnly)
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access; nil when there
-  /// is none. Counts as a use.
+  /// Returns the value stored under a key, with its extended data, expiry and last access; nil when
+  /// there is none. Counts as a use.
   ///
   /// Always read from the disk, because only the file has these.
   ///
@@ -89,8 +91,8 @@ extension Cache {
       lastAccess: found.lastAccess, hasExpired: found.hasExpired)
   }
 
-  /// The value stored under a key, with its extended data, expiry and last access; nil when there
-  /// is none. Counts as a use.
+  /// Returns the value stored under a key, with its extended data, expiry and last access; nil when
+  /// there is none. Counts as a use.
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
@@ -101,8 +103,8 @@ extension Cache {
     }
   }
 
-  /// The entry of a key on disk, without its value; nil when there is none. Does not count as a
-  /// use.
+  /// Returns the entry of a key on disk, without its value; nil when there is none. Does not count
+  /// as a use.
   ///
   /// - Parameters:
   ///   - key: The key of the value.
@@ -116,8 +118,8 @@ extension Cache {
     try disk.entry(forKey: key, allowingExpired: allowingExpired)
   }
 
-  /// The entry of a key on disk, without its value; nil when there is none. Does not count as a
-  /// use.
+  /// Returns the entry of a key on disk, without its value; nil when there is none. Does not count
+  /// as a use.
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskEntry? {

@@ -8,7 +8,7 @@ extension Cache {
   /// The value on disk that a load gets.
   struct PreviousValue: Sendable {
     let cached: CachedValue<Value>
-    /// Tells after the load whether the file still holds this value.
+    /// The identity by which `renew` checks that the file still holds this value.
     let identity: EntryIdentity
   }
 

@@ -3,7 +3,7 @@ import LarderDisk
 import LarderSystem
 
 extension Cache {
-  /// The value stored under a key; nil when there is no valid one.
+  /// Returns the value stored under a key; nil when there is no valid one.
   ///
   /// Counts as a use in both tiers. A value that comes from disk is kept in memory, unless a newer
   /// one was stored meanwhile.
@@ -154,7 +154,7 @@ extension Cache {
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
   }
 
-  /// The time until which memory may serve a value before a use must reach the disk.
+  /// Returns the time until which memory may serve a value before a use must reach the disk.
   func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
     // Uses stamp no file in these modes, and a change by another process is either reported or, in
     // a fixture, does not happen.
@@ -207,7 +207,7 @@ extension Cache {
     return try disk.removeExpired()
   }
 
-  /// The tier that would answer a read now; nil for none. Does not count as a use.
+  /// Returns the tier that would answer a read now; nil for none. Does not count as a use.
   ///
   /// Counts neither as a hit nor as a miss. The value may be gone before the next read.
   ///

@@ -30,7 +30,7 @@ public struct CacheConfiguration: Sendable {
 }
 
 extension CacheConfiguration {
-  /// The settings of the memory tier.
+  /// Returns the settings of the memory tier.
   func memory<Value>() -> MemoryCache<CacheKey, Value>.Configuration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(
       costLimit: memoryCostLimit, countLimit: memoryCountLimit)

@@ -1,7 +1,7 @@
 import LarderBasics
 import LarderDisk
 
-/// Takes a task out of the load that started it.
+/// A way to take a task out of the load that started it.
 ///
 /// A load that would wait for itself fails with `.loadCycle`. Everything that a load calls is a
 /// part of it, and so is every task that it starts, except with `Task.detached`, because Swift does

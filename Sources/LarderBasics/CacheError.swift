@@ -155,7 +155,7 @@ extension CacheError {
 }
 
 extension CacheError.Code {
-  /// The code whose cure fits an error number.
+  /// Creates the code with the cure for an error number.
   package init(_ errno: Errno) {
     self =
       switch errno {

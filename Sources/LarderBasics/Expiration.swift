@@ -50,7 +50,7 @@ extension Expiration {
   // and so that arithmetic with it stays far from Int64's ends.
   package static let maximumLifetime = Int(UInt32.max - 1)
 
-  /// The point at which a value stored or extended at `now` expires.
+  /// Returns the point at which a value stored or extended at `now` expires.
   package func expiry(at now: Timestamp) -> Timestamp {
     switch self {
     case .never: .never
@@ -62,8 +62,8 @@ extension Expiration {
     }
   }
 
-  /// A finite expiry as the disk can keep it: at most never, and one nanosecond later if it is one
-  /// of the two times that mean never on the disk.
+  /// Returns a finite expiry as the disk can keep it: at most never, and one nanosecond later if it
+  /// is one of the two times that mean never on the disk.
   private static func bounded(_ expiry: Timestamp) -> Timestamp {
     expiry < .never && expiry.asExpiry == .never
       ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)
@@ -91,7 +91,7 @@ extension Expiration {
 }
 
 extension ExpirationExtending {
-  /// The expiry that an access at `now` gives a value, or nil if it stays as it is.
+  /// Returns the expiry that an access at `now` gives a value, or nil if it stays as it is.
   package func extendedExpiry(
     of expiry: Timestamp, lifetime: Lifetime, at now: Timestamp
   ) -> Timestamp? {
@@ -138,7 +138,7 @@ extension Expiration {
     return .seconds(Int(fraction > 0 && seconds < .max ? seconds + 1 : seconds))
   }
 
-  /// The number of seconds in a number of spans, limited to the range of `Int`.
+  /// Returns the number of seconds in a number of spans, limited to the range of `Int`.
   private static func seconds(_ count: Int, times length: Int) -> Expiration {
     let (product, overflow) = count.multipliedReportingOverflow(by: length)
     return .seconds(overflow ? (count < 0 ? .min : .max) : product)

@@ -7,7 +7,7 @@ extension String {
     replacingScalar("'", by: "'\\''", between: "'")
   }
 
-  /// The text with each occurrence of one scalar replaced, also within a character.
+  /// Returns the text with each occurrence of one scalar replaced, also within a character.
   package func replacingScalar(
     _ scalar: Unicode.Scalar, by replacement: String, between ends: String = ""
   ) -> String {

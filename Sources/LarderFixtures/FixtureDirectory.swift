@@ -33,7 +33,7 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The names of the entries, sorted, whether the manifest lists them or not.
+  /// Returns the names of the entries, sorted, whether the manifest lists them or not.
   func names() throws(Errno) -> [EntryName] {
     let stream = try DirectoryStream(handle.reopen())
     var names: [EntryName] = []
@@ -64,7 +64,7 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The kind of a directory from the view of a fixture; nil if there is none.
+  /// Returns the kind of a directory from the view of a fixture; nil if there is none.
   ///
   /// As for a cache, except that a manifest makes it a fixture, and that it counts as empty with
   /// the files that git needs (`.gitattributes`, `.gitignore`, `.gitkeep`).
@@ -103,7 +103,7 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The manifest; an empty one if there is none.
+  /// Returns the manifest; an empty one if there is none.
   ///
   /// - Throws: `CacheError`: `.invalidArgument` with the number of a malformed line.
   package func manifest() throws(CacheError) -> FixtureManifest {
@@ -124,7 +124,7 @@ package struct FixtureDirectory: Sendable {
     }
   }
 
-  /// The text of a file; nil if there is none.
+  /// Returns the text of a file; nil if there is none.
   func text(of name: FileName) throws(Errno) -> String? {
     do throws(Errno) {
       let file = try handle.openForReading(name)

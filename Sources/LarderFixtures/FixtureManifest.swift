@@ -46,7 +46,7 @@ package struct FixtureManifest: Sendable, Equatable {
     }
   }
 
-  /// All lines of a name.
+  /// Returns all lines of a name.
   func candidates(for name: EntryName) -> [FixtureLine] {
     (lines[name].map { [$0] } ?? []) + rivals[name, default: []]
   }

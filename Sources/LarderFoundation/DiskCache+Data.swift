@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
 extension DiskCache {
-  /// The value stored under a key, read from its file straight into the result's memory; nil when
-  /// there is no valid one. Counts as a use.
+  /// Returns the value stored under a key, read from its file straight into the result's memory;
+  /// nil when there is no valid one. Counts as a use.
   ///
   /// - Throws: `CacheError`, as `value(forKey:extending:)` does; also `.resourcesExhausted` for a
   ///   value larger than half of the memory that the process may use, and `.io` when the file is

@@ -6,7 +6,8 @@ extension URL: CacheKeyConvertible {
 }
 
 extension URL {
-  /// The path of a file URL. Other URLs throw, because their path names nothing on this machine.
+  /// Returns the path of a file URL. Other URLs throw, because their path names nothing on this
+  /// machine.
   fileprivate func cacheDirectory() throws(CacheError) -> String {
     guard isFileURL else {
       throw CacheError(

@@ -3,7 +3,8 @@ public import LarderSystem
 public import Synchronization
 
 extension MemoryCache {
-  /// The half of a hash that the table of a stripe keeps. The other half chooses the stripe.
+  /// Returns the half of a hash that the table of a stripe keeps. The other half chooses the
+  /// stripe.
   @inlinable @inline(__always)
   static func tag(_ hash: Int) -> UInt32 {
     UInt32(truncatingIfNeeded: UInt(bitPattern: hash) &>> 32)
@@ -45,7 +46,7 @@ extension MemoryCache {
     return sum
   }
 
-  /// The time if the stripe needs it, else zero.
+  /// Returns the time if the stripe needs it, else zero.
   @inlinable @inline(__always)
   func now(for lru: borrowing LRU<Key, Value>) -> PackedTime {
     lru.settings.keepsTimes ? PackedTime(configuration.clock.now()) : .zero

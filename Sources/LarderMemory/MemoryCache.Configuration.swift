@@ -102,7 +102,7 @@ struct MemoryLimits: Hashable, Sendable {
     self.trimTarget = trimTarget
   }
 
-  /// The share of one of several stripes in the limits; the shares add up to the whole.
+  /// Returns the share of one of several stripes in the limits; the shares add up to the whole.
   func share(ofStripe index: Int, of stripes: Int) -> MemoryLimits {
     func part(_ limit: Int) -> Int { limit / stripes + (index < limit % stripes ? 1 : 0) }
     var limits = self
@@ -111,7 +111,7 @@ struct MemoryLimits: Hashable, Sendable {
     return limits
   }
 
-  /// The level that a trim goes down to when `limit` is exceeded.
+  /// Returns the level that a trim goes down to when `limit` is exceeded.
   func target(of limit: Int) -> Int {
     trimTarget == 1 ? limit : Int((Double(limit) * trimTarget).rounded())
   }

@@ -29,7 +29,7 @@ struct MemoryCounters: Sendable, Hashable {
   @usableFromInline
   var removedCorrupt = 0
 
-  /// All counters at zero.
+  /// Creates counters at zero.
   @inlinable
   init() {}
 }

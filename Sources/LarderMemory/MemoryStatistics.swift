@@ -57,7 +57,7 @@ extension MemoryStatistics {
     removedExplicit + removedReplaced + removedExpired + removedEvicted + removedCorrupt
   }
 
-  /// The number of removals of one cause.
+  /// Returns the number of removals of one cause.
   public func removals(_ cause: RemovalCause) -> Int {
     switch cause {
     case .explicit: removedExplicit

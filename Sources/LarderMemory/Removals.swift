@@ -113,7 +113,8 @@ extension MemoryCache {
 }
 
 extension MemoryCache {
-  /// The values that leave from now on and the causes, for one task; call again for another task.
+  /// Returns a sequence of the values that leave from now on and the causes, for one task; call
+  /// again for another task.
   ///
   /// ```swift
   /// for await removal in cache.removals(bufferingNewest: 100) {

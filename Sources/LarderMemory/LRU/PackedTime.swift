@@ -54,13 +54,13 @@ extension PackedTime: Comparable {
 }
 
 extension PackedTime {
-  /// The point a number of seconds later, at most never.
+  /// Returns the point a number of seconds later, at most never.
   @inlinable
   func adding(seconds: UInt32) -> PackedTime {
     min(PackedTime(bits: bits &+ UInt64(seconds) << 30), .never)
   }
 
-  /// The point a span earlier, or nil when that is before 1970.
+  /// Returns the point a span earlier, or nil when that is before 1970.
   @inlinable
   func subtracting(_ span: PackedSpan) -> PackedTime? {
     var seconds = Int64(bitPattern: bits >> 30) &- span.seconds

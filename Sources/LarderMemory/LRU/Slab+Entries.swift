@@ -60,7 +60,7 @@ extension Slab {
 }
 
 extension Slab {
-  /// The cost of an entry.
+  /// Returns the cost of an entry.
   @inlinable
   func cost(of slot: Slot) -> Int {
     let cost = links[slot.index].cost

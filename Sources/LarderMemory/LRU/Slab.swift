@@ -83,11 +83,11 @@ extension Slab {
   /// Whether a slot below `end` has an entry.
   func isOccupied(_ slot: Slot) -> Bool { links[slot.index].previous != slot }
 
-  /// The entry used last before this one, or none.
+  /// Returns the entry used last before this one, or none.
   @inlinable
   func next(after slot: Slot) -> Slot { links[slot.index].next }
 
-  /// The entry used next after this one, or none.
+  /// Returns the entry used next after this one, or none.
   @inlinable
   func previous(before slot: Slot) -> Slot { links[slot.index].previous }
 }

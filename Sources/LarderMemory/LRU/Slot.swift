@@ -51,7 +51,7 @@ struct SlotDeadline: Hashable, Sendable {
   @inlinable
   static var never: SlotDeadline { SlotDeadline(expiry: .never, lifetime: .fixed) }
 
-  /// The deadline of a value stored at `now`.
+  /// Creates the deadline of a value stored at `now`.
   @usableFromInline
   init(_ expiration: Expiration, at now: Timestamp) {
     expiry = PackedTime(expiration.expiry(at: now))
@@ -62,7 +62,7 @@ struct SlotDeadline: Hashable, Sendable {
       }
   }
 
-  /// The deadline with the expiry limited to `ceiling`. Uses move it only if it `slides`.
+  /// Returns the deadline with the expiry limited to `ceiling`. Uses move it only if it `slides`.
   @usableFromInline
   func capped(at ceiling: Timestamp, slides: Bool) -> SlotDeadline {
     SlotDeadline(

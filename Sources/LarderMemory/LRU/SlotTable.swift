@@ -36,7 +36,7 @@ struct SlotTable: ~Copyable {
   @inlinable
   var capacity: Int { (mask + 1) / 4 * 3 }
 
-  /// The fewest bits for a table that holds a number of entries.
+  /// Returns the fewest bits for a table that holds a number of entries.
   @inlinable
   static func bits(forCount count: Int) -> Int {
     var bits = 2
@@ -44,13 +44,13 @@ struct SlotTable: ~Copyable {
     return bits
   }
 
-  /// The content of a bucket.
+  /// Returns the content of a bucket.
   @inlinable @inline(__always)
   static func word(_ tag: UInt32, _ slot: Slot) -> UInt64 {
     UInt64(tag) << 32 | UInt64(slot.number)
   }
 
-  /// The bucket where the search for a word begins.
+  /// Returns the bucket where the search for a word begins.
   @inlinable @inline(__always)
   func home(of word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shift) }
 }

@@ -59,7 +59,7 @@ package final class MemoryPressureWatch: Sendable {
     }
   }
 
-  /// The body of the thread: waits, decides, and makes the caches act, until the monitor ends.
+  /// Runs the thread: waits, decides, and makes the caches act, until the monitor ends.
   func run() {
     var source = PressureSource.silent
     self.source.withLock { swap(&$0, &source) }

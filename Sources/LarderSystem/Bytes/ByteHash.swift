@@ -51,8 +51,8 @@ package enum ByteHash {
     return sum.folded(keys[18], keys[19])
   }
 
-  /// The hash of longer strings, with the standard library's seed of the process. 38 ns for 60
-  /// bytes, which hardly matters beyond 128 bytes.
+  /// Returns the hash of longer strings, with the standard library's seed of the process. 38 ns for
+  /// 60 bytes, which hardly matters beyond 128 bytes.
   private static func sipHash(_ bytes: RawSpan) -> Int {
     var hasher = Hasher()
     unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
@@ -66,7 +66,7 @@ package enum ByteHash {
     unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
   }
 
-  /// Up to 15 bytes as two words, which may overlap.
+  /// Returns up to 15 bytes as two words, which may overlap.
   @inline(__always)
   private static func ends(_ bytes: RawSpan) -> (UInt64, UInt64) {
     let count = bytes.byteCount
@@ -95,7 +95,7 @@ extension ByteHash {
       high = high &+ product.high &+ (carry ? 1 : 0)
     }
 
-    /// The sum as one word.
+    /// Returns the sum as one word.
     @inline(__always)
     func folded(_ a: UInt64, _ b: UInt64) -> Int {
       // The memory tier chooses a stripe by the low bits and keeps the high ones in its table, so

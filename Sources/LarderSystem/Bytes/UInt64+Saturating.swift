@@ -1,5 +1,5 @@
 extension UInt64 {
-  /// The product with another number, or the maximum if it would overflow.
+  /// Returns the product with another number, or the maximum if it would overflow.
   func multipliedSaturating(by factor: UInt64) -> UInt64 {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product

@@ -12,7 +12,7 @@ enum CgroupMemory {
     return groups.split(separator: "\n").compactMap(limit(ofGroup:)).min()
   }
 
-  /// The limit of a line `ID:CONTROLLERS:PATH`.
+  /// Returns the limit of a line `ID:CONTROLLERS:PATH`.
   private static func limit(ofGroup line: Substring) -> UInt64? {
     let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3 else { return nil }
@@ -23,8 +23,8 @@ enum CgroupMemory {
     return smallest("/sys/fs/cgroup/memory", String(fields[2]), "memory.limit_in_bytes")
   }
 
-  /// The smallest limit of a group and all groups above it: each of them bounds the process, and
-  /// the innermost is often `max`.
+  /// Returns the smallest limit of a group and all groups above it: each of them bounds the
+  /// process, and the innermost is often `max`.
   private static func smallest(_ root: String, _ group: String, _ file: String) -> UInt64? {
     var components = group.split(separator: "/")
     var smallest: UInt64?
@@ -36,7 +36,7 @@ enum CgroupMemory {
     }
   }
 
-  /// The number in a file; nil for `max`, which means no limit.
+  /// Returns the number in a file; nil for `max`, which means no limit.
   private static func number(inFile path: String) -> UInt64? {
     guard let text = SystemEnvironment.text(ofFile: path) else { return nil }
     // v1 has a number near 2⁶³ in place of `max`; the caller's minimum with the machine's memory

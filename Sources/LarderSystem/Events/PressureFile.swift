@@ -10,12 +10,12 @@ package enum PressureFile {
   /// The file for the whole machine.
   package static let machine = "/proc/pressure/memory"
 
-  /// The file of this process's own cgroup, and its place if version 2 is mounted beside version 1.
+  /// The possible files of this process's own cgroup; the second is for version 2 beside version 1.
   package static var ownGroup: [String] {
     groupFiles(SystemEnvironment.text(ofFile: "/proc/self/cgroup") ?? "")
   }
 
-  /// The possible files of a process with a given content of `/proc/self/cgroup`.
+  /// Returns the possible files of a process with a given content of `/proc/self/cgroup`.
   ///
   /// The line of version 2 is `0::PATH`. Source: man 7 cgroups.
   static func groupFiles(_ groups: String) -> [String] {

@@ -45,7 +45,7 @@ package final class FaultInjector: Sendable {
     state.withLock { $0 = State(struckSites: $0.struckSites) }
   }
 
-  /// The number of calls of a kind so far.
+  /// Returns the number of calls of a kind so far.
   ///
   /// Counts attempts: a call that a fault prevented counts, and so does each repetition after
   /// EINTR.

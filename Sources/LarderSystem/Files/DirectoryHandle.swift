@@ -274,7 +274,7 @@ extension DirectoryHandle {
     }
   }
 
-  /// The absolute path of the open directory, without links.
+  /// Returns the absolute path of the open directory, without links.
   ///
   /// Corresponds to reading the link `/proc/self/fd/N`. If `/proc` is not mounted, to `realpath` of
   /// the path that the directory was opened by.

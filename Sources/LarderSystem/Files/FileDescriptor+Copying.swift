@@ -19,8 +19,8 @@ extension FileDescriptor {
     return FileDescriptor(rawValue: raw, faults: faults)
   }
 
-  /// Makes an empty file share the blocks of another file until one of the two is changed.
-  /// Corresponds to `ioctl(FICLONE)`.
+  /// Makes an empty file share the blocks of another file, each block until one of the two files
+  /// changes it. Corresponds to `ioctl(FICLONE)`.
   ///
   /// - Throws: `.notSupported`, `.crossDevice`, `.invalidArgument` if the file system cannot do it;
   ///   the file is unchanged then. See: man 2 ioctl_ficlone.

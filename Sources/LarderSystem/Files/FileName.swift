@@ -66,8 +66,8 @@ package struct FileName: Sendable {
     String(decoding: (0..<count).map { storage[$0] }, as: UTF8.self)
   }
 
-  /// The eight bytes from an index on, the first in the lowest bits. Precondition: the index is at
-  /// most 56.
+  /// Returns the eight bytes from an index on, the first in the lowest bits. Precondition: the
+  /// index is at most 56.
   package func packed(at index: Int) -> UInt64 {
     let bytes = unsafe storage.span.bytes
     return UInt64(

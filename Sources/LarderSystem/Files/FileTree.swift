@@ -1,7 +1,7 @@
 /// The files below a directory.
 package enum FileTree {
-  /// The paths of regular files that all users may read, up to `limit`, sorted by name within each
-  /// directory. Files that cannot be read are left out, and links are not followed.
+  /// Returns the paths of regular files that all users may read, up to `limit`, sorted by name
+  /// within each directory. Files that cannot be read are left out, and links are not followed.
   package static func readableFiles(
     under root: String, byteCounts: ClosedRange<Int>, limit: Int
   ) -> [String] {
@@ -17,8 +17,8 @@ package enum FileTree {
     return files
   }
 
-  /// The contents of one directory, files and directories apart, sorted so that a demo shows the
-  /// same on every run.
+  /// Returns the contents of one directory, files and directories apart, sorted so that a demo
+  /// shows the same on every run.
   private static func contents(
     of path: String, _ byteCounts: ClosedRange<Int>
   ) -> (files: [String], directories: [String]) {

@@ -37,14 +37,14 @@ package struct Path: Sendable, Hashable {
     return slash == 0 ? Path("/") : Path(Array(bytes[..<slash]))
   }
 
-  /// The path of a file in the directory of this path.
+  /// Returns the path of a file in the directory of this path.
   package func appending(_ name: String) -> Path {
     Path(bytes + [UInt8(ascii: "/")] + Array(name.utf8))
   }
 }
 
 extension Path {
-  /// The status of the file, following links. Corresponds to `stat`.
+  /// Returns the status of the file, following links. Corresponds to `stat`.
   package func status() throws(Errno) -> FileStatus {
     var buffer = stat()
     _ = try system(.fstatat, nil) {
@@ -66,7 +66,7 @@ extension Path {
     }
   }
 
-  /// The absolute path without links. Corresponds to `realpath`.
+  /// Returns the absolute path without links. Corresponds to `realpath`.
   func resolved() throws(Errno) -> Path {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     guard unsafe withCString({ unsafe realpath($0, &buffer) }) != nil else {

@@ -6,7 +6,7 @@
 
 /// Properties of the machine and the environment.
 package enum SystemEnvironment {
-  /// The value of an environment variable; nil if it is not set. Corresponds to `getenv`.
+  /// Returns the value of an environment variable; nil if it is not set. Corresponds to `getenv`.
   ///
   /// Bytes that are not UTF-8 become U+FFFD. The host must not change the environment in another
   /// thread at the same time. See: man 3 getenv.
@@ -54,7 +54,7 @@ package enum SystemEnvironment {
     private static let memoryResources = [RLIMIT_AS, RLIMIT_DATA]
   #endif
 
-  /// The soft limit of a resource in bytes. Corresponds to `getrlimit`.
+  /// Returns the soft limit of a resource in bytes. Corresponds to `getrlimit`.
   private static func limit(_ resource: Int32) -> UInt64? {
     var limit = rlimit()
     return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
@@ -63,7 +63,8 @@ package enum SystemEnvironment {
   /// Whether an open file has a path by its number, as `/proc/self/fd/N`.
   package static var hasDescriptorPaths: Bool { unsafe access("/proc/self/fd", F_OK) == 0 }
 
-  /// The content of a small text file such as those under `/proc`; nil if it cannot be read.
+  /// Returns the content of a small text file such as those under `/proc`; nil if it cannot be
+  /// read.
   ///
   /// Reads up to 64 KiB, more than the files under `/proc` and `/sys` have. A longer file is cut
   /// off, not refused.

@@ -53,7 +53,7 @@
       }
     }
 
-    /// The number of open descriptors of some processes.
+    /// Returns the number of open descriptors of some processes.
     package static func count(of processes: [Int]) -> Int {
       state.withLock { state in
         state.owners.values.count { processes.contains($0.process) }
@@ -89,7 +89,7 @@
       if unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { touch(status) }
     }
 
-    /// The change time of a file by the virtual clock.
+    /// Returns the change time of a file by the virtual clock.
     static func changeTime(_ inode: UInt64) -> Timestamp {
       let now = Scheduler.now
       let time = state.withLock { state in

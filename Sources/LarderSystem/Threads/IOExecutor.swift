@@ -126,7 +126,7 @@ package final class IOExecutor: Sendable {
     _ = state.withLock { $0.starting.remove(thread) }
   }
 
-  /// The body of a thread: runs jobs that are ready, else waits, else ends.
+  /// Runs a thread: takes jobs that are ready, else waits, else ends.
   private func work(mayWait: Bool) {
     var idleSince: MonotonicTime?
     while true {

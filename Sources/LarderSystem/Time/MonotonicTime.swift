@@ -46,7 +46,7 @@ package struct MonotonicTime: Sendable, Comparable {
     a.nanoseconds < b.nanoseconds
   }
 
-  /// The point a duration later. Very long durations count as a century.
+  /// Returns the point a duration later. Very long durations count as a century.
   package func advanced(by duration: Duration) -> MonotonicTime {
     // 3.2 × 10¹⁸ ns, so the sum fits into Int64 on a system that has run for less than 190 years.
     let century: Int64 = 100 * 365 * 86_400
@@ -55,7 +55,7 @@ package struct MonotonicTime: Sendable, Comparable {
     return MonotonicTime(nanoseconds: nanoseconds + capped + max(0, attoseconds / 1_000_000_000))
   }
 
-  /// The time from `start` to this point.
+  /// Returns the time from `start` to this point.
   package func duration(since start: MonotonicTime) -> Duration {
     .nanoseconds(nanoseconds - start.nanoseconds)
   }

@@ -66,7 +66,7 @@ extension Timestamp {
     self.init(seconds: date.daysSince1970 * 86_400 + time, nanoseconds: nanoseconds)
   }
 
-  /// The fraction of a second after the dot.
+  /// Returns the fraction of a second after the dot.
   private static func nanoseconds(_ text: ArraySlice<UInt8>) -> Int64? {
     guard let dot = text.first else { return 0 }
     let digits = text.dropFirst()
@@ -74,7 +74,7 @@ extension Timestamp {
     return number(digits + Array(repeating: UInt8(ascii: "0"), count: 9 - digits.count))
   }
 
-  /// The number that the digits spell; nil if there is any other character.
+  /// Returns the number that the digits spell; nil if there is any other character.
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
     digits.reduce(Int64?.some(0)) { number, byte in
       guard let number, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
@@ -84,7 +84,7 @@ extension Timestamp {
 }
 
 extension Int64 {
-  /// The number with leading zeros up to a number of digits.
+  /// Returns the number with leading zeros up to a number of digits.
   fileprivate func digits(_ count: Int) -> String {
     let text = String(self)
     return String(repeating: "0", count: Swift.max(0, count - text.utf8.count)) + text

@@ -60,21 +60,21 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp {
-  /// The point `count` seconds later, limited to the range of `Int64` instead of trapping.
+  /// Returns the point `count` seconds later, limited to the range of `Int64` instead of trapping.
   public func adding(seconds count: Int64) -> Timestamp {
     let (sum, overflow) = seconds.addingReportingOverflow(count)
     let end: Int64 = count < 0 ? .min : .max
     return Timestamp(seconds: overflow ? end : sum, nanoseconds: Int64(nanoseconds))
   }
 
-  /// The point a duration later, limited to the range of `Int64` instead of trapping.
+  /// Returns the point a duration later, limited to the range of `Int64` instead of trapping.
   public func adding(_ duration: Duration) -> Timestamp {
     let (whole, attoseconds) = duration.boundedComponents
     let fraction = Int64(nanoseconds) + attoseconds / 1_000_000_000
     return adding(seconds: whole).settingNanoseconds(fraction)
   }
 
-  /// The time from `start` to this point, negative if this point is earlier.
+  /// Returns the time from `start` to this point, negative if this point is earlier.
   public func duration(since start: Timestamp) -> Duration {
     let (whole, overflow) = seconds.subtractingReportingOverflow(start.seconds)
     let fraction = Int64(nanoseconds) - Int64(start.nanoseconds)
@@ -84,7 +84,7 @@ extension Timestamp {
     return .seconds(overflow ? end : whole) + .nanoseconds(fraction)
   }
 
-  /// The nanoseconds from `start` to this point, limited to the range of `Int64`.
+  /// Returns the nanoseconds from `start` to this point, limited to the range of `Int64`.
   ///
   /// `Duration` counts attoseconds in 128 bits, and dividing or comparing those took a tenth of a
   /// read.
@@ -97,7 +97,7 @@ extension Timestamp {
     return seconds < start.seconds ? .min : .max
   }
 
-  /// The same second with other nanoseconds, which carry over if they are too many.
+  /// Returns the same second with other nanoseconds, which carry over if they are too many.
   private func settingNanoseconds(_ count: Int64) -> Timestamp {
     Timestamp(seconds: seconds, nanoseconds: count)
   }

@@ -39,12 +39,12 @@ public struct WallClock: Sendable {
     identity.lastUse.withLock { $0 = (directory, time) }
   }
 
-  /// The remembered stamp for a directory.
+  /// Returns the remembered stamp for a directory.
   package func lastStamp(in directory: FileIdentity) -> Timestamp? {
     identity.lastUse.withLock { $0?.directory == directory ? $0?.time : nil }
   }
 
-  /// The present time.
+  /// Returns the present time.
   @inlinable
   public func now() -> Timestamp { read() }
 
