@@ -8,7 +8,7 @@ public import Synchronization
 /// value is always the one whose last use is the longest ago. With several
 /// ``Configuration/stripes`` this holds within each.
 ///
-/// When room is needed, values leave in this order: expired ones; then, until the cost fits, the
+/// If room is needed, values leave in this order: expired ones; then, until the cost fits, the
 /// least recently used; then, until the count fits, the least recently used. A value past the age
 /// limit counts as expired. The trim functions also begin with the expired values. There is one
 /// exception, which keeps the cost of a store constant: after a pass over all values for expired
