@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Runs operations between two marks, so that a tracer can count their system calls.
+/// Operations between two marks, so that a tracer can count their system calls.
 enum CallsBenchmark {
   static let usage = """
     usage: LarderBench calls fill|exclusive|read-only|fixture DIR

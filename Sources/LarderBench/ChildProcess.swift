@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs this executable as a child process and reads its measurements.
+/// A child process of this executable that measures.
 enum ChildProcess {
   /// Runs the executable with some arguments. Returns the names and numbers that it prints, one
   /// pair a line.

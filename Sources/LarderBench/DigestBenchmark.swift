@@ -1,7 +1,7 @@
 import Larder
 import LarderDigest
 
-/// Measures the digests: MD5 on keys of one and two blocks, XXH64 on a mebibyte of content.
+/// The benchmark of the digests: MD5 on keys of one and two blocks, XXH64 on a mebibyte of content.
 enum DigestBenchmark {
   /// Prints the medians, one a line, in nanoseconds and gigabytes per second.
   ///

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Measures the longest time that the engine's lock and the memory tier's lock are held in each
-/// operation on a full directory.
+/// The benchmark of the longest time that the engine's lock and the memory tier's lock are held in
+/// each operation on a full directory.
 ///
 /// It needs a build with `LARDER_HOLDS`, because the measurement would slow down other builds.
 /// `Tests/Reliability/holds` makes one.

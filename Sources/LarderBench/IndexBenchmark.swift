@@ -1,8 +1,8 @@
 import Larder
 import LarderDigest
 
-/// Measures the disk tier's index: memory per entry, and the time of its operations by the number
-/// of entries.
+/// The benchmark of the disk tier's index: memory per entry, and the time of its operations by the
+/// number of entries.
 ///
 /// The entries have random digests as names, can all expire, and are used in random order, which is
 /// the worst for the processor's caches. `bytes` is the growth of resident memory per entry while

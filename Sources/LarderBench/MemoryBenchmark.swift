@@ -1,6 +1,6 @@
 import Glibc
 
-/// Measures the memory tier beside a locked dictionary and a list of node objects.
+/// The benchmark of the memory tier beside a locked dictionary and a list of node objects.
 ///
 /// Each cache runs in a process of its own, in turns, and each number is the median of the rounds.
 /// The conditions are those of a user of the library: another module, a release build, and keys of

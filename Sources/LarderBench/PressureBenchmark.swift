@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Shows a cache under real memory pressure. The cache is filled, then the process has to wait for
-/// memory, and the monitor's reactions are printed as they happen.
+/// A demonstration of a cache under real memory pressure. The cache is filled, then the process has
+/// to wait for memory, and the monitor's reactions are printed as they happen.
 enum PressureBenchmark {
   static let usage = """
     usage: LarderBench pressure [--megabytes N] [--seconds S] [--file DIR] [--page-out] [--machine]

@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the disk tier beside the raw system calls that give the same results.
+/// The benchmark of the disk tier beside the raw system calls that give the same results.
 ///
 /// The two sides take turns in the same rounds on the same filesystem, and read the same files. The
 /// page cache is warm, so the code is measured and not the disk.

@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the eviction of half of a directory, from the decision until the files are gone.
+/// The benchmark of evicting half of a directory, from the decision until the files are gone.
 ///
 /// The raw side unlinks the same files of a directory created in the same way. It does so in the
 /// order of last access, which is unrelated to the order on the disk. With `--latency`, the

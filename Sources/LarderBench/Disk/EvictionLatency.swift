@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the latency of reads and stores while half of a directory is being evicted.
+/// The benchmark of reads and stores while half of a directory is being evicted.
 ///
 /// Beside it, raw system calls are measured while another thread unlinks the same files. They show
 /// the share of the waiting that is due to the kernel.

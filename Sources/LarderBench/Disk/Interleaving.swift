@@ -1,4 +1,4 @@
-/// Runs two sides alternately, so that other work of the machine slows down both.
+/// Alternating runs of two sides, so that other work of the machine slows down both.
 struct Interleaving {
   /// Whether the median piece represents all pieces of a round, instead of their sum. This is for a
   /// machine that has other work to do.

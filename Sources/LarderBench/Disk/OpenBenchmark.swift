@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the time from opening a cache to the first value, by the number of entries.
+/// The benchmark from opening a cache to the first value, by the number of entries.
 ///
 /// The raw side opens the directory and reads the file.
 enum OpenBenchmark {

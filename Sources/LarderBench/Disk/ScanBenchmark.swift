@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Measures the scan of a directory, from its start until the totals are known.
+/// The benchmark of the scan of a directory, from its start until the totals are known.
 enum ScanBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {

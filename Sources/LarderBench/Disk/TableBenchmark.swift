@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs the benchmarks of the disk tier and prints the table of the documentation: the time of each
-/// operation and its ratio to raw system calls, with the machine and the date.
+/// The benchmarks of the disk tier as the table of the documentation: the time of each operation
+/// and its ratio to raw system calls, with the machine and the date.
 enum TableBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Lets a thread wait for a task.
+/// A task that a thread waits for.
 enum BlockingTask {
   private final class Outcome<Value: Sendable>: Sendable {
     let result = Mutex<Result<Value, any Error>?>(nil)

@@ -1,8 +1,8 @@
 import Larder
 import Synchronization
 
-/// Measures the cost of counting in a memory hit: a lock around an addition to a counter, minus the
-/// same lock around nothing, as a share of a hit.
+/// The benchmark of counting a memory hit: a lock around an addition to a counter, minus the same
+/// lock around nothing, as a share of a hit.
 ///
 /// The counter of a hit lies beside the data that the lock guards, in a line that the processor has
 /// cached, and the loop measures this case. A cache without counters would need another build, and

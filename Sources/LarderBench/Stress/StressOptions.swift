@@ -4,17 +4,18 @@ import Larder
 struct StressOptions {
   /// The role of a process.
   enum Role: String {
-    /// Starts the workers, watches the directory and judges the results.
+    /// The process that starts the workers, watches the directory and judges the results.
     case judge
-    /// Runs its threads until the time is over, and reports.
+    /// A process that runs its threads until the time is over, and reports.
     case worker
-    /// Runs its threads until it is killed, and reports violations at once.
+    /// A process that runs its threads until it is killed, and reports violations at once.
     case writer
-    /// Works as a writer, and sometimes removes everything.
+    /// A writer that also removes everything sometimes.
     case clearer
-    /// Reads and checks until it is killed.
+    /// A process that reads and checks until it is killed.
     case reader
-    /// Opens the directory after all other processes have ended, and judges its state.
+    /// A process that opens the directory after all other processes have ended, and judges its
+    /// state.
     case checker
   }
 

@@ -92,7 +92,7 @@ extension Duration {
     }
   }
 
-  /// Three figures, of which none before the point is dropped.
+  /// Returns a count in a unit with three significant figures, and all digits before the point.
   private static func text(_ count: Int64, per unit: Int64, unit name: String) -> String {
     let whole = count / unit
     let decimals = whole >= 100 ? 0 : whole >= 10 ? 1 : 2

@@ -1,4 +1,4 @@
-/// Writes JSON piece by piece, so that a list of a million entries is never one value or one text.
+/// A writer of JSON in pieces, so that a list of a million entries is never one value or one text.
 ///
 /// The text collects until `takeText()` returns it. The indentation is two spaces; an empty array
 /// or object stays on its line.

@@ -1,7 +1,7 @@
 import Larder
 import LarderDigest
 
-/// Writes a report as one HTML page that loads no other file.
+/// The writer of a report as one HTML page that loads no other file.
 ///
 /// The policy in its head allows one style and one script, by their digests. The script inserts the
 /// data as text only.

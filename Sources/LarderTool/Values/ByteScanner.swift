@@ -1,4 +1,4 @@
-/// Takes numbers and words from bytes, front to back.
+/// A scanner that takes numbers and words from bytes, front to back.
 struct ByteScanner: Sendable {
   private(set) var rest: ArraySlice<UInt8>
 

@@ -1,7 +1,8 @@
 import Foundation
 import Larder
 
-/// Makes thumbnails of PPM images: `Thumbnails WIDTH IMAGE…` writes `IMAGE.thumb.ppm` beside each.
+/// A program for thumbnails of PPM images: `Thumbnails WIDTH IMAGE…` writes `IMAGE.thumb.ppm`
+/// beside each.
 ///
 /// All thumbnails are requested at once. An image that is named twice is scaled once, because of
 /// single flight. The next run, of this or another process, finds the thumbnails on disk. The last

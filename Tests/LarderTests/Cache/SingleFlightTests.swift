@@ -236,7 +236,7 @@ final class AsyncGate: Sendable {
 }
 
 extension Cache {
-  /// The synchronous store, by a name that an asynchronous context does not overload.
+  /// Stores synchronously, under a name that an asynchronous context does not overload.
   func storeNow(_ value: Value, forKey key: String, expiration: Expiration? = nil) throws {
     try store(value, forKey: key, expiration: expiration)
   }

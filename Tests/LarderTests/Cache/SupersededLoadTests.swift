@@ -108,6 +108,6 @@ struct `Superseded loads` {
 }
 
 extension Cache {
-  /// The synchronous flush, by a name that an asynchronous context does not overload.
+  /// Flushes synchronously, under a name that an asynchronous context does not overload.
   func flushNow() throws { try flush() }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Lets every system call of an operation fail once, in every plausible way.
+/// The failure of every system call of an operation, once and in every plausible way.
 @Suite(.serialized, .watched)
 struct `When a system call fails` {
   private static let errnos: [Errno] = [

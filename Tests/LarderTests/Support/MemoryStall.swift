@@ -5,7 +5,7 @@ import Glibc
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// Makes this process really wait for memory, on a small scale. Pages of a file that it uses are
+/// A real wait of this process for memory, on a small scale. Pages of a file that it uses are
 /// reclaimed and read again, which the kernel counts as a wait for memory (a refault).
 ///
 /// It needs no limit and no privileges, and takes at most 16 MiB.

@@ -4,7 +4,7 @@ import Glibc
 @testable import LarderMemory
 @testable import LarderSystem
 
-/// Creates the file of a Unix socket, which no common command does.
+/// The file of a Unix socket, which no common command creates.
 enum UnixSocket {
   static func make(at path: String) throws(Errno) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
