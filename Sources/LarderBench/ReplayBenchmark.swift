@@ -1,6 +1,6 @@
 import Larder
 
-/// Replays a trace of accesses on a cache and counts the hits.
+/// A replay of a trace of accesses on a cache, which counts the hits.
 ///
 /// Each line of a trace is an access, `object [bytes]`. A miss stores a value of that many bytes,
 /// which differ between objects. Every hit is compared with the stored value.

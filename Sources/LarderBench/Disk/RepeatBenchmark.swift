@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Repeats one operation, so that a tool can count the cost of one.
+/// Repetitions of one operation, so that a tool can count the cost of one.
 ///
 /// Nothing else depends on the number of repetitions. So the cost is the difference of two runs
 /// divided by the difference of their numbers. The scripts that count instructions and allocations

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Stresses both tiers, single flight and a separate memory cache with many threads. An oracle
-/// knows the valid results of each read.
+/// A stress test of both tiers, single flight and a separate memory cache, with many threads. An
+/// oracle knows the valid results of each read.
 enum FrontStressBenchmark {
   static let usage = """
     usage: LarderBench front-stress [--threads N] [--seconds S] [--directory DIR] [--json]

@@ -2,7 +2,7 @@ import Glibc
 import Larder
 import LarderDigest
 
-/// Tests the state of a cache after a power cut. One process changes a cache and records the begin
+/// A test of a cache's state after a power cut. One process changes a cache and records the begin
 /// and the end of each operation. Another process judges the directory in a state that the disk may
 /// have had.
 ///

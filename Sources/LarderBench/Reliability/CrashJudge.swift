@@ -1,9 +1,10 @@
 import Larder
 
-/// Judges the directory of one state: lists it, reads every key, repairs it and stores again.
+/// A judge of the directory of one state. It lists the directory, reads every key, repairs it and
+/// stores again.
 ///
-/// Prints a line `value KEY VERSION…` for each key, with all versions whose value was served, or
-/// `absent`, or `wrong`. Prints a line `bad WHAT NUMBER` for each violation.
+/// It prints a line `value KEY VERSION…` for each key, with all versions whose value was served, or
+/// `absent`, or `wrong`. It prints a line `bad WHAT NUMBER` for each violation.
 struct CrashJudge {
   private let options: CrashOptions
   private var servedNames: Set<String> = []

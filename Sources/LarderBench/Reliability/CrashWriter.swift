@@ -1,7 +1,7 @@
 import Glibc
 import Larder
 
-/// Changes a cache in all possible ways, and records each change.
+/// A writer that changes a cache in all possible ways, and records each change.
 struct CrashWriter: Sendable {
   private let options: CrashOptions
   private let disk: DiskCache

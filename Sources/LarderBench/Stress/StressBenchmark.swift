@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// Stresses one directory with many processes and threads. Each value contains the facts to check
-/// it.
+/// A stress test of one directory with many processes and threads. Each value contains the facts to
+/// check it.
 enum StressBenchmark {
   static let usage = """
     usage: LarderBench stress [--processes N] [--threads N] [--seconds S] [--limit SIZE]

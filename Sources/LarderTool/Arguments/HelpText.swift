@@ -1,4 +1,4 @@
-/// Builds a help text within a width: a headline, then headed lists and paragraphs.
+/// A builder of a help text within a width: a headline, then headed lists and paragraphs.
 struct HelpText: Sendable {
   /// The text so far, which ends in a newline.
   private(set) var text = ""

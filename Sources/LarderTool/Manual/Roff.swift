@@ -1,4 +1,4 @@
-/// Builds a manual page in the format of `man`. Source: man 7 man.
+/// A builder of a manual page in the format of `man`. Source: man 7 man.
 struct Roff: Sendable {
   /// The text so far.
   private(set) var text: String
