@@ -59,7 +59,7 @@ struct ArgumentReader: Sendable, IteratorProtocol, Sequence {
     return rest.popFirst()
   }
 
-  /// Whether an argument names a known option. `-5` and `--odd` name none, so they are values.
+  /// Whether an argument is `--` or names a known option. `-5` and `--odd` are values.
   private func isOption(_ argument: [UInt8]) -> Bool {
     guard argument.starts(with: [Self.dash, Self.dash]) else {
       return argument.count == 2 && argument[0] == Self.dash && option(letter: argument[1]) != nil
