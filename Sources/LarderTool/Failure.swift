@@ -46,7 +46,7 @@ extension Failure {
       : "\(name) does not exist; \(maker) would make it"
   }
 
-  /// Whether a path that cannot be opened exists all the same, as a link to nothing does.
+  /// Whether a path that cannot be opened exists nevertheless, as a dangling link does.
   static func isLink(_ path: [UInt8]) -> Bool {
     do throws(Errno) {
       return try Path(path).isTaken()

@@ -315,7 +315,7 @@
 
     var isRead: Bool { operation.verb == .read || operation.verb == .whole }
 
-    /// Whether it may change what a name stands for.
+    /// Whether it may change the value of a name.
     var mayChange: Bool {
       if isLook { return false }
       switch operation.verb {

@@ -55,7 +55,7 @@ struct CrashValue {
   /// The extended data. An eighth of the values has some, unless they are plain.
   let extendedData: [UInt8]
 
-  /// A length above that of all values, for values that the cache shall decline.
+  /// A length above that of all values, for values that the cache must decline.
   static let declinedByteCount = 300_001
 
   /// Creates a value of up to 16 KiB. One in sixteen is empty, and one in sixteen has up to 128
