@@ -66,9 +66,9 @@ extension DiskCache {
     guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
       return nil
     }
-    let byteCount = found.byteCount
+    let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
-    return try body(EntryFile(file, byteCount: byteCount))
+    return try body(EntryFile(file, byteCount: byteCount, knownData: data))
   }
 
   /// Whether a read would find a value, as far as status and attributes show. Does not count as a
@@ -98,10 +98,30 @@ public struct EntryFile: ~Copyable, Sendable {
   private let file: FileDescriptor
   /// The bytes of the value.
   public let byteCount: Int
+  /// The extended data if they are known already: of a value that waits to be written, and of a
+  /// file that was checked just now.
+  private let knownData: [UInt8]
 
-  init(_ file: consuming FileDescriptor, byteCount: Int) {
+  init(_ file: consuming FileDescriptor, byteCount: Int, knownData: [UInt8]) {
     self.file = file
     self.byteCount = byteCount
+    self.knownData = knownData
+  }
+
+  /// The caller's own data beside the value, empty when there is none.
+  ///
+  /// Read from the open file when it is asked for, so that a caller who does not need it pays
+  /// nothing.
+  ///
+  /// - Throws: `CacheError`: `.io` and what else reading met.
+  /// - Complexity: O(1), one system call.
+  public func extendedData() throws(CacheError) -> [UInt8] {
+    if !knownData.isEmpty { return knownData }
+    do throws(Errno) {
+      return try EntryReader.extendedData(of: file)
+    } catch {
+      throw CacheError(errno: error, operation: "read")
+    }
   }
 
   /// Throws `.resourcesExhausted` if the value is too long for the memory.

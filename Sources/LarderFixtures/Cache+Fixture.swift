@@ -66,39 +66,41 @@ private struct FixtureUse: LoadReplacement {
     let disk = cache.disk
     let name = disk.subject(key).name
     let isRecorded = names.contains(name)
-    var bytes: [UInt8]?
-    var loaded: (expiration: Expiration?, extendedData: [UInt8]) = (expiration, [])
+    var recorded: RecordedValue?
+    var expiration = expiration
     if !isRecorded {
-      bytes = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
+      recorded = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
         try fixture.value(of: name)
       }
     }
-    if bytes == nil {
+    if recorded == nil {
       guard fixture.isRecording, !isRecorded else {
         throw FixtureMiss(
           key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
       }
       let value: Value
+      let data: [UInt8]
       switch try await load() {
-      case .value(let new, let expiration, let data): (value, loaded) = (new, (expiration, data))
+      case .value(let new, let time, let beside): (value, expiration, data) = (new, time, beside)
       // Not recorded, because a cache would not keep it either; the next run loads it again.
       case .notKept(let value, _): return value
       case .notModified: throw Cache<Value>.nothingToKeep
       }
-      bytes = try await record(value, loaded.expiration, loaded.extendedData, key, for: cache)
+      recorded = try await record(value, expiration, data, key, for: cache)
     }
     // Decoded even if it was just loaded, so that the next run gets the same value.
-    let value = try cache.coder.decode(bytes ?? [])
+    let value = try cache.coder.decode(recorded?.bytes ?? [])
     // Stored in the copy as well, so that the rest of the test finds it.
     _ = try await cache.store(
-      value, forKey: key, expiration: loaded.expiration, extendedData: loaded.extendedData)
+      value, forKey: key, expiration: expiration, extendedData: recorded?.extendedData ?? [])
     return value
   }
-  /// Records a loaded value and returns the bytes that the fixture has for its key.
+
+  /// Records a loaded value and returns what the fixture has for its key.
   private func record<Value>(
     _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], _ key: CacheKey,
     for cache: Cache<Value>
-  ) async throws -> [UInt8] {
+  ) async throws -> RecordedValue {
     var recording = FixtureDirectory.Recording(
       try cache.coder.encode(value),
       expiration: expiration ?? cache.configuration.disk.expiration)

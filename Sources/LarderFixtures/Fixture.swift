@@ -105,8 +105,8 @@ extension Fixture {
     return (scratch, Set(transfer.names))
   }
 
-  /// Returns the bytes of an entry's file, valid or expired; nil if there is none.
-  func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
+  /// Returns what is recorded in an entry's file, valid or expired; nil if there is none.
+  func value(of name: EntryName) throws(CacheError) -> RecordedValue? {
     try FixtureDirectory(path).value(of: name)
   }
 
@@ -116,11 +116,12 @@ extension Fixture {
   /// - Returns: The bytes that the fixture has now: of this value or of the other test's.
   func record(
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
-  ) throws(CacheError) -> [UInt8] {
+  ) throws(CacheError) -> RecordedValue {
+    let own = RecordedValue(bytes: recording.value, extendedData: recording.extendedData)
     let directory = try FixtureDirectory(path)
     let isFirst = try directory.record(recording, forKey: key, at: start, keepsOld: true)
-    if isFirst { return recording.value }
+    if isFirst { return own }
     let name = EntryName(key, fileExtension: recording.fileExtension)
-    return try directory.value(of: name) ?? recording.value
+    return try directory.value(of: name) ?? own
   }
 }

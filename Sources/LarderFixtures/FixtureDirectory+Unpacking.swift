@@ -1,4 +1,5 @@
 package import LarderBasics
+import LarderDigest
 import LarderDisk
 import LarderSystem
 
@@ -60,14 +61,25 @@ extension FixtureDirectory {
     return true
   }
 
-  /// Returns the bytes recorded under a name, as they are; nil if there is no entry.
-  func value(of name: EntryName) throws(CacheError) -> [UInt8]? {
-    let source = FixtureSource(handle, FixtureManifest(), at: WallClock.system.now())
-    guard case .file(let file, _) = try source.open(name) else { return nil }
-    return try onFixture(path, "read") { () throws(Errno) in
+  /// Returns what is recorded under a name: the bytes as they are, and the data of its line. Nil if
+  /// there is no entry.
+  func value(of name: EntryName) throws(CacheError) -> RecordedValue? {
+    let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
+    guard case .file(let file, let testimony) = try source.open(name) else { return nil }
+    let bytes = try onFixture(path, "read") { () throws(Errno) in
       try file.read(upTo: Int(clamping: try file.status().byteCount))
     }
+    var hash = XXH64()
+    hash.update(bytes.span)
+    return RecordedValue(
+      bytes: bytes, extendedData: testimony.line(hash)?.extendedData ?? [])
   }
+}
+
+/// A value and the data beside it, as a fixture has them.
+struct RecordedValue: Sendable, Hashable {
+  let bytes: [UInt8]
+  let extendedData: [UInt8]
 }
 
 extension FixtureLine {

@@ -74,7 +74,7 @@ package struct FixtureSource: Sendable {
     switch reading {
     case .attribute(let attribute):
       let line = FixtureLine(
-        name, attribute, status, extendedData: try reader.extendedData(of: file), now: now)
+        name, attribute, status, extendedData: try EntryReader.extendedData(of: file), now: now)
       // If the key has another name, the file was renamed by hand, and no read would serve it.
       return line.isNamedByItsKey ? .success(.stored(line)) : .failure(Refusal(reason: .otherKey))
     case nil:

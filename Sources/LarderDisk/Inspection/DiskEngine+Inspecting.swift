@@ -70,7 +70,7 @@ extension DiskEngine {
         return .readable(
           Inspection(
             name: name, status: status, reading: reading,
-            extendedData: try reader.extendedData(of: descriptor),
+            extendedData: try EntryReader.extendedData(of: descriptor),
             isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false))
       } catch {
         guard EntryReader.missReason(for: error) == nil else { return .unreadable(name, status) }

@@ -140,7 +140,7 @@ extension DiskEngine {
         return .damaged
       }
       let testimony = EntryReader.Testimony(
-        attribute: attribute, extendedData: try reader.extendedData(of: descriptor))
+        attribute: attribute, extendedData: try EntryReader.extendedData(of: descriptor))
       return try EntryReader.matches(descriptor, testimony) ? .sound : .damaged
     }
   }

@@ -145,7 +145,7 @@ extension DiskEngine {
       case .rejected(let reason): return miss(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
-      testimony.extendedData = try reader.extendedData(of: descriptor)
+      testimony.extendedData = try EntryReader.extendedData(of: descriptor)
     }
     var content = bytes
     let isIntact = try check(

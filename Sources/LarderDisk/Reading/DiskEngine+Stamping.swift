@@ -70,7 +70,7 @@ extension DiskEngine {
   ) throws(Errno) -> (UInt64, FileStatus) {
     var before = try descriptor.status()
     while true {
-      let hash = try EntryReader.hash(of: descriptor, try reader.extendedData(of: descriptor))
+      let hash = try EntryReader.hash(of: descriptor, try EntryReader.extendedData(of: descriptor))
       let after = try descriptor.status()
       if after.change == before.change { return (hash, after) }
       before = after

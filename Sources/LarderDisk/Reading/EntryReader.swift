@@ -122,7 +122,8 @@ package struct EntryReader: Sendable {
       // must not be removed.
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
       guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
-      return .accepted(Testimony(attribute: attribute, extendedData: try extendedData(of: file)))
+      return .accepted(
+        Testimony(attribute: attribute, extendedData: try Self.extendedData(of: file)))
     }
   }
 
@@ -160,7 +161,7 @@ package struct EntryReader: Sendable {
   }
 
   /// Reads `user.larder.data`; empty if there is none.
-  package func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
+  package static func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
     do throws(Errno) {
       return try file.withAttribute(.data) { [UInt8](copying: $0) } ?? []
     } catch .rangeTooSmall {

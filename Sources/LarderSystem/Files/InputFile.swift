@@ -29,6 +29,20 @@ package struct InputFile: ~Copyable {
     try descriptor.read(into: &bytes)
   }
 
+  /// Reads the rest of the file, up to a number of bytes.
+  ///
+  /// - Complexity: O(bytes read), all of which are held in memory.
+  package func readToEnd(upTo limit: Int) throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      var piece = [UInt8](repeating: 0, count: min(limit - bytes.count, 64 << 10))
+      let count = try read(into: &piece)
+      if count == 0 { break }
+      bytes += piece.prefix(count)
+    }
+    return bytes
+  }
+
   /// Reads the rest of the file.
   ///
   /// - Complexity: O(bytes), all of which are held in memory. For keys, which have no limit. A

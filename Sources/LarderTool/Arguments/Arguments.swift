@@ -47,6 +47,11 @@ struct Arguments: Sendable {
     if case .count(let count) = options[option.name] { count } else { nil }
   }
 
+  /// Returns the text, or `@` and the path, given with an option.
+  func data(_ option: Option) -> [UInt8]? {
+    if case .data(let bytes) = options[option.name] { bytes } else { nil }
+  }
+
   /// Returns the word given with an option that takes one of several words.
   func choice(_ option: Option) -> String? {
     if case .choice(let word) = options[option.name] { word } else { nil }

@@ -68,6 +68,8 @@ extension Option {
     case expiration
     /// A whole number, at least 0.
     case count
+    /// A text, or `@` and the path of a file with the bytes.
+    case data
     /// One of several words. The first value is the placeholder in help texts.
     case choice(String, [String])
   }
@@ -83,6 +85,7 @@ extension Option.Kind {
     case .size: "SIZE"
     case .duration, .expiration: "D"
     case .count: "N"
+    case .data: "TEXT|@FILE"
     case .choice(let placeholder, _): placeholder
     }
   }
@@ -97,6 +100,7 @@ extension Option.Kind {
     case .duration: .duration(try TimeSpan(parsing: bytes))
     case .expiration: .expiration(try Expiration(parsing: bytes))
     case .count: .count(try Int(parsingCount: bytes))
+    case .data: .data(bytes)
     case .choice(_, let words): .choice(try Self.parse(bytes, among: words))
     }
   }
@@ -131,6 +135,8 @@ enum OptionValue: Sendable, Hashable {
   case expiration(Expiration)
   /// A whole number, never negative.
   case count(Int)
+  /// A text, or `@` and a path, as bytes.
+  case data([UInt8])
   /// One of the words that the option declares.
   case choice(String)
 }

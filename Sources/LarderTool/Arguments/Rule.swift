@@ -27,7 +27,8 @@ struct Rule: Sendable {
 
   /// The rule that at most one argument is read from stdin, because a second one would find it
   /// empty.
-  static let oneReaderOfStandardInput = Rule("only one of key and values can come from stdin") {
+  static let oneReaderOfStandardInput = Rule("only one of key, value and data can come from stdin")
+  {
     let dash = [UInt8(ascii: "-")]
     let files = $0[.file]
     // Every second argument is the path of a value; between them are the keys of further pairs.
@@ -35,6 +36,7 @@ struct Rule: Sendable {
     let values =
       files.isEmpty
       ? [dash] : files.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
-    return values.count { $0 == dash } + ($0.file(.keyFile) == dash ? 1 : 0) <= 1
+    let others = [$0.file(.keyFile) == dash, $0.data(.data) == [UInt8(ascii: "@")] + dash]
+    return values.count { $0 == dash } + others.count { $0 } <= 1
   }
 }

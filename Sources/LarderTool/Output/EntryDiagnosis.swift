@@ -57,7 +57,11 @@ struct EntryDiagnosis: Sendable {
   /// The size, last use and expiry, and the effect of a use on the expiry.
   private var facts: String {
     guard let entry else { return "nothing more is known" }
-    var parts = [ByteCount(Int64(entry.byteCount)).description, "used \(entry.useText(at: now))"]
+    var parts = [ByteCount(Int64(entry.byteCount)).description]
+    if !entry.extendedData.isEmpty {
+      parts.append("beside it \(Self.text(of: entry.extendedData))")
+    }
+    parts.append("used \(entry.useText(at: now))")
     guard let expiry = entry.expiry else {
       return (parts + ["never expires"]).joined(separator: ", ")
     }
@@ -72,6 +76,11 @@ struct EntryDiagnosis: Sendable {
     case .never?, nil: break
     }
     return parts.joined(separator: ", ")
+  }
+
+  /// Returns the beginning of extended data and their size.
+  private static func text(of data: [UInt8]) -> String {
+    "\(ByteCount(Int64(data.count))) of extended data, \(data.quotedForDisplay)"
   }
 
   /// Returns the object for scripts.

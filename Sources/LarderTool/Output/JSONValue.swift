@@ -106,6 +106,14 @@ extension JSONValue {
 }
 
 extension JSONValue {
+  /// Returns the members that show extended data: `extended_data` as text, null if there is none or
+  /// they are not UTF-8, and in the latter case `extended_data_base64`.
+  static func dataMembers(_ data: [UInt8]) -> [Member] {
+    keyMembers(data.isEmpty ? nil : data).map {
+      Member(name: $0.name == "key" ? "extended_data" : "extended_data_base64", value: $0.value)
+    }
+  }
+
   /// Returns a point in time in the format of RFC 3339; null for never and for nil.
   static func time(_ time: Timestamp?) -> JSONValue {
     guard let time, time < .never else { return .null }

@@ -7,14 +7,18 @@ extension Verb {
     summary: "Write the value of a key to stdout or a file",
     synonyms: ["read", "cat", "fetch", "show", "load"],
     operands: [.directory, .key],
-    ownOptions: [.output, .used, .fileExtension, .keyFile],
+    ownOptions: [.output, .dataOnly, .used, .fileExtension, .keyFile],
     rules: [.jsonNeedsOutput],
     notes: [
       """
       A miss gives status 1, nothing on stdout and no file. The value is checked in full before \
       its first byte leaves, and FILE appears when it is whole. What is no regular file, such as \
       /dev/null, is written in place.
+      """,
       """
+      With --data-only the data beside the value, as put --data keeps them, take its place; nothing \
+      is written where there are none, and that is no miss. The object of --json has both.
+      """,
     ],
     run: { call throws(Failure) in try call.get() })
 }
@@ -22,6 +26,9 @@ extension Verb {
 extension Option {
   /// Where the value goes.
   static let output = Option("output", "o", .file, "Write the value to a file (-: stdout)")
+  /// Writes what is kept beside the value.
+  static let dataOnly = Option(
+    "data-only", nil, .flag, "Write the extended data in the place of the value")
   /// Makes reading leave a trace; looking by itself leaves none.
   static let used = Option("used", nil, .flag, "Count as use: move the last access and the expiry")
 }
@@ -38,14 +45,18 @@ extension Call {
   func get() throws(Failure) -> ExitCode {
     let key = try key()
     let cache = try openForGetting(key)
-    let byteCount = try deliver(key, from: cache)
+    let delivered = try deliver(key, from: cache)
     try onCache { () throws(CacheError) in try cache.close() }
-    guard let byteCount else { return try reportMiss(cache.statistics.misses.keys.first) }
+    guard let delivered else { return try reportMiss(cache.statistics.misses.keys.first) }
     if isJSON {
-      try console.print([
-        "schema": 1, "found": true, "size": JSONValue(byteCount),
-        "name": .string(EntryName(key, fileExtension: cache.ownExtension).description),
-      ])
+      let members: [(String, JSONValue)] = [
+        ("schema", 1), ("found", true), ("size", JSONValue(delivered.byteCount)),
+        ("name", .string(EntryName(key, fileExtension: cache.ownExtension).description)),
+      ]
+      try console.print(
+        .object(
+          members.map { JSONValue.Member(name: $0.0, value: $0.1) }
+            + JSONValue.dataMembers(delivered.data)))
     }
     return .fine
   }
@@ -67,16 +78,23 @@ extension Call {
 
   /// Copies the value where it shall go, after it was checked in full.
   ///
-  /// - Returns: Its bytes; nil on a miss.
-  private func deliver(_ key: CacheKey, from cache: DiskCache) throws(Failure) -> Int? {
+  /// - Returns: How many bytes it has, and the data beside it; nil on a miss.
+  private func deliver(
+    _ key: CacheKey, from cache: DiskCache
+  ) throws(Failure) -> (byteCount: Int, data: [UInt8])? {
     let extending = arguments.has(.used) ? nil : ExpirationExtending.off
     do {
       return try cache.withFile(forKey: key, extending: extending) { file in
         // Only now, when there is a value and it was checked: a miss makes no FILE.
+        let data = try file.extendedData()
         var output = try self.output()
-        try copy(file, to: output)
+        if arguments.has(.dataOnly) {
+          try onOutput { () throws(Errno) in try output.write(data.span) }
+        } else {
+          try copy(file, to: output)
+        }
         try finish(&output)
-        return file.byteCount
+        return (file.byteCount, data)
       }
     } catch let error as Failure {
       throw error

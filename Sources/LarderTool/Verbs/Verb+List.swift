@@ -11,7 +11,8 @@ extension Verb {
     notes: [
       """
       The order used has the least recent first, as eviction would take them, and size the \
-      largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}.
+      largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}. \
+      The entries of --json have the extended data too, which are not checked here.
       """
     ],
     run: { call throws(Failure) in try call.list() })
@@ -127,7 +128,8 @@ extension DiskEntry {
     return .object(
       [JSONValue.Member(name: "name", value: .string(name))]
         + JSONValue.keyMembers(key?.bytes)
-        + members.map { JSONValue.Member(name: $0.0, value: $0.1) })
+        + members.map { JSONValue.Member(name: $0.0, value: $0.1) }
+        + JSONValue.dataMembers(extendedData))
   }
 }
 

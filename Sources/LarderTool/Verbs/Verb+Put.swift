@@ -12,14 +12,19 @@ extension Verb {
         role: .file, arity: .optional, placeholder: "FILE|-",
         help: "The file with the value (default, or -: stdin)"),
     ],
-    ownOptions: [.putExpires, .fileExtension, .keyFile, .adopt],
+    ownOptions: [.putExpires, .data, .fileExtension, .keyFile, .adopt],
     rules: [.oneReaderOfStandardInput],
     notes: [
       """
       A missing directory is made. Nothing is printed; a value that is rejected, because it has \
       expired already, gives status 1 and the reason on stderr, and what was there is removed. \
       Without --ext the file has no extension, whatever else is there.
+      """,
       """
+      The data of --data are up to 1,024 bytes beside the value, such as an ETag, and are read back \
+      by get --data-only. As with curl, @FILE takes them from a file and @- from stdin, byte for \
+      byte; a text that begins with @ has to come that way.
+      """,
     ],
     run: { call throws(Failure) in try call.put() })
 }
@@ -28,6 +33,8 @@ extension Option {
   /// Lifts the check that the directory is one of ours or empty.
   static let adopt = Option(
     "adopt", nil, .flag, "Use a directory that holds only other things all the same")
+  /// What is kept beside the value.
+  static let data = Option("data", nil, .data, "Keep extended data beside the value")
   /// The lifetime of what is stored.
   static let putExpires = Option(
     "expires", nil, .expiration, "How long the value stays valid, or never (default: 7d)")
@@ -40,13 +47,14 @@ extension Call {
   /// older value is touched.
   func put() throws(Failure) -> ExitCode {
     let key = try key()
+    let data = try extendedData()
     // Opened before the directory is looked at: a FILE that is not there must change nothing.
     let input = try valueInput()
     if try directoryKind() == .foreign, !arguments.has(.adopt) {
       throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
     }
     let cache = try open { $0.setFileExtension(arguments.fileExtension ?? .none) }
-    let (outcome, byteCount) = try store(input, under: key, in: cache)
+    let (outcome, byteCount) = try store(input, data, under: key, in: cache)
     try onCache { () throws(CacheError) in try cache.close() }
     return try report(outcome, byteCount, path: cache.path(forKey: key))
   }
@@ -61,14 +69,41 @@ extension Call {
     }
   }
 
+  /// The bytes given with `--data`, from the command line or from a file; none without it.
+  ///
+  /// Too many are refused here: the store would refuse them too, and remove the older value.
+  func extendedData() throws(Failure) -> [UInt8] {
+    guard let given = arguments.data(.data) else { return [] }
+    let isPath = given.first == UInt8(ascii: "@")
+    let data = isPath ? try dataFile(Array(given.dropFirst())) : given
+    let limit = DiskEngine.maximumExtendedDataCount
+    guard data.count <= limit else {
+      throw .usage("--data: more than \(limit.grouped) bytes; at most as many are kept")
+    }
+    return data
+  }
+
+  /// Reads the data from a file, and no more of it than tells that it is too long.
+  private func dataFile(_ path: [UInt8]) throws(Failure) -> [UInt8] {
+    if path.isEmpty { throw .usage("--data: after @, name a file, or - for stdin") }
+    do throws(Errno) {
+      let file = path == Self.dash ? InputFile.standardInput : try InputFile(Path(path))
+      return try file.readToEnd(upTo: DiskEngine.maximumExtendedDataCount + 1)
+    } catch {
+      throw Failure(error, doing: "read the data from \(path.quotedForDisplay)")
+    }
+  }
+
   private func store(
-    _ input: borrowing InputFile, under key: CacheKey, in cache: DiskCache
+    _ input: borrowing InputFile, _ data: [UInt8], under key: CacheKey, in cache: DiskCache
   ) throws(Failure) -> (StoreOutcome, Int) {
     var failure: Failure?
     var byteCount = 0
     do throws(CacheError) {
       let expiration = arguments.expiration(.putExpires)
-      let outcome = try cache.store(forKey: key, expiration: expiration) { stream in
+      let outcome = try cache.store(
+        forKey: key, expiration: expiration, extendedData: data
+      ) { stream in
         do throws(Failure) {
           try copy(input, to: &stream)
         } catch {

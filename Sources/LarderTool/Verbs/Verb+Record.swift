@@ -13,13 +13,14 @@ extension Verb {
         role: .file, arity: .any, placeholder: "FILE",
         help: "The file with the value (default, or -: stdin), and further pairs of KEY and FILE"),
     ],
-    ownOptions: [.putExpires, .fileExtension, .keyFile, .adopt],
-    rules: [.wholePairs, .oneReaderOfStandardInput],
+    ownOptions: [.putExpires, .data, .fileExtension, .keyFile, .adopt],
+    rules: [.wholePairs, .dataForOnePair, .oneReaderOfStandardInput],
     notes: [
       """
       Writes each value, its line in DIR/manifest and, where there is none, DIR/.gitattributes. A \
-      missing directory is made, and one that holds only other things is refused. The time is the fixture's own, so that the same record gives the \
-      same bytes on any day. Tests open DIR with Cache(fixture:).
+      missing directory is made, and one that holds only other things is refused. The time is the \
+      fixture's own, so that the same record gives the same bytes on any day. The data of --data \
+      are kept in the value's line. Tests open DIR with Cache(fixture:).
       """
     ],
     run: { call throws(Failure) in try call.record() })
@@ -30,6 +31,11 @@ extension Rule {
   static let wholePairs = Rule("after FILE, a KEY and a FILE follow in pairs") {
     $0[.file].count % 2 == 1 || $0[.file].isEmpty
   }
+
+  /// No value gets data that were meant for another.
+  static let dataForOnePair = Rule("--data needs one KEY and FILE alone") {
+    !$0.has(.data) || $0[.file].count <= 1
+  }
 }
 
 extension Call {
@@ -39,6 +45,7 @@ extension Call {
   func record() throws(Failure) -> ExitCode {
     var values: [(key: CacheKey, bytes: [UInt8])] = []
     for (key, path) in try recordedPairs() { values.append((key, try value(of: path))) }
+    let data = try extendedData()
     let path = try Self.path(of: arguments.directory)
     try requireFixture(arguments.directory, mayBeMissing: true)
     let expiration = arguments.expiration(.putExpires) ?? .days(7)
@@ -47,6 +54,7 @@ extension Call {
       let now = try directory.manifest().latestAccess ?? FixtureDirectory.start
       for (key, bytes) in values {
         var recording = FixtureDirectory.Recording(bytes, expiration: expiration)
+        recording.extendedData = data
         recording.fileExtension = arguments.fileExtension ?? .none
         try directory.record(recording, forKey: key, at: now)
       }

@@ -57,6 +57,9 @@ struct `A load of a file` {
       throw Failure()
     }
     #expect(again == 3)
+    // Known from the check of a file that is met for the first time, read from one that is trusted.
+    let data = try await cache.disk.withFile(forKey: "k") { try $0.extendedData() }
+    #expect(data == [9])
   }
 
   @Test func `leaves nothing where it throws`() async throws {

@@ -50,11 +50,11 @@ struct `Beside a pending value` {
       let found = try $0.read(forKey: "k")
       return "\(found?.bytes ?? []) \(found?.extendedData ?? []) \(found?.expiry == nil ? 0 : 1)"
     },
-    Row("withFile", "[1, 2] of 2") { cache in
+    Row("withFile", "[1, 2] of 2, [9]") { cache in
       try cache.withFile(forKey: "k") { file in
         var bytes: [UInt8] = [0, 0]
         _ = try file.read(into: &bytes)
-        return "\(bytes) of \(file.byteCount)"
+        return "\(bytes) of \(file.byteCount), \(try file.extendedData())"
       } ?? "none"
     },
     Row("contains", "true") { "\(try $0.contains("k"))" },

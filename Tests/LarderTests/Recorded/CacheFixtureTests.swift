@@ -113,6 +113,21 @@ struct `A cache on a fixture` {
     #expect(try await second.value(forKey: "new") == "first")
   }
 
+  @Test func `has the data beside a value that another test of the run has recorded`() async throws
+  {
+    let (first, _) = try open(isRecording: true)
+    let (second, _) = try open(isRecording: true)
+    let load: @Sendable (CachedValue<String>?) -> Loaded<String> = { _ in
+      .value("first", extendedData: Array("etag".utf8))
+    }
+    _ = try await first.value(forKey: "new", orRevalidate: load)
+    _ = try await second.value(forKey: "new") { "second" }
+    for cache in [second, try open().cache] {
+      let found = try await cache.read(forKey: "new")
+      #expect(found?.value == "first" && found?.extendedData == Array("etag".utf8))
+    }
+  }
+
   @Test func `gives one value to tests that load one key at the same time`() async throws {
     let caches = try (1...6).map { _ in try open(isRecording: true).cache }
     let loads = Counter()

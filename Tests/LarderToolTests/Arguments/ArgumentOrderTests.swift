@@ -13,6 +13,7 @@ struct ArgumentOrderTests {
     case .size: "1M"
     case .duration, .expiration: "1h"
     case .count: "3"
+    case .data: "etag"
     case .choice(_, let words): words.first
     }
   }

@@ -13,8 +13,8 @@ struct VerbTableTests {
   }
 
   @Test(arguments: [
-    ("put", ["expires", "ext", "key-file", "adopt"]),
-    ("get", ["output", "used", "ext", "key-file"]),
+    ("put", ["expires", "data", "ext", "key-file", "adopt"]),
+    ("get", ["output", "data-only", "used", "ext", "key-file"]),
     ("rm", ["ext", "key-file"]), ("path", ["ext", "key-file"]),
     ("list", ["sort", "first", "expired"]), ("info", []), ("verify", ["repair"]),
     ("why", ["ext", "key-file"]), ("top", ["first"]), ("diff", []),
@@ -22,7 +22,8 @@ struct VerbTableTests {
     ("man", []),
     ("expire", ["dry-run"]), ("trim", ["to", "count", "age", "dry-run"]),
     ("clear", ["force", "dry-run"]), ("stamp", ["expires"]),
-    ("record", ["expires", "ext", "key-file", "adopt"]), ("fixture", ["adopt"]), ("demo", []),
+    ("record", ["expires", "data", "ext", "key-file", "adopt"]), ("fixture", ["adopt"]),
+    ("demo", []),
   ])
   func `a verb has its options, json, plain and help`(name: String, options: [String]) throws {
     let verb = try #require(Verb.named(Array(name.utf8)))
