@@ -24,17 +24,17 @@ extension Verb {
 }
 
 extension Option {
-  /// Where the value goes.
+  /// The file for the value.
   static let output = Option("output", "o", .file, "Write the value to a file (-: stdout)")
-  /// Writes what is kept beside the value.
+  /// The flag to write the extended data instead of the value.
   static let dataOnly = Option(
     "data-only", nil, .flag, "Write the extended data in the place of the value")
-  /// Makes reading leave a trace; looking by itself leaves none.
+  /// The flag that makes the read count as a use. Without it, nothing changes in the directory.
   static let used = Option("used", nil, .flag, "Count as use: move the last access and the expiry")
 }
 
 extension Rule {
-  /// The object and the value cannot share stdout.
+  /// The rule that the JSON object and the value do not share stdout.
   static let jsonNeedsOutput = Rule("--json needs -o FILE, since the value would mix with it") {
     !$0.has(.json) || ($0.file(.output) ?? [0x2D]) != [0x2D]
   }
@@ -61,9 +61,9 @@ extension Call {
     return .fine
   }
 
-  /// Opens the cache with the extension that the key's file has. Only `--used` may leave a trace.
+  /// Opens the cache with the extension of the key's file. Only `--used` opens it for writing.
   private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
-    // Two openings: the first finds the extension, which a cache has from the start.
+    // Opened twice: the first time to find the extension, which is a fixed setting of a cache.
     let lookup = try openForReading()
     let name = try names(of: [key], in: lookup)[0]
     guard arguments.has(.used) else {
@@ -71,21 +71,21 @@ extension Call {
     }
     return try openForWriting { configuration in
       configuration.setFileExtension(name.fileExtension)
-      // The use is stamped at once: nobody waits for a later drain.
+      // With zero, the use is stamped at once, because the command does not wait for a later drain.
       configuration.recencyGranularity = .zero
     }
   }
 
-  /// Copies the value where it shall go, after it was checked in full.
+  /// Copies the value to the output, after it was checked in full.
   ///
-  /// - Returns: How many bytes it has, and the data beside it; nil on a miss.
+  /// - Returns: The length of the value and its extended data; nil on a miss.
   private func deliver(
     _ key: CacheKey, from cache: DiskCache
   ) throws(Failure) -> (byteCount: Int, data: [UInt8])? {
     let extending = arguments.has(.used) ? nil : ExpirationExtending.off
     do {
       return try cache.withFile(forKey: key, extending: extending) { file in
-        // Only now, when there is a value and it was checked: a miss makes no FILE.
+        // Only after the value was found and checked, because a miss must not create FILE.
         let data = try file.extendedData()
         var output = try self.output()
         if arguments.has(.dataOnly) {
@@ -105,7 +105,7 @@ extension Call {
     }
   }
 
-  /// Where the value goes: stdout, or a file that appears when it is whole.
+  /// Opens the output: stdout, or a file that appears when it is complete.
   private func output() throws(Failure) -> OutputFile {
     guard let path = arguments.file(.output), path != Self.dash else { return .standardOutput }
     return try onOutput { () throws(Errno) in try OutputFile(Path(path)) }
@@ -119,7 +119,7 @@ extension Call {
     }
   }
 
-  /// Copies in pieces of 256 KiB, so that a value of any size takes as much memory.
+  /// Copies in pieces of 256 KiB, so that the memory does not depend on the size of the value.
   private func copy(
     _ file: borrowing EntryFile, to output: borrowing OutputFile
   ) throws(Failure) {

@@ -23,9 +23,9 @@ extension Option {
   static let sort = Option(
     "sort", nil, .choice("ORDER", EntryOrder.allCases.map(\.rawValue)),
     "The order: used, expiry, size, key or name (default: used)")
-  /// The first of them only.
+  /// The number of rows to show.
   static let first = Option("first", "n", .count, "Show only the first N")
-  /// What `larder expire` would remove.
+  /// The flag to show only entries that `larder expire` would remove.
   static let onlyExpired = Option("expired", nil, .flag, "Show only what has expired")
 }
 
@@ -49,7 +49,7 @@ extension Call {
     return .fine
   }
 
-  /// Says how many entries tell only their name and status.
+  /// Reports the number of entries of which only the name and the status can be read.
   func sayUnreadable(_ entries: [DiskEntry]) {
     let count = entries.count { !$0.isReadable }
     if count == 0 { return }
@@ -57,7 +57,7 @@ extension Call {
     console.say("\(entries) cannot be read; check owner and mode")
   }
 
-  /// Prints one object, in pieces however many entries there are.
+  /// Prints one object in pieces, so that memory does not grow with the entries.
   private func printJSON(_ entries: ArraySlice<DiskEntry>) throws(Failure) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -76,7 +76,7 @@ extension Call {
   private func printTable(_ entries: ArraySlice<DiskEntry>, at now: Timestamp) throws(Failure) {
     var table = TextTable(columns: DiskEntry.columns)
     for entry in entries { table.append(entry.cells(at: now)) }
-    // Held in full: a column's width is known after its last row.
+    // Collected first, because the width of a column depends on all its rows.
     try console.print(table.lines(width: console.width, style: console.style))
   }
 
@@ -93,9 +93,9 @@ extension Call {
 }
 
 extension DiskEntry {
-  /// What `list` shows of an entry, from left to right.
+  /// The columns of `list`, from left to right.
   ///
-  /// On a narrow terminal the name is cut first, since nobody knows it by heart, and left out last.
+  /// On a narrow terminal the name is cut first, because the key is more useful, and left out last.
   static var columns: [TextTable.Column] {
     [
       TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
@@ -105,7 +105,7 @@ extension DiskEntry {
     ]
   }
 
-  /// The row for people.
+  /// Returns the row for people.
   func cells(at now: Timestamp) -> [TextTable.Cell] {
     [
       TextTable.Cell(useText(at: now)), expiryCell(at: now),
@@ -122,7 +122,7 @@ extension DiskEntry {
       ("last_access_ns", .nanoseconds(lastAccess)), ("expires_ns", .nanoseconds(expiry)),
       ("lifetime", lifetime?.json ?? .null),
       ("readable", .bool(isReadable)),
-      // The content was not read.
+      // Unknown, because the content was not read.
       ("verified", nil),
     ]
     return .object(
@@ -134,7 +134,7 @@ extension DiskEntry {
 }
 
 extension RecordedLifetime {
-  /// Seconds, or the word.
+  /// The seconds, or a word.
   fileprivate var json: JSONValue {
     switch self {
     case .seconds(let count): JSONValue(count)

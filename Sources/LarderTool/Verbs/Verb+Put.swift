@@ -30,12 +30,12 @@ extension Verb {
 }
 
 extension Option {
-  /// Lifts the check that the directory is one of ours or empty.
+  /// The flag that allows a directory of foreign files.
   static let adopt = Option(
     "adopt", nil, .flag, "Use a directory that holds only other things all the same")
-  /// What is kept beside the value.
+  /// The extended data of the value.
   static let data = Option("data", nil, .data, "Keep extended data beside the value")
-  /// The lifetime of what is stored.
+  /// The lifetime of the value.
   static let putExpires = Option(
     "expires", nil, .expiration, "How long the value stays valid, or never (default: 7d)")
 }
@@ -43,12 +43,12 @@ extension Option {
 extension Call {
   /// Stores stdin or a file under a key.
   ///
-  /// Everything that can be wrong without the cache is found out before the directory is made or an
-  /// older value is touched.
+  /// The arguments and the input are checked before the directory is created or an older value is
+  /// changed.
   func put() throws(Failure) -> ExitCode {
     let key = try key()
     let data = try extendedData()
-    // Opened before the directory is looked at: a FILE that is not there must change nothing.
+    // Opened before the directory is examined, because a missing FILE must change nothing.
     let input = try valueInput()
     if try directoryKind() == .foreign, !arguments.has(.adopt) {
       throw .notACache(arguments.directory, cure: "larder put --adopt takes it")
@@ -59,7 +59,7 @@ extension Call {
     return try report(outcome, byteCount, path: cache.path(forKey: key))
   }
 
-  /// Stdin, or the file named; a directory is refused here.
+  /// Opens the input: stdin, or the file named. Throws for a directory.
   private func valueInput() throws(Failure) -> InputFile {
     guard let path = arguments[.file].first, path != Self.dash else { return .standardInput }
     do throws(Errno) {
@@ -69,9 +69,9 @@ extension Call {
     }
   }
 
-  /// The bytes given with `--data`, from the command line or from a file; none without it.
+  /// Returns the bytes given with `--data`, from the command line or from a file; none without it.
   ///
-  /// Too many are refused here: the store would refuse them too, and remove the older value.
+  /// Throws if they are too long, because the store would remove the older value before it fails.
   func extendedData() throws(Failure) -> [UInt8] {
     guard let given = arguments.data(.data) else { return [] }
     let isPath = given.first == UInt8(ascii: "@")
@@ -83,7 +83,7 @@ extension Call {
     return data
   }
 
-  /// Reads the data from a file, and no more of it than tells that it is too long.
+  /// Reads the data from a file, but at most one byte more than allowed.
   private func dataFile(_ path: [UInt8]) throws(Failure) -> [UInt8] {
     if path.isEmpty { throw .usage("--data: after @, name a file, or - for stdin") }
     do throws(Errno) {
@@ -118,7 +118,7 @@ extension Call {
     }
   }
 
-  /// Copies in pieces, so that the value is never in memory as a whole.
+  /// Copies the value in pieces of 256 KiB, so that it is never in memory as a whole.
   private func copy(
     _ input: borrowing InputFile, to stream: inout EntryStream
   ) throws(Failure) {

@@ -27,12 +27,12 @@ extension Verb {
 }
 
 extension Rule {
-  /// KEY FILE, and any number of further pairs.
+  /// The rule that KEY and FILE are followed by pairs of both.
   static let wholePairs = Rule("after FILE, a KEY and a FILE follow in pairs") {
     $0[.file].count % 2 == 1 || $0[.file].isEmpty
   }
 
-  /// No value gets data that were meant for another.
+  /// The rule that `--data` is given for one value only.
   static let dataForOnePair = Rule("--data needs one KEY and FILE alone") {
     !$0.has(.data) || $0[.file].count <= 1
   }
@@ -41,7 +41,8 @@ extension Rule {
 extension Call {
   /// Records values in a fixture.
   ///
-  /// Every file is read before the first is recorded: one that is not there must change nothing.
+  /// All files are read before the first value is recorded, because a missing file must change
+  /// nothing.
   func record() throws(Failure) -> ExitCode {
     var values: [(key: CacheKey, bytes: [UInt8])] = []
     for (key, path) in try recordedPairs() { values.append((key, try value(of: path))) }
@@ -63,7 +64,8 @@ extension Call {
     return .fine
   }
 
-  /// The keys with the paths of their values: the first key and file, and the pairs that follow.
+  /// Returns the keys with the paths of their values: the first key and file, and the pairs that
+  /// follow.
   private func recordedPairs() throws(Failure) -> [(CacheKey, [UInt8])] {
     let rest = arguments[.file]
     var pairs = [(try key(), rest.first ?? Self.dash)]

@@ -13,7 +13,7 @@ extension Verb {
 }
 
 extension Call {
-  /// Says what is there for a key.
+  /// Reports the state of a key's file, and whether a read finds the value.
   func why() throws(Failure) -> ExitCode {
     let key = try key()
     let lookup = try openForReading()
@@ -38,7 +38,8 @@ extension Call {
     return answer.reason == .otherVersion ? .notACache : .finding
   }
 
-  /// Why a read would find nothing, nil when it would find a value; the content is checked.
+  /// Returns the reason that a read would find nothing; nil if it would find a value. Checks the
+  /// content.
   private func missReason(of key: CacheKey, in cache: DiskCache) throws(Failure) -> MissReason? {
     do {
       let isThere: Bool? = try cache.withFile(forKey: key, extending: .off) {
