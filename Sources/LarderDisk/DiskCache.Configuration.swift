@@ -6,8 +6,9 @@ extension DiskCache {
   public struct Configuration: Sendable {
     /// The mode in which the directory is opened. The default is `.shared`.
     ///
-    /// All openers in one process must give the same mode. The modes of processes may differ, but
-    /// an exclusive one excludes every other process that writes.
+    /// Openers in one process that write must give the same mode; one that only reads shares
+    /// nothing with them. The modes of processes may differ, but an exclusive one excludes every
+    /// other process that writes.
     public var mode = Mode.shared
     /// The way in which this process learns of other processes' changes. The default is `.events`.
     ///
@@ -255,7 +256,8 @@ extension DiskCache.Configuration {
   /// Whether two caches of one process can use one directory with these settings.
   ///
   /// Compares the settings that the shared engine can have only once. Each object keeps its own
-  /// expiration and extension; the remaining settings are those of the first opener.
+  /// expiration, `extending`, `coherence`, file extension, `shouldStore` and threads; the remaining
+  /// settings are those of the first opener.
   func isCompatible(with other: Self) -> Bool {
     mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit

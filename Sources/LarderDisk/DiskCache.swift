@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// All operations are safe from any thread, and any number of processes can use one directory.
 /// Reads never wait for the scan that finds the directory's entries; totals and trims do. Objects
-/// of one process on one directory share an index and their limits.
+/// of one process that write to one directory share an index and their limits.
 ///
 /// An operation throws `CacheError` for a failure that the caller can act on. A harmless failure,
 /// such as a damaged file or one that was removed meanwhile, is a miss, counted by reason in
@@ -79,8 +79,8 @@ public final class DiskCache: Sendable {
   public var directory: String { engine.location.path }
 
   /// The settings of the directory's first opener. They apply to all objects, except those that
-  /// each object has for itself: expiration, extending, the file extension, `shouldStore` and its
-  /// threads.
+  /// each object has for itself: expiration, extending, `coherence`, the file extension,
+  /// `shouldStore` and its threads.
   public var configuration: Configuration { engine.configuration }
 
   /// The counters since the directory was opened. Never waits.

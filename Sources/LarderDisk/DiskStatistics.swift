@@ -1,8 +1,8 @@
 public import LarderBasics
 public import LarderSystem
 
-/// The counters of a disk cache since it was opened. All objects on one directory in one process
-/// share them.
+/// The counters of a disk cache since it was opened. The objects of one process that write to one
+/// directory share them; one that only reads has its own.
 ///
 /// | counter | goes up when |
 /// |---|---|
