@@ -137,7 +137,8 @@ struct `A load that knows the previous value` {
     }
   }
 
-  /// A change of the key while a load runs, after which `.notModified` must not bring anything back.
+  /// A change of the key while a load runs, after which `.notModified` must not restore the old
+  /// value.
   enum Change: String, CaseIterable, Sendable {
     case removed, cleared, removedByHand, replaced, replacedByHand
 
