@@ -36,15 +36,19 @@ struct CacheHistoryTests {
 
   @Test(arguments: CacheHistories.table)
   func `whatever threads see of both tiers has an order`(_ histories: CacheHistories) throws {
-    let recorded = try Self.record(histories, 400)
+    let recorded = try Self.record(histories, rounds(100))
     HistoryJudge.expectLinear(recorded, seed: histories.seed, by: CacheHistoryModel())
   }
 
   @Test func `a store in two steps is found out`() throws {
-    let recorded = try Self.record(CacheHistories.table[0], 200) { subject, call in
-      // A deliberate defect: a store removes the old value first, so that a reader can miss.
-      if case .store(let key, _, _) = call { _ = subject.perform(.remove(key)) }
+    // A busy machine may run the threads one after the other, and then there is nothing to see.
+    let isFound = try (0..<20).contains { _ in
+      let recorded = try Self.record(CacheHistories.table[0], 200) { subject, call in
+        // A store must not do this: the older value is gone before the new one is there.
+        if case .store(let key, _, _) = call { _ = subject.perform(.remove(key)) }
+      }
+      return !HistoryJudge.rejected(recorded) { _ in CacheHistoryModel() }.isEmpty
     }
-    #expect(!HistoryJudge.rejected(recorded) { _ in CacheHistoryModel() }.isEmpty)
+    #expect(isFound)
   }
 }

@@ -78,9 +78,9 @@ struct MD5Tests {
   }
 
   @Test(.watched)
-  func `ten thousand random keys are named as md5sum names them`() throws {
+  func `random keys are named as md5sum names them`() throws {
     var generator = SeededGenerator(seed: 10_000)
-    let keys = (0..<10_000).map { _ in
+    let keys = (0..<rounds(1_000)).map { _ in
       generator.bytes(count: Int.random(in: 0...300, using: &generator))
     }
     let names = try md5sums(of: keys)

@@ -10,7 +10,7 @@ struct EntryIndexModelTests {
   @Test(arguments: 0..<8 as Range<UInt64>)
   func `an index does what a naive one does, whatever the operations`(seed: UInt64) {
     var run = Run(seed: seed, nameCount: 40)
-    for step in 0..<25_000 where !run.hasFailed {
+    for step in 0..<rounds(4_000) where !run.hasFailed {
       run.step()
       if step % 50 == 0 { run.compare() }
     }
@@ -30,7 +30,7 @@ struct EntryIndexModelTests {
   @Test(arguments: 200..<220 as Range<UInt64>)
   func `an index of extremes does what a naive one does`(seed: UInt64) {
     var run = Run(seed: seed, nameCount: 12, isExtreme: true)
-    for _ in 0..<1_000 where !run.hasFailed {
+    for _ in 0..<rounds(250) where !run.hasFailed {
       run.step()
       run.compare()
     }

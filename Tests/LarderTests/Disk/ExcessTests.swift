@@ -66,7 +66,15 @@ struct `The excess over a limit` {
     scene.faults.plan(.before { second.pass() }, for: .unlinkat, at: 2)
     try cache.store(Self.value, forKey: "10")
     first.waitUntilReached()
-    let (done, heard) = (Counter(), Happening())
+    // A store that goes on stands before its write, so that the others look while its file is not
+    // there yet.
+    let (begun, done, heard, writing) = (Counter(), Counter(), Happening(), Gate())
+    scene.faults.plan(
+      .before {
+        begun.add()
+        heard.tell()
+        writing.pass()
+      }, for: .write, onwards: true)
     for number in 0..<6 {
       Thread.detachNewThread {
         do {
@@ -81,8 +89,10 @@ struct `The excess over a limit` {
     first.open()
     second.waitUntilReached()
     // One victim is gone, so there is room for one value.
+    #expect(heard.wait { begun.value == 1 })
+    #expect(!heard.wait(.milliseconds(300)) { begun.value > 1 })
+    writing.open()
     #expect(heard.wait { done.value == 1 })
-    #expect(!heard.wait(.milliseconds(100)) { done.value > 1 })
     #expect(cache.statistics.stores == 12)
     second.open()
     #expect(heard.wait { done.value == 6 })

@@ -166,8 +166,9 @@ struct `A replaced directory` {
     scene.faults.plan(
       .before { [scene] in
         do {
-          // The directory is replaced once more before the first replacement is watched.
-          try FileManager.default.removeItem(atPath: scene.path)
+          // The directory is replaced once more before the first replacement is watched. It stays,
+          // because the end of a watched directory is news in itself.
+          try FileManager.default.moveItem(atPath: scene.path, toPath: Self.aside(scene) + "2")
           try scene.makeDirectory()
         } catch {
           Issue.record(error)

@@ -142,9 +142,12 @@ struct `A scan after the first` {
       try FileManager.default.removeItem(atPath: scene.file("\(number)"))
       #expect(try cache.value(forKey: "\(number)") == nil)
     }
+    // These take the slots of the entries that are gone. An entry that came back in one of them would
+    // be missed at the end of the scan, and forgotten.
+    for number in 10..<19 { try cache.store([2], forKey: "\(number)") }
     gate.open()
     cache.engine.wait { !$0.scans.isOngoing ? () : nil }
-    #expect(try cache.count() == 0)
+    #expect(try cache.count() == 9)
     try scene.expectConsistent(cache)
   }
 

@@ -50,13 +50,13 @@ struct MemoryHistories: Sendable, CustomTestStringConvertible {
 
   static let table = [
     MemoryHistories(
-      name: "the exact order of use", seed: 1, count: 4_000, countLimit: 2,
+      name: "the exact order of use", seed: 1, count: 800, countLimit: 2,
       mixture: ofOneKey + [.removeAll, .trim(toCount: 1), .keys, .count]),
     MemoryHistories(
-      name: "expiry", seed: 2, count: 3_000, countLimit: 2, lifetimes: [nil, 2, 5],
+      name: "expiry", seed: 2, count: 600, countLimit: 2, lifetimes: [nil, 2, 5],
       mixture: ofOneKey + [.removeAll, .keys, .advance(0), .advance(0)]),
     MemoryHistories(
-      name: "several stripes", seed: 3, count: 3_000, stripes: 4, mixture: ofOneKey),
+      name: "several stripes", seed: 3, count: 600, stripes: 4, mixture: ofOneKey),
   ]
 
   /// Returns three to five calls of a thread. A history has two to four threads; the remaining ones

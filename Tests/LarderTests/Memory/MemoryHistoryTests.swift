@@ -21,7 +21,7 @@ struct MemoryHistoryTests {
 
   @Test(arguments: MemoryHistories.table)
   func `whatever threads see has an order`(_ histories: MemoryHistories) throws {
-    let recorded = try Self.recorder(histories).record(histories.count)
+    let recorded = try Self.recorder(histories).record(rounds(histories.count))
     HistoryJudge.expectLinear(recorded, seed: histories.seed, by: MemoryHistoryModel(histories))
   }
 

@@ -50,7 +50,7 @@ struct MemoryModelTests {
     let cache = MemoryCache<Int, Int>(configuration(of: run))
     var model = model(of: run)
     var random = SeededRandom(seed: seed)
-    for step in 0..<1_500 {
+    for step in 0..<rounds(400) {
       let (ours, naive) = operate(on: cache, &model, run, &random)
       #expect(ours == naive, "step \(step)")
       cache.checkInvariants()

@@ -24,7 +24,7 @@ struct DiskModelTests {
     var run = try DiskModelRun(
       path: directory.path + "/cache", random: SeededRandom(seed: seed), mayFail: mayFail)
     do {
-      for _ in 0..<300 { try run.step() }
+      for _ in 0..<rounds(100) { try run.step() }
       try run.end()
     } catch {
       Issue.record("seed \(seed): \(error)")
