@@ -111,13 +111,15 @@ extension ExpirationExtending {
 extension Timestamp {
   /// The expiry that a modification time means. Some times mean never, because file systems with a
   /// smaller range turn never into them.
+  @inlinable
   package var asExpiry: Timestamp {
     if self >= .never { return .never }
-    let clamped: [Int64] = [Int64(Int32.max), Int64(UInt32.max)]
-    return nanoseconds == 0 && clamped.contains(seconds) ? .never : self
+    let isClamped = seconds == Int64(Int32.max) || seconds == Int64(UInt32.max)
+    return nanoseconds == 0 && isClamped ? .never : self
   }
 
   /// Whether an expiry has passed. Never does not pass, whatever the clock shows.
+  @inlinable
   package func hasCome(at now: Timestamp) -> Bool { self < .never && self <= now }
 }
 

@@ -9,9 +9,15 @@ package struct MD5Digest: Sendable, Hashable {
     self.high = high
     self.low = low
   }
+
+  @inlinable
+  package static func == (a: MD5Digest, b: MD5Digest) -> Bool {
+    a.high == b.high && a.low == b.low
+  }
 }
 
 extension MD5Digest: Comparable {
+  @inlinable
   package static func < (a: MD5Digest, b: MD5Digest) -> Bool {
     (a.high, a.low) < (b.high, b.low)
   }

@@ -26,7 +26,8 @@ package struct Recency: Sendable {
   package func lag(for lifetime: Lifetime) -> Duration {
     // An entry that lives for a minute and lags by a minute would expire while it is being used.
     guard case .seconds(let count) = lifetime else { return granularity }
-    return min(granularity, .seconds(Int64(count)) / 16)
+    return lagNanoseconds(for: lifetime) == nanoseconds
+      ? granularity : .nanoseconds(Int64(count) * 62_500_000)
   }
 
   /// Whether the stored last access is so old that a use now is stamped.

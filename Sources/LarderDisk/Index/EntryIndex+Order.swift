@@ -130,12 +130,14 @@ extension EntryIndex {
   }
 
   private func earliestChild(of position: Int) -> (position: Int, stray: StampedSlot)? {
-    let (first, end) = (4 * position + 1, order.strays.count)
-    guard first < end else { return nil }
+    let first = 4 * position + 1
+    guard first < order.strays.count else { return nil }
     var earliest = (position: first, stray: order.strays[first])
-    for other in first + 1..<max(first + 1, min(first + 4, end)) {
+    var other = first + 1
+    while other < min(first + 4, order.strays.count) {
       let stray = order.strays[other]
       if precedes(stray, earliest.stray) { earliest = (other, stray) }
+      other += 1
     }
     return earliest
   }

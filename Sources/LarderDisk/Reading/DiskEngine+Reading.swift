@@ -130,7 +130,7 @@ extension DiskEngine {
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry,
-      now: judgingTime(of: status, at: use.now).adding(.zero - use.staleness))
+      now: judgingTime(of: status, use))
     {
       if reason == .expired { noteExpired(subject.name, status, use) }
       return miss(reason)
@@ -169,7 +169,7 @@ extension DiskEngine {
     let examination = try subject.key.withBytes { (key) throws(Errno) in
       try reader.examine(descriptor, status, key: key)
     }
-    guard case .accepted(let testimony) = examination else { return examination }
+    guard isPathBound, case .accepted(let testimony) = examination else { return examination }
     return proven(testimony, subject.name, status).map { .accepted($0) } ?? .rejected(.unproven)
   }
 
@@ -203,9 +203,12 @@ extension DiskEngine {
   }
 
   /// Returns the time with which a file's expiry is compared.
-  private func judgingTime(of status: FileStatus, at now: Timestamp) -> Timestamp {
-    guard isOnNetwork else { return now }
-    return withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: now) }
+  private func judgingTime(of status: FileStatus, _ use: Use) -> Timestamp {
+    var time = use.now
+    if isOnNetwork {
+      time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: use.now) }
+    }
+    return use.staleness == .zero ? time : time.adding(.zero - use.staleness)
   }
 
   /// Reads the content if the purpose needs it and it has not been read, and checks it unless the

@@ -142,7 +142,9 @@ package struct EntryReader: Sendable {
 
   private func hasExtendedData(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
     do throws(Errno) {
-      return try file.withAttribute(.data) { _ in true } ?? false
+      var isThere = false
+      try file.withAttribute(.data) { _ in isThere = true }
+      return isThere
     } catch .rangeTooSmall {
       return true
     }
@@ -153,7 +155,9 @@ package struct EntryReader: Sendable {
     .Reading?
   {
     do throws(Errno) {
-      return try file.withAttribute(.entry, EntryAttribute.read)
+      var reading: EntryAttribute.Reading?
+      try file.withAttribute(.entry) { reading = EntryAttribute.read($0) }
+      return reading
     } catch .rangeTooSmall {
       // The attribute is longer than any of this version.
       return .otherVersion
@@ -163,7 +167,9 @@ package struct EntryReader: Sendable {
   /// Reads `user.larder.data`; empty if there is none.
   package static func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
     do throws(Errno) {
-      return try file.withAttribute(.data) { [UInt8](copying: $0) } ?? []
+      var bytes: [UInt8] = []
+      try file.withAttribute(.data) { bytes = [UInt8](copying: $0) }
+      return bytes
     } catch .rangeTooSmall {
       return []
     }

@@ -2,31 +2,31 @@ extension FileDescriptor {
   /// The maximum length of an attribute in bytes; a longer one counts as damaged.
   static let maximumAttributeByteCount = 4096
 
-  /// Calls a function with the bytes of an extended attribute. Returns nil if the file has no such
-  /// attribute or the file system has none at all.
+  /// Calls a function with the bytes of an extended attribute. Does not call it if the file has no
+  /// such attribute or the file system has none at all.
   ///
   /// - Throws: `.rangeTooSmall` for an attribute that is longer than `maximumAttributeByteCount`.
   ///
   /// Corresponds to `fgetxattr`.
-  @inlinable @inline(__always)
-  package func withAttribute<Result>(
-    _ name: AttributeName, _ body: (Span<UInt8>) -> Result
-  ) throws(Errno) -> Result? {
-    var result: Result?
-    try lendAttribute(name) { result = body($0) }
-    return result
+  package func withAttribute(
+    _ name: AttributeName, _ body: (Span<UInt8>) -> Void
+  ) throws(Errno) {
+    do throws(Errno) {
+      // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack. A read
+      // of an entry reads two attributes, and neither should cost an allocation.
+      try lendAttribute(name, upTo: 1024, to: body)
+    } catch .rangeTooSmall {
+      try lendAttribute(name, upTo: Self.maximumAttributeByteCount, to: body)
+    }
   }
 
-  /// Calls a function with an attribute's bytes if there is one. Not generic, so that it is
-  /// compiled once.
-  @usableFromInline
-  func lendAttribute(_ name: AttributeName, to body: (Span<UInt8>) -> Void) throws(Errno) {
+  // Inlined, because only a buffer of a constant size is on the stack.
+  @inline(__always)
+  private func lendAttribute(
+    _ name: AttributeName, upTo byteCount: Int, to body: (Span<UInt8>) -> Void
+  ) throws(Errno) {
     var failure: Errno?
-    // On the stack, because a read of an entry reads two attributes, and neither should cost an
-    // allocation.
-    unsafe withUnsafeTemporaryAllocation(
-      byteCount: Self.maximumAttributeByteCount, alignment: 16
-    ) { buffer in
+    unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { buffer in
       do throws(Errno) {
         let count = try system(.fgetxattr, faults) {
           unsafe name.withCString {

@@ -36,7 +36,8 @@ public struct Timestamp: Sendable, Hashable {
   public static var now: Timestamp { WallClock.system.now() }
 
   /// The expiry that means never: 2³³ seconds, 2242-03-16T12:56:32Z.
-  public static let never = Timestamp(seconds: 1 << 33)
+  @inlinable
+  public static var never: Timestamp { Timestamp(seconds: 1 << 33) }
 }
 
 extension Duration {

@@ -29,8 +29,8 @@ struct DirectoryRecord {
     case .file:
       let file = try handle.openForReading(FileName(text: name))
       contents[name] = try file.read(upTo: Int(status.byteCount))
-      line.entryAttribute = try file.withAttribute(.entry) { [UInt8](copying: $0) }
-      line.dataAttribute = try file.withAttribute(.data) { [UInt8](copying: $0) }
+      try file.withAttribute(.entry) { line.entryAttribute = [UInt8](copying: $0) }
+      try file.withAttribute(.data) { line.dataAttribute = [UInt8](copying: $0) }
       // Without the tag's stamps, because nothing reads them.
       if name != "CACHEDIR.TAG" {
         line.access = status.lastAccess

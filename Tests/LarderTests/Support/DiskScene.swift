@@ -70,9 +70,11 @@ final class DiskScene: Sendable {
 
   /// Returns the value of `user.larder`.
   func attribute(_ name: FileName) throws -> String? {
+    var text: String?
     try directoryHandle().openForReading(name).withAttribute(.entry) {
-      String(decoding: [UInt8](copying: $0), as: UTF8.self)
+      text = String(decoding: [UInt8](copying: $0), as: UTF8.self)
     }
+    return text
   }
 
   func setAttribute(_ name: FileName, _ text: String) throws {
