@@ -156,9 +156,8 @@ extension Cache {
     let subject = disk.subject(key)
     var request = disk.request(key, .expired, [])
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
-    _ = try disk.engine.remove(subject.name, key: key, cause: .replaced, of: request) {
-      disk.engine.tellObservers(subject, except: ObjectIdentifier(self))
-      memory.remove(forKey: key, cause: .replaced)
-    }
+    _ = try disk.engine.remove(
+      subject.name, subject, except: ObjectIdentifier(self), cause: .replaced, of: request
+    ) { memory.remove(forKey: key, cause: .replaced) }
   }
 }

@@ -129,11 +129,10 @@ extension DiskEngine {
   fileprivate func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
     var bytes: [UInt8]?
     var isRead = false
-    _ = try remove(subject.name, key: subject.key, cause: .explicit) {
+    _ = try remove(subject.name, subject, cause: .explicit) {
       // Only once, because this runs after the removal too.
       if !isRead { bytes = bytesOfHeld(subject) }
       isRead = true
-      tellObservers(subject, except: nil)
     }
     return bytes
   }

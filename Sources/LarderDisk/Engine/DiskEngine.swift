@@ -83,13 +83,12 @@ package final class DiskEngine: Sendable {
     return try body()
   }
 
-  func acquire(_ name: EntryName) {
-    while true {
-      let ticket = changed.ticket()
-      if withState({ $0.locks.take(name) }) { break }
-      changed.wait(ticket)
-    }
+  /// Takes a name, after every other change of it.
+  @discardableResult
+  func acquire(_ name: EntryName) -> EngineState.Turn {
+    let turn = wait { $0.take(name) }
     generations.begin(name)
+    return turn
   }
 
   func release(_ name: EntryName) {

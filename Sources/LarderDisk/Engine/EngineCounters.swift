@@ -8,6 +8,8 @@ struct EngineCounters: Sendable {
   /// often counts little else, and counting in a dictionary takes longer than the look into the
   /// index.
   private var absentCount = 0
+  /// The removals by the position of their cause, for the same reason.
+  private var removals = InlineArray<5, Int>(repeating: 0)
 }
 
 extension EngineCounters {
@@ -17,6 +19,9 @@ extension EngineCounters {
     snapshot.scan = scans.progress
     snapshot.foreignCount = scans.foreignCount
     if absentCount > 0 { snapshot.misses[.absent, default: 0] += absentCount }
+    for cause in RemovalCause.allCases where removals[cause.position] > 0 {
+      snapshot.removals[cause] = removals[cause.position]
+    }
     return snapshot
   }
 
@@ -68,13 +73,12 @@ extension EngineCounters {
 extension EngineCounters {
   /// Counts entries that were removed or chosen to go.
   mutating func countRemoval(_ cause: RemovalCause, _ count: Int = 1) {
-    statistics.removals[cause, default: 0] += count
+    removals[cause.position] += count
   }
 
   /// Takes back the count of an entry that was chosen to go and stays.
   mutating func takeBackRemoval(_ cause: RemovalCause) {
-    let count = statistics.removals[cause, default: 0] - 1
-    statistics.removals[cause] = count > 0 ? count : nil
+    removals[cause.position] = max(0, removals[cause.position] - 1)
   }
 
   /// Counts a choice of victims because a limit was passed or the disk was full.
@@ -95,6 +99,18 @@ extension EngineCounters {
   /// Counts a failure of a step in the background.
   mutating func countUpkeepFailure(_ errno: Errno) {
     statistics.upkeepFailures[errno, default: 0] += 1
+  }
+}
+
+extension RemovalCause {
+  fileprivate var position: Int {
+    switch self {
+    case .explicit: 0
+    case .replaced: 1
+    case .expired: 2
+    case .evicted: 3
+    case .corrupt: 4
+    }
   }
 }
 
@@ -131,6 +147,8 @@ extension DiskEngine {
   /// Runs what a caller asked for, and counts the error that the caller gets.
   ///
   /// Errors are counted here and not where they arise, because the engine may retry or ignore them.
+  // Inlined, because a closure that is called retains the engine.
+  @inline(__always)
   package func countingErrors<Result>(
     _ body: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {

@@ -41,6 +41,9 @@ package final class EngineObservers: Sendable {
   /// name, so one of the two sees the other.
   private let areThere = Atomic<Bool>(false)
 
+  /// Whether there is no observer.
+  var isEmpty: Bool { !areThere.load(ordering: .sequentiallyConsistent) }
+
   /// Adds an observer, which is told of every change from now on. It is not kept alive.
   package func add(_ observer: any EngineObserver) {
     let observer = Observer(identity: ObjectIdentifier(observer), object: observer)
@@ -62,7 +65,7 @@ package final class EngineObservers: Sendable {
   ///
   /// The references are strong. They are taken under the lock and used outside of it.
   func all(except origin: ObjectIdentifier? = nil) -> [any EngineObserver] {
-    guard areThere.load(ordering: .sequentiallyConsistent) else { return [] }
+    if isEmpty { return [] }
     return observers.withLock { observers in
       observers.compactMap { $0.identity == origin ? nil : $0.object }
     }

@@ -62,6 +62,7 @@ extension EngineState {
   }
 
   /// The flags that are set.
+  @inline(__always)
   var rarities: Rarities {
     Rarities(
       rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
@@ -69,6 +70,7 @@ extension EngineState {
   }
 
   /// Whether any file is hidden.
+  @inline(__always)
   private var hidesFiles: Bool { !doomed.isEmpty || clearing.hidesFiles }
 
   /// Whether a name's file counts as gone in this process although it is still on disk.

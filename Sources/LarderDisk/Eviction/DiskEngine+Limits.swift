@@ -204,7 +204,7 @@ extension DiskEngine {
     }
     try waitForScan()
     guard let eviction = carryOut(makePlan(now)) else {
-      throw CacheError(.closed, operation: operation, path: location.path)
+      throw closedError(operation)
     }
     tellObservers(ofTrimming: eviction)
     return wait(for: eviction)

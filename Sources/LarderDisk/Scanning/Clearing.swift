@@ -12,10 +12,13 @@ struct Clearing: Sendable {
   private(set) var count = 0
   /// Whether a removal has begun and not ended.
   private(set) var isRunning = false
+  /// Whether any file is hidden.
+  // A flag of its own and not an optional set, because every look at the engine's state checks it.
+  private(set) var hidesFiles = false
   /// The totals of the hidden files that are known to be still on the disk.
   private(set) var remaining = IndexTotals()
-  /// The names whose files are not hidden; nil while nothing is hidden.
-  private var kept: NameSet?
+  /// The names whose files are not hidden; empty while nothing is hidden.
+  private var kept: NameSet = []
   /// The files that this process has stamped since the beginning.
   private var restamped: NameMap<FileStatus> = [:]
   /// The values that waited to be written, without those of names that the walk has met since.
@@ -23,17 +26,13 @@ struct Clearing: Sendable {
 }
 
 extension Clearing {
-  /// Whether any file is hidden.
-  var hidesFiles: Bool { kept != nil }
-
   /// Whether the file of a name is hidden, so that the walk removes it.
   func hides(_ name: EntryName) -> Bool {
-    guard let kept else { return false }
-    return !kept.contains(name)
+    hidesFiles && !kept.contains(name)
   }
 
   /// Whether a removal that still hides files has begun since `count` was read.
-  func hasBegun(since count: Int) -> Bool { self.count != count && kept != nil }
+  func hasBegun(since count: Int) -> Bool { self.count != count && hidesFiles }
 
   /// Hides everything. None must be running.
   ///
@@ -44,6 +43,7 @@ extension Clearing {
   mutating func begin(remaining: IndexTotals, dropped: Backlog.Dropped) {
     count += 1
     isRunning = true
+    hidesFiles = true
     kept = []
     restamped = [:]
     self.remaining = remaining
@@ -53,7 +53,7 @@ extension Clearing {
   /// The sets of a removal that hides nothing any more. The caller releases them outside of the
   /// engine's lock.
   struct Remains: Sendable {
-    fileprivate let kept: NameSet?
+    fileprivate let kept: NameSet
     fileprivate let restamped: NameMap<FileStatus>
   }
 
@@ -61,7 +61,8 @@ extension Clearing {
   @discardableResult
   mutating func reveal() -> Remains {
     let remains = Remains(kept: kept, restamped: restamped)
-    kept = nil
+    hidesFiles = false
+    kept = []
     restamped = [:]
     remaining = IndexTotals()
     return remains
@@ -75,13 +76,13 @@ extension Clearing {
 extension Clearing {
   /// Keeps the file that a name has now.
   mutating func keep(_ name: EntryName) {
-    kept?.insert(name)
+    if hidesFiles { kept.insert(name) }
   }
 
   /// Notes the status of a file that this process has stamped, because the walk may have met it
   /// before.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
-    if kept != nil { restamped[name] = status }
+    if hidesFiles { restamped[name] = status }
   }
 
   /// Returns the change time that an entry's file must have to be removed; nil if the entry stays.

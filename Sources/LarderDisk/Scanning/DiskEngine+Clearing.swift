@@ -24,7 +24,7 @@ extension DiskEngine {
     // The values that waited to be written are gone, so there is room in the backlog.
     changed.signal()
     guard hasBegun else {
-      throw CacheError(.closed, operation: "removeAll", path: location.path)
+      throw closedError("removeAll")
     }
     let progress = RemovalProgress()
     // Read after everything was hidden, and not when the walk begins. If another directory has been

@@ -41,7 +41,7 @@ extension DiskEngine {
         throw CacheError(errno: errno, operation: "scan", path: location.path)
       // The directory was replaced while it was read. Scans again unless the engine is ending.
       case .notStarted, .running:
-        if isShutDown { throw CacheError(.closed, operation: "scan", path: location.path) }
+        if isShutDown { throw closedError("scan") }
       }
     }
   }

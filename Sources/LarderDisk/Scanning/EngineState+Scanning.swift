@@ -88,7 +88,22 @@ extension EngineState {
   }
 
   /// The counts that show whether everything known was given up since they were read.
+  // Inlined, because a call copies the whole state.
+  @inline(__always)
   var epoch: Epoch { Epoch(clearCount: clearing.count, replacementCount: replacementCount) }
+
+  /// Takes a name; returns nil if another thread holds it.
+  mutating func take(_ name: EntryName) -> Turn? {
+    locks.take(name) ? Turn(epoch: epoch, isEnding: phase.isEnding) : nil
+  }
+
+  /// The state of the directory and of the engine when a thread took a name.
+  struct Turn: Sendable {
+    let epoch: Epoch
+    /// Whether the last object is being closed, so that no new change may begin. The end waits for
+    /// names that are held.
+    let isEnding: Bool
+  }
 
   struct Epoch: Sendable, Equatable {
     /// The number of removals of everything.

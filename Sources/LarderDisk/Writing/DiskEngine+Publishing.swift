@@ -9,15 +9,14 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     if request.isExclusive { writeUnserved(request.subject) }
-    acquire(name)
+    // Before the look at the backlog, because a clearing in between drops the pending values.
+    let turn = acquire(name)
     defer { release(name) }
-    // Read before the backlog, because a clearing in between drops the pending values.
-    var (epoch, isEnding) = withState { ($0.epoch, $0.phase.isEnding) }
-    if let outcome = try outcome(unpublished: request, isEnding: isEnding) { return outcome }
+    if let outcome = try outcome(unpublished: request, isEnding: turn.isEnding) { return outcome }
     let claim = try claim(request)
     if claim == .taken { return rejected(.alreadyPresent) }
     // Read again: if a clearing has removed the value, this store comes after the clearing.
-    if request.isExclusive { epoch = withState { $0.epoch } }
+    let epoch = request.isExclusive ? withState { $0.epoch } : turn.epoch
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. For a pending value the memory tiers were told when it was accepted.
@@ -46,9 +45,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome? {
     if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
     // A value that the backlog accepted before the end began is written all the same.
-    if isEnding && request.write == nil {
-      throw CacheError(.closed, operation: "store", path: location.path)
-    }
+    if isEnding && request.write == nil { throw closedError("store") }
     // A pending value counts as present; no other is accepted while the name is held.
     if request.isExclusive && pending(request.subject.name) != nil {
       return rejected(.alreadyPresent)
@@ -128,6 +125,7 @@ extension DiskEngine {
       Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
     // A clearing or a replacement of the directory since then made memory forget everything before
     // it had this value, so the memory tiers are told again.
+    if observers.isEmpty { return }
     if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
     if request.write == nil {
       tellObservers(request.subject, except: request.origin)

@@ -10,13 +10,7 @@ extension DiskEngine {
   func remove(
     _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
   ) throws(CacheError) -> Bool {
-    // `noteLoss` notifies the memory tiers of a failed write; they are not notified twice.
-    if request?.write != nil {
-      return try remove(subject.name, key: subject.key, cause: cause, of: request)
-    }
-    return try remove(subject.name, key: subject.key, cause: cause, of: request) {
-      tellObservers(subject, except: nil)
-    }
+    try remove(subject.name, subject, cause: cause, of: request)
   }
 
   /// Removes the entry of a name.
@@ -24,22 +18,36 @@ extension DiskEngine {
   /// - Parameters:
   ///   - request: The store that was to replace the entry. A newer value that has replaced it
   ///     stays.
-  ///   - whileHeld: Runs before and after the removal, before any other change of the name.
+  ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
+  ///   - origin: The memory tier that is not told.
+  ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal, with
+  ///     the name held.
   package func remove(
-    _ name: EntryName, key: CacheKey? = nil, cause: RemovalCause,
-    of request: StoreRequest? = nil, whileHeld: () -> Void = {}
+    _ name: EntryName, _ subject: Subject? = nil, except origin: ObjectIdentifier? = nil,
+    cause: RemovalCause, of request: StoreRequest? = nil, whileHeld: () -> Void = {}
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
-    try revalidate(toRemove: name, of: request, whileHeld)
-    acquire(name)
+    // Before the name is held, because following a replaced directory may take other names.
+    do throws(CacheError) {
+      try revalidate(isUrgent: false, mayMake: false, "remove")
+    } catch {
+      changing(name) {
+        if request.map(isOutdated) != true {
+          forget(subject, except: origin, of: request, whileHeld)
+        }
+      }
+      throw error
+    }
+    let turn = acquire(name)
     defer { release(name) }
     if let request, isOutdated(request) { return false }
-    try checkMayChange(request, "remove")
-    // Also run before the file is removed, because a reader that misses it on the disk must not
-    // find it in memory afterwards.
-    whileHeld()
-    defer { whileHeld() }
-    let wasHidden = withState { $0.hidesFile(named: name) }
+    // A write from the backlog is let through.
+    if turn.isEnding && request?.write == nil { throw closedError("remove") }
+    // Also before the file is removed, because a reader that misses it on the disk must not find it
+    // in memory afterwards.
+    forget(subject, except: origin, of: request, whileHeld)
+    defer { forget(subject, except: origin, of: request, whileHeld) }
+    let wasHidden = hidesFile(named: name)
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
@@ -54,7 +62,7 @@ extension DiskEngine {
         if wasPending { return (cause, true) }
         return (isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil, false)
       }
-      if let told { tellOfRemoval(name, key: key, told) }
+      if let told { tellOfRemoval(name, key: subject?.key, told) }
       // Also if the file was gone already, because the evictor or another process may have unlinked
       // it and not have synced the directory yet.
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
@@ -64,28 +72,19 @@ extension DiskEngine {
     }
   }
 
-  /// Throws if the last object is being closed, so that no new change may begin. Called while the
-  /// name is held, because the end waits for names that are held. A write from the backlog is let
-  /// through.
-  func checkMayChange(_ request: StoreRequest?, _ operation: String) throws(CacheError) {
-    guard request?.write == nil, withState({ $0.phase.isEnding }) else { return }
-    throw CacheError(.closed, operation: operation, path: location.path)
+  /// Tells the memory tiers of a removal, before any other change of the name.
+  private func forget(
+    _ subject: Subject?, except origin: ObjectIdentifier?, of request: StoreRequest?,
+    _ whileHeld: () -> Void
+  ) {
+    whileHeld()
+    // `noteLoss` notifies the memory tiers of a failed write; they are not notified twice.
+    if let subject, request?.write == nil { tellObservers(subject, except: origin) }
   }
 
-  /// Checks that the held directory is the one at the path. Called before the name is held, because
-  /// following a replacement may take other names. If the check fails, memory forgets the value all
-  /// the same.
-  private func revalidate(
-    toRemove name: EntryName, of request: StoreRequest?, _ whileHeld: () -> Void
-  ) throws(CacheError) {
-    do throws(CacheError) {
-      try revalidate(isUrgent: false, mayMake: false, "remove")
-    } catch {
-      changing(name) {
-        if request.map(isOutdated) != true { whileHeld() }
-      }
-      throw error
-    }
+  /// The error of an operation that begins while the last object is being closed.
+  func closedError(_ operation: String) -> CacheError {
+    CacheError(.closed, operation: operation, path: location.path)
   }
 
   /// Unlinks the file of an entry; false if there is none. Anything else with the name stays.

@@ -296,22 +296,28 @@ extension DiskEngine {
   }
 
   /// Removes the older value if a store fails, or reports that it remains.
+  // Inlined, because a closure that is called copies the request and retains the engine.
+  @inline(__always)
   private func keepingPromise<Result>(
     _ request: StoreRequest, _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     do throws(CacheError) {
       return try step()
     } catch {
-      // Replaces a missing directory, so that the next store finds one.
-      _ = hasRecovered(from: error)
-      if request.isExclusive { throw error.settingOldValueRemains(true) }
-      var remains = false
-      do throws(CacheError) {
-        _ = try remove(request.subject, cause: .replaced, of: request)
-      } catch {
-        remains = true
-      }
-      throw error.settingOldValueRemains(remains)
+      throw error.settingOldValueRemains(oldValueRemains(request, after: error))
+    }
+  }
+
+  /// Removes the older value after a store has failed, and returns whether it remains.
+  private func oldValueRemains(_ request: StoreRequest, after failure: CacheError) -> Bool {
+    // Replaces a missing directory, so that the next store finds one.
+    _ = hasRecovered(from: failure)
+    if request.isExclusive { return true }
+    do throws(CacheError) {
+      _ = try remove(request.subject, cause: .replaced, of: request)
+      return false
+    } catch {
+      return true
     }
   }
 }

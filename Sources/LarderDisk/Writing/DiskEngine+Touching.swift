@@ -78,25 +78,26 @@ extension DiskEngine {
     try revalidate(isUrgent: false, mayMake: false, "touch")
     while true {
       writePending(name)
-      let isTouched = try changing(name) { () throws(CacheError) -> Bool? in
-        // A value was accepted since. It is written first, because the seal of a waiting value
-        // cannot be changed.
-        if pending(name) != nil { return nil }
-        try checkMayChange(nil, "touch")
-        if request.isWanted.map({ !$0() }) ?? false { return false }
-        return try touchHeld(request)
-      }
-      if let isTouched { return isTouched }
+      let turn = acquire(name)
+      defer { release(name) }
+      // A value that was accepted since is written first, because the seal of a pending value cannot
+      // be changed.
+      if pending(name) != nil { continue }
+      if turn.isEnding { throw closedError("touch") }
+      if request.isWanted.map({ !$0() }) ?? false { return false }
+      return try touchHeld(request, since: turn.epoch)
     }
   }
 
   /// Touches an entry whose name is held.
-  private func touchHeld(_ request: TouchRequest) throws(CacheError) -> Bool {
+  ///
+  /// - Parameter epoch: That of the moment at which the name was taken. The file may go with all
+  ///   others, or with the directory, from then on.
+  private func touchHeld(
+    _ request: TouchRequest, since epoch: EngineState.Epoch
+  ) throws(CacheError) -> Bool {
     let name = request.subject.name
-    // Read before the file is opened, because from then on it may be removed with everything else
-    // or with the directory.
-    let (isHidden, epoch) = withState { ($0.hidesFile(named: name), $0.epoch) }
-    if isHidden { return false }
+    if hidesFile(named: name) { return false }
     guard
       case .file(let descriptor, let status) = try reader.open(name.fileName, in: location.handle)
     else { return false }
