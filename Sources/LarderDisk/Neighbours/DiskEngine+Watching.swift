@@ -16,7 +16,6 @@ extension DiskEngine {
     }
     guard isNew else { return }
     // Changes of the directory itself before the watch have left no event.
-    followReplacement(isUrgent: true)
     noteWhetherAtPath()
     // An earlier opener may have scanned the directory without following events.
     rescanOnce()
