@@ -1,4 +1,5 @@
 import LarderSystem
+import Synchronization
 
 extension IOExecutor {
   /// Runs blocking work on one of the threads while the task waits.
@@ -81,5 +82,20 @@ extension IOExecutor {
       // Only cancellation gets here; a piece that did not begin has this error for each element.
       return elements.map { _ in .failure(error) }
     }
+  }
+}
+
+/// A flag that cancels work which has not begun.
+private final class CancellationFlag: Sendable {
+  // Relaxed is enough, because the flag guards no other memory, and work that just misses it may
+  // run.
+  private let flag = Atomic<Bool>(false)
+
+  /// Whether `set()` was called, by any thread.
+  var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Cancels the work. It cannot be undone.
+  func set() {
+    flag.store(true, ordering: .relaxed)
   }
 }

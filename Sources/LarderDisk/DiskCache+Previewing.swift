@@ -1,4 +1,5 @@
 package import LarderBasics
+import LarderSystem
 
 /// A goal of a removal of many entries: the entries that are left afterwards.
 package enum TrimGoal: Sendable, Hashable {

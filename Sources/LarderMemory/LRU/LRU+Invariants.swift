@@ -19,4 +19,49 @@
       }
     }
   }
+
+  extension Slab {
+    /// Walks the list, the free chain and the table, and compares them with the totals.
+    func checkInvariants() {
+      var (used, cost, spilled) = (0, 0, 0)
+      var slot = mostRecent
+      var last = Slot.none
+      while slot != .none {
+        precondition(links[slot.index].previous == last, "the list is torn")
+        let found = table.first(links[slot.index].tag) { $0 == slot }
+        precondition(found == slot, "an entry is not in the table")
+        used += 1
+        precondition(used <= count, "the list is longer than the count")
+        precondition(isOccupied(slot), "an entry looks like a free slot")
+        cost += self.cost(of: slot)
+        if links[slot.index].cost == SlotLink.spilledCost { spilled += 1 }
+        last = slot
+        slot = next(after: slot)
+      }
+      precondition(leastRecent == last, "the list ends elsewhere")
+      precondition(used == count, "the count is not that of the list")
+      precondition(cost == totalCost, "the total is not the sum of the costs")
+      precondition(spilled == spilledCosts.count, "a spilled cost is left over")
+      precondition(used + freeCount == Int(end) - 1, "a slot is lost")
+      precondition(table.takenCount == count, "the table holds something else than the list")
+      precondition(!hasTimes || times.capacity == links.capacity, "the times are too short")
+    }
+
+    private var freeCount: Int {
+      var (length, slot) = (0, free)
+      while slot != .none {
+        length += 1
+        precondition(length < end, "the free chain is a ring")
+        precondition(!isOccupied(slot), "a free slot looks like an entry")
+        slot = links[slot.index].next
+      }
+      return length
+    }
+  }
+
+  extension SlotTable {
+    fileprivate var takenCount: Int {
+      (0...mask).count { words[$0] != 0 }
+    }
+  }
 #endif

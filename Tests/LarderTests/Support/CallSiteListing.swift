@@ -23,9 +23,7 @@ struct CallSiteListing {
   ]
 
   /// Files whose calls are not made by a cache on its directory.
-  private static let others = [
-    "Path.swift", "OutputFile.swift", "PressureSource.swift", "EventDescriptor.swift",
-  ]
+  private static let others = ["Path.swift", "OutputFile.swift", "PressureSource.swift"]
 
   init() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
