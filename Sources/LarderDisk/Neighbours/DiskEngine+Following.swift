@@ -10,7 +10,8 @@ extension DiskEngine {
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
   func act(on news: DirectoryNews, since start: Timestamp) {
-    if news.concernsDirectory { actOnMove() }
+    // A lost event may have been that the directory was moved away.
+    if news.concernsDirectory || news.isIncomplete { actOnMove() }
     if news.isIncomplete { actOnLoss() }
     var looks: [Look] = []
     for (name, isGone) in news.names {
@@ -41,11 +42,14 @@ extension DiskEngine {
     tellObserversOfReplacement()
   }
 
-  /// Starts a scan after events were lost, because memory may be outdated and any entry of the
-  /// index wrong.
+  /// Starts a scan after events were lost, because any entry of the index may be wrong. Memory has
+  /// forgotten everything.
   private func actOnLoss() {
-    withState { $0.scans.noteMissedNews() }
-    tellObserversOfReplacement()
+    withState { state in
+      state.scans.noteMissedNews()
+      // A scan passes over what this process changes.
+      for name in state.locks.held { state.locks.leaveNews(of: name) }
+    }
     // A scan that is going on may have passed over what was lost. Another follows it then.
     startRescan()
   }

@@ -107,16 +107,20 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
-  /// Follows events of the file.
+  /// Follows events of the file, or the loss of any.
   private func hear(_ kinds: [DirectoryEvent.Kind], _ cache: Cache<String>) {
     var news = DirectoryNews()
     for kind in kinds {
-      news.add(DirectoryEvent(watch: 1, kind: kind, name: scene.name("k")), watch: 1)
+      let watch: Int32 = kind == .overflow ? -1 : 1
+      news.add(DirectoryEvent(watch: watch, kind: kind, name: scene.name("k")), watch: 1)
     }
     cache.disk.engine.act(on: news, since: cache.disk.engine.now)
   }
 
-  @Test func `keeps nothing in memory of a file that was removed before the index had it`() throws {
+  @Test(arguments: [[DirectoryEvent.Kind.created, .removed], [.overflow]])
+  func `keeps nothing in memory of a file that was removed before the index had it`(
+    events: [DirectoryEvent.Kind]
+  ) throws {
     let cache = try open { $0.coherence = .none }
     let (gate, stored) = (Gate(), Counter())
     let happening = Happening()
@@ -132,7 +136,7 @@ struct `What others do between two steps of a cache` {
     }
     gate.waitUntilReached()
     try FileManager.default.removeItem(atPath: scene.file("k"))
-    hear([.created, .removed], cache)
+    hear(events, cache)
     gate.open()
     #expect(happening.wait { stored.value == 1 })
     #expect(try cache.value(forKey: "k") == nil)

@@ -27,6 +27,18 @@ struct `A replaced directory` {
     cache.engine.watching.isAstray.store(true, ordering: .relaxed)
   }
 
+  @Test func `is looked for after events were lost`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    var news = DirectoryNews()
+    news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+    cache.engine.act(on: news, since: cache.engine.now)
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
   private func isAside(_ key: String, _ scene: DiskScene) -> Bool {
     manager.fileExists(atPath: "\(Self.aside(scene))/\(scene.name(key).text)")
   }
