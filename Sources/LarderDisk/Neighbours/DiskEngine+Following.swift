@@ -151,7 +151,7 @@ extension DiskEngine {
   /// 2. The tiers forget the value that they have.
   /// 3. The thread that holds the name looks at it once it has told the index what it did, and
   ///    before it gives the name back, and takes the mark away.
-  private func followOrLeave(_ name: EntryName) {
+  func followOrLeave(_ name: EntryName) {
     let isFree = withState { $0.locks.takeOrLeaveNews(of: name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }
     generations.begin(name)

@@ -102,7 +102,12 @@ extension DiskEngine {
 
   /// Merges a piece and tells the memory tiers which names have another file than was known.
   private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
-    guard let news = withState({ $0.merge(piece, scan: number, at: now) }) else { return false }
+    let news = withState { state in
+      let news = state.merge(piece, scan: number, at: now)
+      for name in news ?? [] { outdateReaders(of: name) }
+      return news
+    }
+    guard let news else { return false }
     tellObservers(ofFiles: news)
     return true
   }
@@ -118,7 +123,7 @@ extension DiskEngine {
         do throws(Errno) {
           _ = try handle.status(of: name.fileName)
         } catch .noSuchFile {
-          if withState({ $0.forgetVanished(name, scan: number) }) { tellObservers(ofFiles: [name]) }
+          followOrLeave(name)
         } catch {
           // The file is there, although its status cannot be read now.
         }

@@ -24,6 +24,8 @@ extension EngineState {
       scans.meet(index.slot(of: entry.name))
       // A later change wins, because the scan may have met the file as it was before.
       if scans.hasChanged(entry.name) { continue }
+      // The thread that holds the name looks again once it has told the index what it did.
+      if locks.held.contains(entry.name) { locks.leaveNews(of: entry.name) }
       if hidesFile(named: entry.name) {
         // The evictor looks at a victim once more. A file that a removal of everything hides may
         // have come after that removal's walk and stay; another scan finds it when nothing is
@@ -42,16 +44,6 @@ extension EngineState {
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
     guard let met = scans.marks(of: number), slots.lowerBound < met.count else { return nil }
     return index.names(in: slots, lacking: met).filter { !scans.hasChanged($0) }
-  }
-
-  /// Forgets an entry that has no file any more, unless this process has changed its name since the
-  /// scan began.
-  ///
-  /// - Returns: Whether it was forgotten.
-  mutating func forgetVanished(_ name: EntryName, scan number: Int) -> Bool {
-    guard scans.mayForget(name, scan: number) else { return false }
-    uses.forget(name)
-    return index.remove(name) != nil
   }
 
   /// Ends a scan unless it was given up before.

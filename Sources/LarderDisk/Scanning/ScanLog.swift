@@ -134,11 +134,6 @@ extension ScanLog {
   /// Whether a name has changed since the ongoing scan began.
   func hasChanged(_ name: EntryName) -> Bool { changed?.contains(name) ?? false }
 
-  /// Whether a scan that finds no file of a name may forget the entry.
-  func mayForget(_ name: EntryName, scan number: Int) -> Bool {
-    isOngoing(number) && !hasChanged(name)
-  }
-
   /// Notes that the latest scan may have passed over something, so that another one has to follow.
   mutating func noteMissedNews() { hasMissedNews = true }
 }

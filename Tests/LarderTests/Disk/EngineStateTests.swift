@@ -171,17 +171,22 @@ extension EngineStateTests {
     #expect(state.index.entry(named: name)?.changeTime == entry.changeTime)
   }
 
-  @Test func `an entry that a scan has not met is forgotten, unless it has changed since`() {
+  @Test func `a scan leaves the last look at a name that is held to the thread that holds it`() {
+    var state = scanning()
+    let isTaken = state.locks.take(name)
+    let news = state.merge(piece(changed), scan: state.scans.number, at: Timestamp(seconds: 100))
+    #expect(isTaken && news == [name] && state.locks.haveNews(of: name))
+    #expect(state.index.entry(named: name)?.changeTime == changed.changeTime)
+  }
+
+  @Test func `an entry that a scan has not met is looked at, unless it has changed since`() {
     var state = scanning()
     let number = state.scans.number
     #expect(state.unmet(in: 0..<64, scan: number) == [name])
     #expect(state.unmet(in: 64..<128, scan: number) == nil)
     var stored = state
     _ = stored.noteStored(changed)
-    let isStoredForgotten = stored.forgetVanished(name, scan: number)
-    #expect(stored.unmet(in: 0..<64, scan: number) == [] && !isStoredForgotten)
-    let isForgotten = state.forgetVanished(name, scan: number)
-    #expect(isForgotten && state.index.count == 0 && state.uses.isEmpty)
+    #expect(stored.unmet(in: 0..<64, scan: number) == [])
   }
 
   @Test func `a later scan that fails is counted, and the first one is told`() {

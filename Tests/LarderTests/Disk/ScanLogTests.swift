@@ -61,7 +61,6 @@ struct ScanLogTests {
     let counts = [log.addForeign(1, scan: old), log.addForeign(2, scan: new)]
     #expect(counts == [false, true])
     #expect(log.marks(of: old) == nil && log.marks(of: new) != nil)
-    #expect(!log.mayForget(first, scan: old) && log.mayForget(first, scan: new))
     let endings = [old, new, new].map { log.end($0, .finished)?.isRescan }
     #expect(endings == [nil, false, nil])
     #expect(log.foreignCount == 2)
@@ -80,13 +79,12 @@ struct ScanLogTests {
     log.noteChange(of: first)
     #expect(!log.hasChanged(first))
     let number = log.begin(SlotMarks(count: 0))
-    #expect(!log.hasChanged(first) && log.mayForget(first, scan: number))
+    #expect(!log.hasChanged(first))
     log.noteChange(of: first)
-    #expect(log.hasChanged(first) && !log.mayForget(first, scan: number))
-    #expect(!log.hasChanged(second) && log.mayForget(second, scan: number))
+    #expect(log.hasChanged(first) && !log.hasChanged(second))
     let remains = log.end(number, .finished)?.remains
     #expect(remains?.contains(first) == true && remains?.contains(second) == false)
-    #expect(!log.hasChanged(first) && !log.mayForget(second, scan: number))
+    #expect(!log.hasChanged(first))
   }
 
   @Test func `the next scan begins with no name changed`() {
