@@ -248,7 +248,7 @@ extension DiskEngine {
       guard let occupant = try occupant(of: request.subject.name) else { return .vacant }
       if try holdsValue(request.subject) { return .taken }
       do throws(Errno) {
-        switch try makeWay(request.subject.name.fileName, occupant) {
+        switch try makeWay(request.subject.name, occupant) {
         case true?: return .vacant
         case false?: continue
         case nil: return .taken
@@ -264,13 +264,14 @@ extension DiskEngine {
   ///
   /// - Returns: Whether it is gone; false if the name has another file by now, nil if another
   ///   process is removing it.
-  private func makeWay(_ name: FileName, _ occupant: FileStatus) throws(Errno) -> Bool? {
+  private func makeWay(_ name: EntryName, _ occupant: FileStatus) throws(Errno) -> Bool? {
     do throws(Errno) {
-      let file = try location.handle.openForReading(name)
-      // Locked, so that only one of several exclusive stores removes it.
-      guard try file.tryLock(.exclusive) else { return nil }
+      let file = try location.handle.openForReading(name.fileName)
+      // Locked, so that only one of several exclusive stores removes it. A file that is hidden here may be
+      // locked by the store that published it, which has not returned yet.
+      guard try file.tryLock(.exclusive) || hidesFile(named: name) else { return nil }
       guard try file.status().identity == occupant.identity else { return false }
-      let isGone = try withdraw(name, occupant, in: location.handle)
+      let isGone = try withdraw(name.fileName, occupant, in: location.handle)
       // Keeps the file open and locked until here.
       _ = file.rawValue
       return isGone
@@ -278,7 +279,7 @@ extension DiskEngine {
       return true
     } catch {
       // It cannot be opened, or cannot be locked, as on some network file systems.
-      return try withdraw(name, occupant, in: location.handle)
+      return try withdraw(name.fileName, occupant, in: location.handle)
     }
   }
 

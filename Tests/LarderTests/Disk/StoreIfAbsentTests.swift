@@ -145,6 +145,24 @@ struct `Storing where there is no value` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a removed file that its store still holds open is in nobody's way`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    let file = try cache.engine.location.handle.openForReading(scene.name("k"))
+    #expect(try file.tryLock(.exclusive))
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .readdir)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    #expect(try cache.storeIfAbsent([2], forKey: "k") == .stored)
+    gate.open()
+    try progress.wait()
+    #expect(try cache.value(forKey: "k") == [2])
+    #expect(try file.status().linkCount == 0)
+    try scene.expectConsistent(cache)
+  }
+
   @Test(arguments: Occupant.allCases)
   func `what holds no value is in nobody's way`(occupant: Occupant) throws {
     let scene = try DiskScene()
