@@ -48,12 +48,19 @@
       var calls: [Call] = []
       var clock = 0
       var problems: [String] = []
+      var lossy: Set<Int> = []
     }
 
     private let state = Synchronization.Mutex(State())
 
     var calls: [Call] { state.withLock { $0.calls } }
     var problems: [String] { state.withLock { $0.problems } }
+
+    /// The processes whose flush or end has told of a value that could not be written.
+    var lossy: Set<Int> { state.withLock { $0.lossy } }
+
+    /// Records that a flush, or the end of a cache, of a process has failed.
+    func noteLoss(_ process: Int) { _ = state.withLock { $0.lossy.insert(process) } }
 
     /// Records a problem.
     func report(_ problem: String) { state.withLock { $0.problems.append(problem) } }

@@ -17,8 +17,10 @@
     func problems() -> [String] {
       var problems: [String] = []
       // A process continues in the directory that was moved away until it checks the path.
-      if scene.replacesDirectory { return restProblems() + unexpectedFailures() }
       let extensions = Set(scene.caches.map { $0.options[.ext] })
+      if scene.replacesDirectory {
+        return extensions.flatMap(restProblems) + unexpectedFailures()
+      }
       for name in scene.names {
         for ext in extensions { problems += self.problems(with: name, ext) }
       }
@@ -26,14 +28,14 @@
     }
 
     /// Returns the values that caches find at rest and that are not in the directory at the path.
-    private func restProblems() -> [String] {
+    private func restProblems(_ ext: Int?) -> [String] {
       var others = scene
       for index in others.threads.indices {
         others.threads[index].operations.removeAll { $0.verb == .replace }
       }
       let allowance = Allowance(others)
       return scene.names.flatMap { name -> [String] in
-        let calls = history.calls.filter { $0.operation.name == name }
+        let calls = history.calls.filter { $0.operation.name == name && concerns($0, name, ext) }
         let last = Set(calls.filter { $0.thread == "afterwards" }.map(\.result))
         // A limit may remove it between the two looks.
         if last == [.missed], allowance.mayLose(name) { return [] }
@@ -91,10 +93,11 @@
 
     private var processes: Set<Int> { Set(scene.caches.map(\.process)) }
 
-    /// Returns whether a process was killed while values waited to be written.
+    /// Returns whether a process was killed while values waited to be written, or could not write one
+    /// and said so: an older value that could not be removed either may be back.
     private func isLossy(_ process: Int?) -> Bool {
-      guard let process else { return false }
-      return killed.contains(process) && isBehind(process)
+      guard let process, isBehind(process) else { return false }
+      return killed.contains(process) || history.lossy.contains(process)
     }
 
     private func isBehind(_ process: Int) -> Bool {
@@ -282,14 +285,29 @@
         // Values that are used or stored meanwhile may stay.
         return [step(.delete, true, isWaited ? nil : .max)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
-      case (.unlink, _), (.touch, _):
-        return [step(.delete, processes.contains(where: isBehind), nil)]
+      case (.unlink, _): return [step(.delete, processes.contains(where: isBehind), nil)]
+      case (.touch, _):
+        let isOptional = processes.contains(where: isBehind) || isStamped(name, during: call)
+        return [step(.delete, isOptional, nil)]
       case (.replace, _): return [step(.delete, true, nil)]
       default: return []
       }
     }
 
-    /// Returns the failures that nothing in the scene explains.
+    /// Whether a use of a name may be stamped during a call. A touch that falls between the look at a
+    /// file and its stamp is overwritten: no system call compares and sets times.
+    private func isStamped(_ name: Character, during call: Call) -> Bool {
+      history.calls.contains { use in
+        guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,
+          let granularity = cache.options[.granularity], use.operation.name == name,
+          [.read, .whole, .file, .load].contains(use.operation.verb)
+        else { return false }
+        return call.start < use.end
+          || granularity > 0 && call.startTime - use.startTime < 2 * Self.lag
+      }
+    }
+
+    /// Failures that nothing in the scene explains.
     private func unexpectedFailures() -> [String] {
       let mayFail = !scene.failures.isEmpty
       let closes = scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }

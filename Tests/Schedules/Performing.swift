@@ -23,6 +23,7 @@
         result = try carryOut(operation, slot, cache, value)
       } catch let error as CacheError {
         result = .failed("\(error.code)", remains: error.oldValueRemains)
+        if [.flush, .reopen].contains(operation.verb) { history.noteLoss(process) }
       } catch {
         result = .failed("\(error)", remains: false)
       }

@@ -33,6 +33,7 @@
         do {
           try slot.disk.flush()
         } catch {
+          history.noteLoss(scene.caches[cache].process)
           if !isDisturbed { history.report("at rest, flush of cache \(cache) fails: \(error)") }
         }
       }

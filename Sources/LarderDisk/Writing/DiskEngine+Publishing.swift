@@ -267,8 +267,8 @@ extension DiskEngine {
   private func makeWay(_ name: EntryName, _ occupant: FileStatus) throws(Errno) -> Bool? {
     do throws(Errno) {
       let file = try location.handle.openForReading(name.fileName)
-      // Locked, so that only one of several exclusive stores removes it. A file that is hidden here may be
-      // locked by the store that published it, which has not returned yet.
+      // Locked, so that only one of several exclusive stores removes it. A file that is hidden here
+      // may be locked by the store that published it, which has not returned yet.
       guard try file.tryLock(.exclusive) || hidesFile(named: name) else { return nil }
       guard try file.status().identity == occupant.identity else { return false }
       let isGone = try withdraw(name.fileName, occupant, in: location.handle)
