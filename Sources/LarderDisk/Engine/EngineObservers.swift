@@ -91,6 +91,15 @@ extension DiskEngine {
     }
   }
 
+  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
+  ///
+  /// The event of the change finds nothing new from when the index knows it. Until memory does as
+  /// well, `catchUp` says so.
+  func tellObservers(ofLearned names: [EntryName]) {
+    tellObservers(ofFiles: names)
+    withState { $0.untoldCount -= 1 }
+  }
+
   /// Tells the memory tiers that any file may have been replaced.
   ///
   /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.

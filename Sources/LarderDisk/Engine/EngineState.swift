@@ -38,6 +38,9 @@ struct EngineState: Sendable {
   /// The number of times that another directory was found at the path.
   var replacementCount = 0
   var phase = Phase.open
+  /// The number of changes by other processes that the index knows and that the memory tiers have
+  /// not been told of.
+  var untoldCount = 0
 }
 
 extension EngineState {
@@ -59,6 +62,8 @@ extension EngineState {
     static let hasBacklog = Rarities(rawValue: 4)
     /// The watcher has left news of a name that a thread is changing.
     static let hasLateNews = Rarities(rawValue: 8)
+    /// The index knows a change by another process that memory has not been told of.
+    static let isAhead = Rarities(rawValue: 16)
   }
 
   /// The flags that are set.
@@ -66,7 +71,7 @@ extension EngineState {
   var rarities: Rarities {
     Rarities(
       rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
-        | (locks.haveNews ? 8 : 0))
+        | (locks.haveNews ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
   }
 
   /// Whether any file is hidden.

@@ -166,8 +166,12 @@ extension DiskEngine {
   @discardableResult
   func followHeld(_ name: EntryName) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
-    let isNews = withState { [now] in $0.follow(look.met, of: name, at: now) }
-    if isNews { tellObservers(ofFiles: [name]) }
+    let isNews = withState { [now] state in
+      let isNews = state.follow(look.met, of: name, at: now)
+      if isNews { state.untoldCount += 1 }
+      return isNews
+    }
+    if isNews { tellObservers(ofLearned: [name]) }
     return isNews
   }
 

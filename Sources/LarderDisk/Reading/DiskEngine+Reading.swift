@@ -264,9 +264,10 @@ extension DiskEngine {
       // A scan may have met the file before its removal and report it later.
       state.scans.noteChange(of: name)
       outdateReaders(of: name)
+      state.untoldCount += 1
       return true
     }
-    if isNews { tellObservers(ofFiles: [name]) }
+    if isNews { tellObservers(ofLearned: [name]) }
   }
 
   /// Counts a miss.

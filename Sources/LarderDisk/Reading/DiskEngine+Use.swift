@@ -22,6 +22,7 @@ extension DiskEngine {
       if standing == .outdated { state.index.touch(name, at: access) }
       guard let standing, standing != .outdated else { return (access, expiry) }
       isNews = standing == .news
+      if isNews { state.untoldCount += 1 }
       state.scans.noteChange(of: name)
       if isDue && lag > .zero {
         state.uses.note(name, status, access: access, expiry: extended)
@@ -33,7 +34,7 @@ extension DiskEngine {
       return (access, entry.expiry)
     }
     // The event of the change will find the file known, so the tiers are told here.
-    if isNews { tellObservers(ofFiles: [name]) }
+    if isNews { tellObservers(ofLearned: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, use)
@@ -117,9 +118,10 @@ extension DiskEngine {
       outdateReaders(of: name)
       state.scans.noteChange(of: name)
       state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      state.untoldCount += 1
       return true
     }
-    if isNews { tellObservers(ofFiles: [name]) }
+    if isNews { tellObservers(ofLearned: [name]) }
   }
 
   /// Writes a use through the file that was read. An expiry that was set while it was read is kept,

@@ -105,10 +105,11 @@ extension DiskEngine {
     let news = withState { state in
       let news = state.merge(piece, scan: number, at: now)
       for name in news ?? [] { outdateReaders(of: name) }
+      if news?.isEmpty == false { state.untoldCount += 1 }
       return news
     }
     guard let news else { return false }
-    tellObservers(ofFiles: news)
+    if !news.isEmpty { tellObservers(ofLearned: news) }
     return true
   }
 

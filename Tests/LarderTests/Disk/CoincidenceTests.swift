@@ -144,6 +144,39 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
+  /// Asks whether memory is current when it is being told.
+  private final class Listener: EngineObserver {
+    let engine: DiskEngine
+    let answers = Counter()
+    /// The watcher's thread, where it is quicker, has not read the events to their end yet.
+    let thread = ThreadIdentity.current
+
+    init(_ engine: DiskEngine) { self.engine = engine }
+
+    func entryChanges(_ subject: DiskEngine.Subject) {}
+    func entryChanged(_ subject: DiskEngine.Subject) {}
+    func entriesCleared() {}
+    func fileChanged(_ name: EntryName?) {
+      if thread == .current, engine.catchUp() { answers.add() }
+    }
+  }
+
+  @Test(arguments: ["cp $FILE copy; mv copy $FILE", "rm $FILE"])
+  func `keeps memory from being current until it is told`(script: String) throws {
+    let cache = try open { $0.coherence = .events }
+    try cache.store("old", forKey: "k")
+    let engine = cache.disk.engine
+    engine.startWatching()
+    #expect(engine.catchUp())
+    let listener = Listener(engine)
+    engine.observers.add(listener)
+    try Shell.run(script, in: scene.path, ["FILE": scene.name("k").text])
+    _ = try cache.disk.value(forKey: "k")
+    #expect(listener.answers.value == 0 && engine.catchUp())
+    engine.observers.remove(ObjectIdentifier(listener))
+    try cache.close()
+  }
+
   @Test func `takes a value from memory that a limit has evicted, although it left nothing`() throws
   {
     let cache = try open { $0.coherence = .none }
