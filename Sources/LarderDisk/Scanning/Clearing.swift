@@ -98,6 +98,9 @@ extension Clearing {
       byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
   }
 
+  /// The names of which a value was being written when it was dropped.
+  var namesUnderway: [EntryName] { dropped.namesUnderway }
+
   /// Takes out the dropped value of a name.
   @discardableResult
   mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }

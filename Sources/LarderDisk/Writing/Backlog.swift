@@ -207,6 +207,9 @@ extension Backlog {
     fileprivate var waiting: [EntryName: Waiting] = [:]
     fileprivate var underway: [EntryName: Value] = [:]
 
+    /// The names of which a thread was writing a value.
+    var namesUnderway: [EntryName] { Array(underway.keys) }
+
     /// Takes out the value of a name.
     @discardableResult
     mutating func remove(_ name: EntryName) -> Write? {

@@ -152,7 +152,8 @@ struct BacklogTests {
     if let write { #expect(backlog.settle(write, isWritten: true) == nil) }
     expectNext([2], in: &backlog)
     #expect(backlog.byteCount == 1)
-    #expect(backlog.dropAll().writes.map(\.bytes) == [[2]])
+    let dropped = backlog.dropAll()
+    #expect(dropped.writes.map(\.bytes) == [[2]] && dropped.namesUnderway.count == 1)
     #expect(backlog.isEmpty && backlog.byteCount == 0)
   }
 }
