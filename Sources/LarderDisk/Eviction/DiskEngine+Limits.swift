@@ -25,19 +25,21 @@ extension DiskEngine {
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
     guard purge(missing: missingFreeSpace(), sparing: spared) else { return }
     // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
-    while purge(missing: 0, sparing: { $0.index.mostRecentName }) {}
+    while withState({ $0.evictions.takeLeftPurge() }) {
+      _ = purge(missing: 0, sparing: { $0.index.mostRecentName })
+    }
   }
 
   /// Chooses victims if a limit is passed and no other thread is choosing.
   ///
-  /// - Returns: Whether any were chosen.
+  /// - Returns: Whether this thread has chosen.
   private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
     // The election comes first, outside of the engine's lock, because it makes system calls.
     guard isOverLimit(missing), let election = termToEvict() else { return false }
     let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // After shutdown another process may own the directory, so no victims are chosen.
       // A purge that is under way looks at the totals again for each victim, new stores included.
-      guard state.isScanned, !state.phase.isShutDown, !state.evictions.isPurging,
+      guard state.isScanned, !state.phase.isShutDown, !state.evictions.leaveToPurge(),
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
       state.counters.countPurge()
@@ -47,7 +49,7 @@ extension DiskEngine {
     carryOut(purge.plan, purge.eviction)
     // Ends the term as well if there is nothing to do in it.
     runEvictor()
-    return !purge.eviction.isEmpty
+    return true
   }
 
   /// Takes a plan's victims out of the index, a slice at a time.

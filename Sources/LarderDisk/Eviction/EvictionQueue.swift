@@ -14,6 +14,8 @@ struct EvictionQueue: Sendable {
   private(set) var hasEvictor = false
   /// The eviction of the thread that chooses victims because a limit is passed.
   private var purge: Eviction?
+  /// Whether another thread has found a limit passed during the purge and left it to that.
+  private var isPurgeLeft = false
   /// The lock of this process's term as evictor; nil outside of a term, and in one that needs none.
   private(set) var term: LockedFile?
 }
@@ -41,6 +43,18 @@ extension EvictionQueue {
     let eviction = begin()
     purge = eviction
     return eviction
+  }
+
+  /// Leaves a limit that is passed to the purge that is going on; returns false if there is none.
+  mutating func leaveToPurge() -> Bool {
+    if isPurging { isPurgeLeft = true }
+    return isPurging
+  }
+
+  /// Returns whether a limit was left to the purge, which the caller enforces.
+  mutating func takeLeftPurge() -> Bool {
+    defer { isPurgeLeft = false }
+    return isPurgeLeft
   }
 
   /// Leaves an eviction, with all its victims chosen, to the evictor.

@@ -99,6 +99,16 @@ struct EvictionQueueTests {
     #expect(!queue.isPurging && queue.waiting.count == 2)
   }
 
+  @Test func `a limit that is left to a purge is enforced once after it`() {
+    var queue = EvictionQueue()
+    let isLeftToNone = queue.leaveToPurge()
+    let purge = queue.beginPurge(nil)
+    let isLeft = queue.leaveToPurge()
+    queue.endChoosing(purge)
+    let left = [queue.takeLeftPurge(), queue.takeLeftPurge()]
+    #expect(!isLeftToNone && isLeft && left == [true, false])
+  }
+
   @Test func `a purge keeps the term of the election before it`() {
     var queue = EvictionQueue()
     let lock = lock()
