@@ -54,6 +54,7 @@
       var problems: [String] = []
       if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
         let own = calls.filter { call in
+          if call.isLook, isEarly(call) { return false }
           // Files that a removal of everything hides are removed in the background, or never if its
           // process is killed.
           if !calls.contains(where: \.isClearing) {
@@ -294,7 +295,14 @@
       }
     }
 
-    /// Whether a use of a name may be stamped during a call. A touch that falls between the look at a
+    /// Returns whether a look found the file of a store that had not returned. A cache that has the
+    /// directory for itself may not tell of it yet.
+    private func isEarly(_ look: Call) -> Bool {
+      guard case .found(let value) = look.result else { return false }
+      return history.calls.contains { $0.value == value && $0.end > look.end }
+    }
+
+    /// Returns whether a use of a name may be stamped during a call. A touch that falls between the look at a
     /// file and its stamp is overwritten: no system call compares and sets times.
     private func isStamped(_ name: Character, during call: Call) -> Bool {
       history.calls.contains { use in
