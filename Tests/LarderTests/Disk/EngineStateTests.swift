@@ -180,7 +180,7 @@ extension EngineStateTests {
   }
 
   @Test func `an entry that a scan has not met is looked at, unless it has changed since`() {
-    var state = scanning()
+    let state = scanning()
     let number = state.scans.number
     #expect(state.unmet(in: 0..<64, scan: number) == [name])
     #expect(state.unmet(in: 64..<128, scan: number) == nil)
