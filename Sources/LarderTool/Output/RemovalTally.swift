@@ -22,8 +22,7 @@ struct RemovalTally: Sendable, Hashable {
   /// The line for people.
   var text: String {
     let verb = isDryRun ? "would remove" : "removed"
-    let noun = removed == 1 ? "entry" : "entries"
-    return "\(verb) \(removed) \(noun), \(ByteCount(Int64(byteCount)))\n"
+    return "\(verb) \(removed.counted("entry")), \(ByteCount(Int64(byteCount)))\n"
   }
 }
 

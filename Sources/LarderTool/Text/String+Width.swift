@@ -98,4 +98,11 @@ extension BinaryInteger {
     }
     return self < 0 ? "-" + text : text
   }
+
+  /// The number with a noun in the form that goes with it: `1 entry`, `2,000 entries`.
+  func counted(_ noun: String) -> String {
+    if self == 1 { return "1 \(noun)" }
+    let plural = noun.last == "y" ? noun.dropLast() + "ies" : noun + "s"
+    return "\(grouped) \(plural)"
+  }
 }

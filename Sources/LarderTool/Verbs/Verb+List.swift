@@ -53,8 +53,7 @@ extension Call {
   func sayUnreadable(_ entries: [DiskEntry]) {
     let count = entries.count { !$0.isReadable }
     if count == 0 { return }
-    let entries = "\(count.grouped) \(count == 1 ? "entry" : "entries")"
-    console.say("\(entries) cannot be read; check owner and mode")
+    console.say("\(count.counted("entry")) cannot be read; check owner and mode")
   }
 
   /// Prints one object in pieces, so that memory does not grow with the entries.

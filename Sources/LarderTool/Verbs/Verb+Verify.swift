@@ -82,10 +82,13 @@ extension Verification {
     for name in damaged { text += style.set("damaged", .red) + "        \(name)\n" }
     for name in unreadable { text += style.set("unreadable", .yellow) + "     \(name)\n" }
     for name in otherVersions { text += style.set("other version", .yellow) + "  \(name)\n" }
-    text += "checked \(checkedCount.grouped) entries: "
+    text += "checked \(checkedCount.counted("entry")): "
     text += style.set("\((checkedCount - damaged.count).grouped) sound", .green)
     text += ", " + style.set("\(damaged.count.grouped) damaged", damaged.isEmpty ? .plain : .red)
-    if unverifiableCount > 0 { text += "; \(unverifiableCount.grouped) more carry no hash" }
+    if unverifiableCount > 0 {
+      let verb = unverifiableCount == 1 ? "carries" : "carry"
+      text += "; \(unverifiableCount.grouped) more \(verb) no hash"
+    }
     text += "\n"
     if repairs { text += RemovalTally(removal).text }
     return text
