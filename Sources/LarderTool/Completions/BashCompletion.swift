@@ -29,8 +29,11 @@ enum BashCompletion {
       esac
       if [[ $cur == -* ]]; then _larder_reply -W "$options"; return; fi
       # The last place of a verb may take several arguments.
-      if ((place < ${#places[@]})); then kind=${places[place]}; else kind=${places[-1]-}; fi
-      if ((place >= ${#places[@]})) && [[ $kind != *+ ]]; then kind=; fi
+      if ((place < ${#places[@]})); then
+        kind=${places[place]}
+      elif ((${#places[@]})) && [[ ${places[-1]} == *+ ]]; then
+        kind=${places[-1]}
+      fi
       case ${kind%+} in
         verb) _larder_reply -W '\(Verb.all.map(\.name).joined(separator: " ")) help' ;;
         directory) _larder_reply -d; compopt -o filenames ;;

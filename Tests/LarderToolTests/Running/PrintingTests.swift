@@ -17,7 +17,7 @@ struct `Completions and the manual` {
       ("larder get sub k -o fi", "file"), ("larder put sub k fi", "file"),
       ("larder stamp sub x y fi", "file"), ("larder diff sub su", "sub"),
       ("larder help ex", "expire"),
-      ("larder list su fi", ""),
+      ("larder list su fi", ""), ("larder man ''", ""), ("larder demo ''", ""),
     ])
   func `bash completes verbs, options, their values and places`(line: String, reply: String) throws
   {
