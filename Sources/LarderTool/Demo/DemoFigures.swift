@@ -4,6 +4,8 @@ import Larder
 struct DemoFigures: Sendable {
   var directory = ""
   var origin = ""
+  /// Whether the compiler did not optimise this program.
+  let isDebugBuild = Self.isCompiledForDebugging
   /// The number of entries that an earlier demo had left.
   var leftovers = 0
   var stores = Tally()
@@ -44,10 +46,19 @@ struct DemoFigures: Sendable {
 }
 
 extension DemoFigures {
+  private static var isCompiledForDebugging: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
+  }
+
   /// The object for scripts.
   var json: JSONValue {
     [
       "schema": 1, "directory": .string(directory), "origin": .string(origin),
+      "debug_build": .bool(isDebugBuild),
       "leftovers": JSONValue(leftovers), "stores": stores.json, "reads_disk": diskReads.json,
       "reads_memory": memoryReads.json,
       "expiry": [

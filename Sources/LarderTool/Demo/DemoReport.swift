@@ -24,7 +24,8 @@ struct DemoReport: Sendable {
           + size(figures.stores.byteCount)),
     ]
     if figures.leftovers > 0 {
-      lines.append(row("before", "removed \(figures.leftovers) entries of an earlier demo"))
+      lines.append(
+        row("before", "removed \(figures.leftovers.counted("entry")) of an earlier demo"))
     }
     return lines
   }
@@ -35,6 +36,14 @@ struct DemoReport: Sendable {
       row("stored", speed(figures.stores) + ", a file for each"),
       row("from disk", speed(figures.diskReads) + ", opened anew, each checked against its hash"),
       row("from memory", speed(figures.memoryReads) + ", the same bytes from the tier above"),
+    ] + (figures.isDebugBuild ? buildNote : [])
+  }
+
+  /// The rows that say why the times are not those of a release build.
+  private var buildNote: [String] {
+    [
+      row("build", "debug, in which Larder's own code runs unoptimised, many times slower."),
+      row("", "Measure with swift run -c release larder demo"),
     ]
   }
 
@@ -89,17 +98,24 @@ extension String {
 }
 
 extension DemoReport {
-  /// The directory as `ls -lnu` shows it. The time is that of the last use.
+  /// The directory in the order and with the times of `ls -ltu`, without its columns of owners. The
+  /// time is that of the last use.
   var listing: [String] {
-    let shown = entries.prefix(6)
+    let shown = entries.sorted(by: Self.isListedBefore).prefix(6)
     let width = shown.map { String($0.byteCount).count }.max() ?? 0
     let rows = shown.map { entry in
       let size = String(entry.byteCount).aligned(toWidth: width)
       return "   -rw------- \(size) \(LocalTime(entry.lastAccess).listText) \(entry.name)"
     }
     let rest = entries.count - shown.count
-    return [style.bold("4. The directory, as ls -lu shows it"), ""] + rows
+    return [style.bold("4. The directory, by last use as ls -ltu sorts it"), ""] + rows
       + (rest > 0 ? ["   ... and \(rest) more"] : [])
+  }
+
+  /// Whether `ls -t` shows an entry before another: by last use, the latest first, then by name.
+  private static func isListedBefore(_ first: DiskEntry, _ second: DiskEntry) -> Bool {
+    first.lastAccess == second.lastAccess
+      ? first.name < second.name : first.lastAccess > second.lastAccess
   }
 
   /// Commands with which the user can check the report.
@@ -107,11 +123,12 @@ extension DemoReport {
     let directory = Self.word(figures.directory)
     let key = example?.key?.text ?? ""
     let commands = [
-      ("when each value was last used", "ls -lu \(directory)"),
+      ("when each value was last used, the latest first", "ls -ltu \(directory)"),
       ("when each value expires", "ls -l --time-style=long-iso \(directory)"),
       ("what has not expired", "find \(directory) -type f -newermt now | wc -l"),
       ("the name of a key's file", "printf %s \(key.shellWord) | md5sum"),
       ("all that is known", "\(Self.word(program)) list --sort size \(directory)"),
+      ("remove the demo's \(size(figures.eviction.bytesAfter)) again", "rm -r \(directory)"),
     ]
     return [style.bold("5. Look for yourself"), ""]
       + commands.flatMap { [style.dim("   # \($0.0)"), "   \($0.1)"] }

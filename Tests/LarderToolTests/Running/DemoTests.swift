@@ -46,11 +46,36 @@ struct `The demo` {
     let text = try run().text
     #expect(text.contains("entries of an earlier demo"))
     #expect(text.hasPrefix("Larder: a disk cache you can read with ls\n"))
-    let commands = text.split(separator: "\n").suffix(10).filter { !$0.hasPrefix("   # ") }
-    #expect(commands.count == 5)
-    for command in commands { #expect(try scene.shell(String(command)).status == 0) }
+    let commands = text.split(separator: "\n").suffix(12).filter { !$0.hasPrefix("   # ") }
+    #expect(commands.count == 6)
     let digest = try scene.shell(String(commands[commands.startIndex + 3])).text.prefix(32)
     #expect(try scene.names(in: "larder-demo").contains(String(digest)))
+    for command in commands { #expect(try scene.shell(String(command)).status == 0) }
+    // The last one removes the directory.
+    #expect(!FileManager.default.fileExists(atPath: scene.root.path + "/larder-demo"))
+  }
+
+  @Test func `a debug build says that its times are none of a release build`() throws {
+    let json = try #require(try run("--json").json)
+    let isDebugBuild = try #require(json["debug_build"] as? Bool)
+    #if DEBUG
+      #expect(isDebugBuild)
+    #endif
+    let text = try run().text
+    #expect(text.contains("swift run -c release larder demo") == isDebugBuild)
+    #expect(text.contains("debug, in which") == isDebugBuild)
+  }
+
+  @Test func `the listing has the order and the times of ls -ltu`() throws {
+    let text = try run().text
+    let shown = text.split(separator: "\n").filter { $0.contains("-rw------- ") }
+    let listed = try scene.shell("ls -ltu larder-demo | grep -- -rw | grep -v CACHEDIR").text
+    let names = { (lines: [Substring]) in
+      lines.map { $0.split(separator: " ").last.map(String.init) }
+    }
+    #expect(shown.count == 6)
+    #expect(names(shown) == names(Array(listed.split(separator: "\n").prefix(6))))
+    #expect(text.contains("by last use as ls -ltu sorts it"))
   }
 
   @Test(arguments: [
