@@ -96,8 +96,8 @@ extension CacheError: CustomStringConvertible {
 }
 
 extension CacheError.Code {
-  /// The sentence with the cure.
-  var cure: String {
+  /// The failure and, after a semicolon, the cure if there is one.
+  package var cure: String {
     switch self {
     case .directoryMissing: "the directory does not exist; create it or its parent"
     case .notADirectory: "the path is not a directory; choose another"

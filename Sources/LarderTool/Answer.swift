@@ -18,9 +18,11 @@ struct Answer: Sendable, Hashable {
     }
   }
 
-  /// Creates the answer to a command line that cannot be understood.
-  init(_ error: UsageError) {
+  /// Creates the answer to a command line that cannot be understood. With `--json` its object is on
+  /// stdout too.
+  init(_ error: UsageError, isJSON: Bool = false) {
     standardError = error.text
+    if isJSON { standardOutput = error.problem.json.text }
     exitCode = .usage
   }
 }

@@ -4,15 +4,18 @@ import Larder
 enum Command {
   /// Runs a command line. The first argument is the program's name.
   static func run(_ arguments: [[UInt8]], _ console: Console) -> UInt8 {
+    let arguments = arguments.dropFirst()
     do throws(UsageError) {
-      let request = try Request(arguments.dropFirst())
+      let request = try Request(arguments)
       if case .run(let verb, let arguments) = request {
         let console = arguments.has(.plain) ? console.plain : console
         return try run(verb, Call(arguments: arguments, console: console))
       }
       return answer(Answer(request, width: console.width ?? 80, style: console.style), console)
     } catch {
-      return answer(Answer(error), console)
+      // The line could not be parsed, so the flag is looked for as it was typed.
+      let isJSON = arguments.prefix { $0 != Array("--".utf8) }.contains(Array("--json".utf8))
+      return answer(Answer(error, isJSON: isJSON), console)
     }
   }
 
@@ -24,7 +27,17 @@ enum Command {
       // Reported like a mistake that was found while parsing, although it needed a look at the
       // directory.
       if case .usage(let message) = error { throw UsageError(message, verb: verb) }
+      if case .problem(let problem) = error, call.isJSON { print(problem, of: verb, call.console) }
       return status(of: error, call.console)
+    }
+  }
+
+  /// Prints the object that `--json` promises for a failure too.
+  private static func print(_ problem: Problem, of verb: Verb, _ console: Console) {
+    do throws(Failure) {
+      try console.print(verb.printsLines ? problem.json.line : problem.json.text)
+    } catch {
+      // Ignored: stdout may be the very thing that failed. The sentence and the status tell it.
     }
   }
 
@@ -34,9 +47,9 @@ enum Command {
     case .usage(let sentence):
       console.say(sentence)
       return ExitCode.usage.rawValue
-    case .problem(let exitCode, let sentence):
-      console.say(sentence)
-      return exitCode.rawValue
+    case .problem(let problem):
+      console.say(problem.sentence)
+      return problem.exitCode.rawValue
     case .brokenPipe: return CommandProcess.brokenPipeStatus
     }
   }

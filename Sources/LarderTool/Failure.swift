@@ -2,49 +2,101 @@ import Larder
 
 /// The reason that a verb failed.
 enum Failure: Error, Sendable {
-  /// An exit status, and a sentence for stderr.
-  case problem(ExitCode, String)
+  /// A failure with an exit status and a sentence for stderr.
+  case problem(Problem)
   /// The command line contradicts itself or the state of the directory.
   case usage(String)
   /// The reader of stdout has closed it. No message is written.
   case brokenPipe
 }
 
+/// A failure in parts: people read one sentence, and scripts get one JSON object.
+struct Problem: Sendable, Hashable {
+  let exitCode: ExitCode
+  /// A word that stays the same between releases: the code of a `CacheError`, `notACache`, `usage`
+  /// or `io`.
+  let code: String
+  /// The failure without the cure, or with it if the library wrote the sentence.
+  let what: String
+  /// The remedy; nil if none is known.
+  var cure: String?
+  /// The system's error number; nil if no system call failed.
+  var errno: Int32?
+
+  /// The sentence for stderr.
+  var sentence: String {
+    guard let cure, !what.contains(cure) else { return what }
+    return "\(what); \(cure)"
+  }
+
+  /// The object for scripts.
+  var json: JSONValue {
+    [
+      "schema": 1, "error": .string(what), "code": .string(code), "cure": JSONValue(cure),
+      "errno": errno.map { JSONValue($0) } ?? .null, "status": JSONValue(exitCode.rawValue),
+    ]
+  }
+}
+
 extension Failure {
   /// Creates the failure of a system call on a file that the user named.
   init(_ errno: Errno, doing what: String) {
-    self = .problem(.inputOutput, "cannot \(what): \(errno)")
+    self = .problem(
+      Problem(
+        exitCode: .inputOutput, code: CacheError.Code.io.rawValue, what: "cannot \(what): \(errno)",
+        errno: errno.rawValue))
   }
 
   /// Creates the failure for an error of the library on a directory that the user named.
   init(_ error: CacheError, directory: [UInt8]) {
     let name = directory.quotedForDisplay
-    let sentence =
+    let (what, cure): (String, String?) =
       switch error.code {
       case .directoryMissing: Self.sentence(onMissing: directory)
-      case .notADirectory: "\(name) is no directory; name the directory of a cache"
+      case .notADirectory: ("\(name) is no directory", "name the directory of a cache")
       case .unsafeDirectory:
-        "another user owns \(name) or can write to it; chmod go-w it, or use one of your own"
+        (
+          "another user owns \(name) or can write to it", "chmod go-w it, or use one of your own"
+        )
       case .permissionDenied where error.operation == "open":
-        "\(name) cannot be opened; check its owner and mode"
-      default: error.description
+        ("\(name) cannot be opened", "check its owner and mode")
+      default: (error.description, error.code.remedy)
       }
-    self = .problem(ExitCode(error.code), sentence)
+    self = .problem(
+      Problem(
+        exitCode: ExitCode(error.code), code: error.code.rawValue, what: what, cure: cure,
+        errno: error.errno?.rawValue))
+  }
+
+  /// Creates the failure for an error that is not the library's.
+  init(unexpected error: any Error) {
+    self = .problem(
+      Problem(exitCode: .inputOutput, code: CacheError.Code.io.rawValue, what: "\(error)"))
   }
 
   /// Returns the failure for a missing directory; `maker` is the command that would create it.
   static func missing(_ directory: [UInt8], maker: String = "larder put") -> Failure {
-    .problem(.notACache, sentence(onMissing: directory, maker: maker))
+    let (what, cure) = sentence(onMissing: directory, maker: maker)
+    return .problem(
+      Problem(
+        exitCode: .notACache, code: CacheError.Code.directoryMissing.rawValue, what: what,
+        cure: cure))
   }
 
   private static func sentence(
     onMissing directory: [UInt8], maker: String = "larder put"
-  ) -> String {
+  ) -> (what: String, cure: String?) {
     let name = directory.quotedForDisplay
     return isLink(directory)
-      ? "\(name) is a link to nothing; make what it points to, or remove the link"
-      : "\(name) does not exist; \(maker) would make it"
+      ? ("\(name) is a link to nothing", "make what it points to, or remove the link")
+      : ("\(name) does not exist", "\(maker) would make it")
   }
+
+  /// The failure for a watched directory that was removed.
+  static let gone = Failure.problem(
+    Problem(
+      exitCode: .notACache, code: CacheError.Code.directoryMissing.rawValue,
+      what: "the directory is gone"))
 
   /// Whether a path that cannot be opened exists nevertheless, as a dangling link does.
   static func isLink(_ path: [UInt8]) -> Bool {
@@ -57,8 +109,18 @@ extension Failure {
 
   /// Returns the failure for a directory of other files. Only a verb that writes offers a cure.
   static func notACache(_ directory: [UInt8], cure: String? = nil) -> Failure {
-    let cure = cure ?? "name the directory of a cache"
-    return .problem(
-      .notACache, "\(directory.quotedForDisplay) holds only other things and no cache; \(cure)")
+    .problem(
+      Problem(
+        exitCode: .notACache, code: "notACache",
+        what: "\(directory.quotedForDisplay) holds only other things and no cache",
+        cure: cure ?? "name the directory of a cache"))
+  }
+}
+
+extension CacheError.Code {
+  /// The second part of the library's sentence, which says what to do.
+  fileprivate var remedy: String? {
+    let parts = cure.split(separator: "; ", maxSplits: 1)
+    return parts.count == 2 ? String(parts[1]) : nil
   }
 }

@@ -11,10 +11,17 @@ struct UsageError: Error, Sendable {
     self.verb = verb
   }
 
+  private var command: String { verb.map { "larder \($0.name)" } ?? "larder" }
+
+  /// The object for scripts, with the same message.
+  var problem: Problem {
+    Problem(
+      exitCode: .usage, code: "usage", what: "\(command): \(message)", cure: "\(command) --help")
+  }
+
   /// The lines for stderr, with a newline at the end.
   var text: String {
-    let command = verb.map { "larder \($0.name)" } ?? "larder"
-    return "\(command): \(message)\nSee: \(command) --help\n"
+    "\(command): \(message)\nSee: \(command) --help\n"
   }
 }
 

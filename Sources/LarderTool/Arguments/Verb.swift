@@ -13,6 +13,8 @@ struct Verb: Sendable {
   var ownOptions: [Option] = []
   /// The conditions on several arguments at once.
   var rules: [Rule] = []
+  /// Whether `--json` prints an object on a line of its own for each event, not one in all.
+  var printsLines = false
   /// Further paragraphs of the help.
   var notes: [String] = []
 

@@ -28,7 +28,10 @@ enum DemoDirectory {
 
   /// Opens the first candidate that can be used.
   static func open(_ configuration: DiskCache.Configuration) throws(Failure) -> DiskCache {
-    var failure = Failure.problem(.inputOutput, "there is no place for the demo's directory")
+    var failure = Failure.problem(
+      Problem(
+        exitCode: .inputOutput, code: CacheError.Code.io.rawValue,
+        what: "there is no place for the demo's directory", cure: "set XDG_CACHE_HOME"))
     for path in candidates {
       do throws(CacheError) {
         return try DiskCache(directory: path, configuration: configuration)

@@ -8,6 +8,7 @@ extension Verb {
     synonyms: ["monitor", "tail", "follow", "events"],
     operands: [.directory],
     ownOptions: [.limit, .first],
+    printsLines: true,
     notes: [
       """
       Ends with Ctrl-C, after N events with -n, or with status 3 when the directory is gone. In a \
@@ -39,7 +40,7 @@ extension Call {
         try write(events)
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
-      if hasEnded { throw .problem(.notACache, "the directory is gone") }
+      if hasEnded { throw .gone }
       // Ten times a second: a person can follow it, and a burst is shown at once.
       CommandProcess.wait(.milliseconds(100))
     }

@@ -49,7 +49,7 @@ extension Call {
     } catch let error as CacheError {
       throw Failure(error, directory: arguments.directory)
     } catch {
-      throw .problem(.inputOutput, "\(error)")
+      throw Failure(unexpected: error)
     }
   }
 

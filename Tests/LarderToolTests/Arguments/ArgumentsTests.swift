@@ -106,8 +106,8 @@ struct ArgumentsTests {
     (
       ["put", "d", "k", "--expire", "1d"], "there is no option '--expire'; did you mean --expires?"
     ),
-    (["put", "d", "--key-file", "-"], "only one of key and values can come from stdin"),
-    (["put", "d", "--key-file", "-", "-"], "only one of key and values can come from stdin"),
+    (["put", "d", "--key-file", "-"], "only one of key, value and data can come from stdin"),
+    (["put", "d", "--key-file", "-", "-"], "only one of key, value and data can come from stdin"),
     (["list", "d", "--sort", "age"], "--sort: 'age' is not a choice; say one of used, expiry"),
     (["list", "d", "-n", "1.5"], "--first: '1.5' is not a whole number"),
     (["put", "d", "k", "--ext", "a/b"], "--ext: 'a/b' is no extension"),

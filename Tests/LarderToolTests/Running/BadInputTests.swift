@@ -26,8 +26,8 @@ struct `Command lines that make no sense` {
       (["list", "c", "-n", "-3"], "'-3' is negative"),
       (["clear", "c"], "needs --force"),
       (["get", "c", "k", "--json"], "--json needs -o FILE"),
-      (["put", "c", "--key-file", "-"], "only one of key and values can come from stdin"),
-      (["record", "c", "a", "-", "b", "-"], "only one of key and values can come from stdin"),
+      (["put", "c", "--key-file", "-"], "only one of key, value and data can come from stdin"),
+      (["record", "c", "a", "-", "b", "-"], "only one of key, value and data can come from stdin"),
       (["record", "c", "--key-file", "-", "f", "b", "-"], "can come from stdin"),
       (["stamp", "c", "../c/x"], "is no name of an entry"),
       (["stamp", "c", "CACHEDIR.TAG"], "is no name of an entry"),
@@ -38,7 +38,7 @@ struct `Command lines that make no sense` {
   ) throws {
     try scene.put("v", "k")
     let outcome = try scene.run(line)
-    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.status == 2 && outcome.output.isEmpty == !line.contains("--json"))
     #expect(outcome.talk.contains(sentence) && outcome.talk.contains("See: larder"))
     #expect(try scene.run("get", "c", "k").text == "v")
   }

@@ -88,7 +88,7 @@ struct `Directories that are no cache` {
     let outcome = try scene.run("put", "d", "k")
     #expect(outcome.status == 4 && outcome.talk.contains("chmod go-w"))
     #expect(try scene.names(in: "d").isEmpty)
-    #expect(try scene.run("info", "d").talk.contains("what they plant would be served"))
+    #expect(try scene.run("info", "d").talk.contains("files planted there would be served"))
   }
 
   @Test func `a path that is not UTF-8 is status 2`() throws {
