@@ -21,7 +21,7 @@ extension Call {
     }
     let ground = try onCache { () throws(CacheError) in try Ground(of: cache) }
     if isJSON {
-      try console.print(survey.json(on: ground))
+      try console.print(survey.json(directory: cache.directory, on: ground))
     } else {
       let now = WallClock.system.now()
       try console.print(
@@ -43,9 +43,10 @@ extension Call {
 
 extension DirectorySurvey {
   /// Returns the object for scripts.
-  func json(on ground: Ground) -> JSONValue {
+  func json(directory: String, on ground: Ground) -> JSONValue {
     let counts: [(String, JSONValue)] = [
-      ("schema", 1), ("entries", JSONValue(entryCount)), ("bytes", JSONValue(byteCount)),
+      ("schema", 1), ("directory", .string(directory)),
+      ("entries", JSONValue(entryCount)), ("bytes", JSONValue(byteCount)),
       ("allocated", JSONValue(allocatedByteCount)), ("expired", JSONValue(expiredCount)),
       // The values were not read, so damage is unknown.
       ("damaged", .null), ("foreign", JSONValue(foreignCount)),
@@ -74,7 +75,7 @@ extension DirectorySurvey {
       lines.append(("newest use", min(newestAccess, now).relativeText(at: now)))
     }
     if let nextExpiry { lines.append(("next expiry", nextExpiry.relativeText(at: now))) }
-    if temporaryCount > 0 { lines.append(("unfinished", "\(temporaryCount.grouped) writes")) }
+    if temporaryCount > 0 { lines.append(("unfinished", temporaryCount.counted("write"))) }
     if foreignCount > 0 { lines.append(("foreign", "\(foreignCount.grouped), left alone")) }
     lines += ground.lines
     let width = lines.map(\.0.count).max() ?? 0

@@ -85,6 +85,7 @@ struct `Listing and counting` {
     #expect(json["entries"] as? Int == 3 && json["bytes"] as? Int == 12)
     #expect(json["expired"] as? Int == 1 && json["foreign"] as? Int == 2)
     #expect(json["temporaries"] as? Int == 1 && json["damaged"] is NSNull)
+    #expect(json["directory"] as? String == scene.root.path + "/c")
     #expect(json["next_expiry"] is String && json["allocated"] is Int)
     let text = try scene.run("info", "c").text
     #expect(text.contains("entries      3\n") && text.contains("oldest use   2 h ago\n"))
