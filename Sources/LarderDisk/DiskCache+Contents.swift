@@ -85,12 +85,22 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
   ///   `.closed`, `.forked`, `.io`.
   public func entries() throws(CacheError) -> [DiskEntry] {
+    try entries { _, _ in }
+  }
+
+  /// Returns all entries as `entries()` does, and calls `progress` after each with the number of
+  /// entries that are done and of all.
+  package func entries(
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      // An entry that is removed between the walk and the look at it is left out.
-      for name in try engine.names().sorted() {
+      let names = try engine.names().sorted()
+      for (index, name) in names.enumerated() {
+        // An entry that is removed between the walk and the look at it is left out.
         if let entry = DiskEntry(try engine.look(at: name)) { entries.append(entry) }
+        progress(index + 1, names.count)
       }
       return entries
     }

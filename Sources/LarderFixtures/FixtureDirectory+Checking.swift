@@ -33,9 +33,12 @@ package struct FixtureFinding: Sendable, Hashable {
 extension FixtureDirectory {
   /// Compares the entries with the manifest, and changes nothing.
   ///
+  /// - Parameter progress: Is called after each entry.
   /// - Returns: The number of entries, and the findings in the order of their names.
   /// - Throws: `CacheError`: `.invalidArgument` for a malformed manifest, and as reading does.
-  package func check() throws(CacheError) -> (entryCount: Int, findings: [FixtureFinding]) {
+  package func check(
+    _ progress: FixtureProgress = { _, _ in }
+  ) throws(CacheError) -> (entryCount: Int, findings: [FixtureFinding]) {
     let manifest = try manifest()
     var findings: [FixtureFinding] = []
     let names = try onFixture(path, "check") { () throws(Errno) in
@@ -48,7 +51,9 @@ extension FixtureDirectory {
       return try self.names()
     }
     let source = FixtureSource(handle, manifest, at: WallClock.system.now())
-    for name in Set(names).union(manifest.lines.keys).sorted() {
+    let listed = Set(names).union(manifest.lines.keys).sorted()
+    for (index, name) in listed.enumerated() {
+      defer { progress(index + 1, listed.count) }
       guard let kind = try finding(of: name, in: source) else { continue }
       findings.append(FixtureFinding(kind: kind, name: "\(name)"))
     }

@@ -13,12 +13,15 @@ extension FixtureDirectory {
   /// refuses is left out. Entries that the fixture had before stay; lines without a file are
   /// removed.
   ///
-  /// - Parameter now: The latest valid last access; a later one counts as this time.
+  /// - Parameters:
+  ///   - now: The latest valid last access; a later one counts as this time.
+  ///   - progress: Is called after each entry.
   /// - Throws: `CacheError`: `.locked` when another process holds the directory exclusively, or the
   ///   manifest for too long; `.invalidArgument` for a malformed manifest; and as opening does.
   @discardableResult
   package func pack(
-    from path: String, at now: Timestamp = WallClock.system.now()
+    from path: String, at now: Timestamp = WallClock.system.now(),
+    _ progress: FixtureProgress = { _, _ in }
   ) throws(CacheError) -> FixtureTransfer {
     let origin = try FixtureDirectory(path)
     let isInPlace = origin.handle.identity == handle.identity
@@ -27,7 +30,8 @@ extension FixtureDirectory {
       let source = FixtureSource(
         origin.handle, isInPlace ? manifest : try origin.manifest(), at: now)
       let names = try onFixture(path, "pack") { () throws(Errno) in try origin.names() }
-      for name in names {
+      for (index, name) in names.enumerated() {
+        defer { progress(index + 1, names.count) }
         switch try take(name, from: source, isInPlace: isInPlace) {
         case .line(var line):
           line.keepKey(of: manifest.lines[name])

@@ -11,11 +11,14 @@ extension FixtureDirectory {
   /// what its attribute says; without an attribute it never expires. An entry that a read refuses
   /// is left out.
   ///
+  /// - Parameter progress: Is called after each entry.
   /// - Throws: `CacheError`: `.extendedDataUnsupported` if a line has data and the file system no
   ///   attributes; `.invalidArgument` for a malformed manifest; `.locked` when another process
   ///   holds the target exclusively; and as opening a cache does.
   @discardableResult
-  package func unpack(into path: String) throws(CacheError) -> FixtureTransfer {
+  package func unpack(
+    into path: String, _ progress: FixtureProgress = { _, _ in }
+  ) throws(CacheError) -> FixtureTransfer {
     let location = try DirectoryLocation.open(path, DiskCache.Configuration())
     let target = location.handle
     try Self.lockAsWriter(target, path, "unpack")
@@ -24,7 +27,8 @@ extension FixtureDirectory {
     let names = try onFixture(self.path, "unpack") { () throws(Errno) in try self.names() }
     let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
     var transfer = FixtureTransfer()
-    for name in names {
+    for (index, name) in names.enumerated() {
+      defer { progress(index + 1, names.count) }
       switch try source.open(name) {
       case .gone: break
       case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))

@@ -140,6 +140,9 @@ package struct FixtureDirectory: Sendable {
   }
 }
 
+/// A function that gets the number of entries that are done, and of all.
+package typealias FixtureProgress = (_ done: Int, _ total: Int) -> Void
+
 /// Runs a step on the files of a fixture, and turns its error into that of an operation on a path.
 func onFixture<Result>(
   _ path: String, _ operation: String, _ step: () throws(Errno) -> Result
