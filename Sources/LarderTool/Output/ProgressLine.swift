@@ -37,18 +37,27 @@ struct ProgressLine {
     isShown = false
   }
 
-  /// Returns the line: the numbers, a bar, the share, and the time left at the speed so far.
+  /// Returns the line: the numbers, a bar, the share, and the speed so far with the time left at it.
   static func text(
     _ what: String, _ done: Int, _ total: Int, elapsed: Duration, width: Int
   ) -> String {
     let left = done > 0 ? elapsed / done * max(0, total - done) : .zero
     let head = "\(what) \(done.grouped) of \(total.grouped)"
-    let tail = "\(total > 0 ? done * 100 / total : 100) %, \(left.components.seconds) s left"
+    let milliseconds = max(1, elapsed / .milliseconds(1))
+    let rate = Int((Double(done) * 1000 / milliseconds).rounded())
+    let share = total > 0 ? done * 100 / total : 100
+    let tail = "\(share) %, \(rate.grouped)/s, \(Self.text(left)) left"
     let room = width - head.displayWidth - tail.displayWidth - 4
     let style = TextStyle(usesEscapes: false, usesBlocks: true)
     let bar = Bar.text(
       UInt64(max(0, done)), of: UInt64(max(1, total)), width: min(40, room), style: style)
     let line = room > 4 ? "\(head)  \(bar.padded(toWidth: min(40, room)))  \(tail)" : head
     return line.truncated(toWidth: max(0, width))
+  }
+
+  /// Returns a length of time in the unit that suits it.
+  private static func text(_ duration: Duration) -> String {
+    let seconds = duration.components.seconds
+    return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
   }
 }

@@ -35,6 +35,15 @@ enum FixtureAction: String, CaseIterable {
   case unpack
   case check
 
+  /// The word for what was done.
+  var participle: String {
+    switch self {
+    case .pack: "packed"
+    case .unpack: "unpacked"
+    case .check: "checked"
+    }
+  }
+
   /// The names of all actions, separated by spaces.
   static var names: String { allCases.map(\.rawValue).joined(separator: " ") }
 
@@ -64,21 +73,29 @@ extension Call {
     let paths = (from: try Self.path(of: origin), to: try Self.path(of: target))
     try requireFixture(origin)
     if target != origin { try requireFixture(target, mayBeMissing: true) }
-    switch FixtureAction(arguments) {
+    let action = FixtureAction(arguments) ?? .check
+    var progress = ProgressLine(action.participle, console)
+    defer { progress.finish() }
+    switch action {
     case .pack:
       let transfer = try onFixture { () throws(CacheError) in
-        try FixtureDirectory(paths.to, makesDirectory: true).pack(from: paths.from)
+        try FixtureDirectory(paths.to, makesDirectory: true).pack(from: paths.from) {
+          progress.update($0, $1)
+        }
       }
-      return try report("packed", transfer)
+      progress.finish()
+      return try report(action.participle, transfer)
     case .unpack:
       let transfer = try onFixture { () throws(CacheError) in
-        try FixtureDirectory(paths.from).unpack(into: paths.to)
+        try FixtureDirectory(paths.from).unpack(into: paths.to) { progress.update($0, $1) }
       }
-      return try report("unpacked", transfer)
-    case .check, nil:
+      progress.finish()
+      return try report(action.participle, transfer)
+    case .check:
       let (count, findings) = try onFixture { () throws(CacheError) in
-        try FixtureDirectory(paths.from).check()
+        try FixtureDirectory(paths.from).check { progress.update($0, $1) }
       }
+      progress.finish()
       try report(findings, among: count)
       return findings.isEmpty ? .fine : .finding
     }
@@ -125,7 +142,7 @@ extension Call {
         "schema": 1, "entries": JSONValue(count), "refused": .array(refused),
       ])
     } else {
-      try console.print("\(what) \(count) \(count == 1 ? "entry" : "entries")\n")
+      try console.print("\(what) \(count.counted("entry"))\n")
     }
     for refusal in transfer.refusals {
       console.say("\(refusal.name) is left out: \(refusal.reason.sentence)")
@@ -143,7 +160,7 @@ extension Call {
       ])
     }
     var text = findings.map { "\($0.kind.rawValue.padded(to: 11)) \($0.name)\n" }.joined()
-    text += "checked \(count) \(count == 1 ? "entry" : "entries"): "
+    text += "checked \(count.counted("entry")): "
     text += findings.isEmpty ? "all as the manifest says\n" : "\(findings.count) to look at\n"
     try console.print(text)
     for kind in FixtureFinding.Kind.allCases where findings.contains(where: { $0.kind == kind }) {

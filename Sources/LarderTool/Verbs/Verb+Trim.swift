@@ -29,6 +29,20 @@ extension Call {
   /// Removes every entry.
   func clear() throws(Failure) -> ExitCode { try trim(to: .nothing) }
 
+  /// Removes every entry, and shows the progress on a terminal.
+  private func removeAll(from cache: DiskCache) throws(CacheError) -> BulkRemoval {
+    guard console.showsProgress else { return try cache.removeAll() }
+    var progress = ProgressLine("removed", console)
+    defer { progress.finish() }
+    let total = try cache.survey().entryCount
+    let removal = try cache.removeAllInBackground()
+    while !removal.isFinished {
+      progress.update(removal.result.removed + removal.result.failed, total)
+      CommandProcess.wait(.milliseconds(20))
+    }
+    return try removal.wait()
+  }
+
   /// Removes expired entries, and then the least recently used, down to a limit.
   func trim() throws(Failure) -> ExitCode {
     if let size = arguments.size(.trimToSize) { return try trim(to: .size(Int(size.count))) }
@@ -43,7 +57,9 @@ extension Call {
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
       // The preview makes the same plan on a copy of the index, so both report the same.
-      let removal = try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
+      let removal =
+        try isDryRun
+        ? cache.preview(goal) : goal == .nothing ? removeAll(from: cache) : cache.trim(to: goal)
       try cache.close()
       return RemovalTally(removal, isDryRun: isDryRun)
     }
@@ -53,8 +69,7 @@ extension Call {
       try console.print(tally.text)
     }
     guard tally.failed > 0 else { return .fine }
-    let noun = tally.failed == 1 ? "entry" : "entries"
-    console.say("\(tally.failed) \(noun) could not be removed; check owner and mode")
+    console.say("\(tally.failed.counted("entry")) could not be removed; check owner and mode")
     return .inputOutput
   }
 }

@@ -46,7 +46,19 @@ struct BarTests {
   func `a line of progress fits its terminal`(width: Int) {
     let line = ProgressLine.text("checked", 500, 2000, elapsed: .seconds(3), width: width)
     #expect(line.displayWidth <= width && line.hasPrefix("checked 500 of 2,"))
-    if width >= 80 { #expect(line.hasSuffix("25 %, 9 s left")) }
+    if width >= 80 { #expect(line.hasSuffix("25 %, 167/s, 9 s left")) }
     #expect(!ProgressLine.text("checked", 0, 0, elapsed: .zero, width: width).isEmpty)
+  }
+
+  @Test(arguments: [
+    (Duration.seconds(3), 500, "25 %, 167/s, 9 s left"),
+    (.milliseconds(500), 1500, "75 %, 3,000/s, 0 s left"),
+    (.seconds(600), 100, "5 %, 0/s, 190 min left"),
+  ])
+  func `a line of progress has the speed and the time that is left`(
+    elapsed: Duration, done: Int, tail: String
+  ) {
+    let line = ProgressLine.text("checked", done, 2000, elapsed: elapsed, width: 100)
+    #expect(line.hasSuffix("  " + tail))
   }
 }
