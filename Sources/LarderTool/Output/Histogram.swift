@@ -33,19 +33,20 @@ struct Histogram: Sendable {
 
   /// Returns the rows from the first to the last class with entries. The bars show the numbers of
   /// entries.
-  func lines(barWidth: Int, _ style: TextStyle) -> [String] {
-    var table = TextTable(columns: [
-      TextTable.Column(title: title), TextTable.Column(title: "ENTRIES", isRightAligned: true),
-      TextTable.Column(title: "BYTES", isRightAligned: true), TextTable.Column(title: ""),
-    ])
+  func lines(barWidth: Int, _ style: TextStyle, showsBytes: Bool = true) -> [String] {
+    let bytes = TextTable.Column(title: "BYTES", isRightAligned: true)
+    var table = TextTable(
+      columns: [
+        TextTable.Column(title: title), TextTable.Column(title: "ENTRIES", isRightAligned: true),
+      ] + (showsBytes ? [bytes] : []) + [TextTable.Column(title: "")])
     let most = UInt64(classes.map(\.count).max() ?? 0)
     for entry in occupied {
       let bar = Bar.text(UInt64(entry.count), of: most, width: barWidth, style: style)
-      table.append([
-        TextTable.Cell(entry.label), TextTable.Cell(entry.count.grouped),
-        TextTable.Cell(ByteCount(Int64(clamping: entry.byteCount)).description),
-        TextTable.Cell(bar, entry.tone == .plain ? .blue : entry.tone),
-      ])
+      let size = TextTable.Cell(ByteCount(Int64(clamping: entry.byteCount)).description)
+      table.append(
+        [TextTable.Cell(entry.label), TextTable.Cell(entry.count.grouped)]
+          + (showsBytes ? [size] : [])
+          + [TextTable.Cell(bar, entry.tone == .plain ? .blue : entry.tone)])
     }
     return table.lines(width: nil, style: style)
   }

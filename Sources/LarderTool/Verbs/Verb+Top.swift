@@ -8,7 +8,13 @@ extension Verb {
     synonyms: ["largest", "biggest", "histogram", "summary"],
     operands: [.directory],
     ownOptions: [.first],
-    notes: ["Without -n, the ten largest."],
+    notes: [
+      "Without -n, the ten largest.",
+      """
+      On a terminal it is drawn again about every second, as large as fits, until q or Ctrl-C ends \
+      it. In a pipe, with --plain or --json, or if no keyboard is attached, it is printed once.
+      """,
+    ],
     run: { call throws(Failure) in try call.top() })
 }
 
@@ -16,6 +22,10 @@ extension Call {
   /// Shows the largest entries and three histograms.
   func top() throws(Failure) -> ExitCode {
     let cache = try openForReading()
+    if console.isTerminal && !isJSON, let keyboard = Keyboard.attached() {
+      try showLive(cache, keyboard)
+      return .fine
+    }
     let now = WallClock.system.now()
     let entries = try onCache { () throws(CacheError) in try cache.entries() }
     sayUnreadable(entries)
@@ -31,13 +41,70 @@ extension Call {
     return .fine
   }
 
+  /// Draws the page again and again until the user ends it.
+  private func showLive(
+    _ cache: DiskCache, _ keyboard: borrowing Keyboard
+  ) throws(Failure) {
+    var view = LiveView(console)
+    while true {
+      let start = MonotonicTime.now
+      let now = WallClock.system.now()
+      let entries = try onCache { () throws(CacheError) in try cache.entries() }
+      let room = LiveView.room
+      try view.draw(liveLines(entries, cache.directory, at: now, in: room), in: room)
+      // At most a tenth of the time is spent on reading a large directory.
+      let cost = MonotonicTime.now.duration(since: start)
+      if keyboard.asksToEnd(within: max(.seconds(1), cost * 9)) { return }
+    }
+  }
+
+  /// Returns the page that fits a terminal: totals, the largest, and the histograms beside each
+  /// other, as far as there is room.
+  func liveLines(
+    _ entries: [DiskEntry], _ directory: String, at now: Timestamp,
+    in room: (columns: Int, lines: Int)
+  ) -> [String] {
+    let spread = EntrySpread(entries, at: now)
+    let style = console.style
+    let size = ByteCount(Int64(clamping: spread.byteCount))
+    let title = Array(directory.utf8).escapedForDisplay
+    var lines = [
+      style.bold(title.truncated(toWidth: room.columns)),
+      "\(spread.count.counted("entry")), \(size)".truncated(toWidth: room.columns), "",
+    ]
+    let histograms = histograms(spread, columns: room.columns)
+    let rest = room.lines - lines.count - histograms.count - 3
+    // Without room for both, the largest are more useful.
+    let count = rest >= 2 ? rest : room.lines - lines.count - 2
+    let largest = entries.sorted(by: EntryOrder.size.precedes)
+      .prefix(max(0, min(count, arguments.count(.first) ?? .max)))
+    lines += table(largest, of: spread.byteCount, at: now).lines(width: room.columns, style: style)
+    if rest >= 2 { lines += [""] + histograms }
+    let end = style.dim("\(now.timeOfDayText) UTC; q ends".truncated(toWidth: room.columns))
+    return Array(lines.prefix(max(0, room.lines - 1))) + [end]
+  }
+
+  /// Returns the histograms beside each other with the widest bars that fit; if none do, the one of
+  /// expiries.
+  private func histograms(_ spread: EntrySpread, columns: Int) -> [String] {
+    for barWidth in [20, 12, 6, 3, 1] {
+      let blocks = spread.histograms.map {
+        $0.lines(barWidth: barWidth, console.style, showsBytes: false)
+      }
+      let lines = TextBlocks.arranged(blocks, width: columns)
+      // Below each other they would take the whole screen.
+      if lines.count == blocks.map(\.count).max() { return lines }
+    }
+    return spread.expiries.lines(barWidth: 6, console.style, showsBytes: false)
+  }
+
   private func lines(
     _ largest: ArraySlice<DiskEntry>, _ spread: EntrySpread, at now: Timestamp
   ) -> [String] {
     var lines = table(largest, of: spread.byteCount, at: now)
       .lines(width: console.width, style: console.style)
-    let total = "\(spread.count.grouped) \(spread.count == 1 ? "entry" : "entries")"
-    lines += ["", "\(total), \(ByteCount(Int64(clamping: spread.byteCount)))", ""]
+    let size = ByteCount(Int64(clamping: spread.byteCount))
+    lines += ["", "\(spread.count.counted("entry")), \(size)", ""]
     let blocks = spread.histograms.map { $0.lines(barWidth: histogramBarWidth, console.style) }
     return lines + TextBlocks.arranged(blocks, width: console.width)
   }

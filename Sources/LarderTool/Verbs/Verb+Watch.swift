@@ -7,29 +7,45 @@ extension Verb {
     summary: "Show stores, uses, expiries, evictions and removals as they happen",
     synonyms: ["monitor", "tail", "follow", "events"],
     operands: [.directory],
-    ownOptions: [.limit, .first],
+    ownOptions: [.limit, .first, .awaits],
     printsLines: true,
     notes: [
       """
-      Ends with Ctrl-C, after N events with -n, or with status 3 when the directory is gone. In a \
-      pipe and with --plain, one event a line; with --json, one object a line. The system does not \
-      tell who removed an entry: expired counts as swept, and of the others those that were among \
-      the least recently used count as evicted.
+      Ends with q or Ctrl-C, after N events with -n, or with status 3 when the directory is gone. \
+      In a pipe and with --plain, one event a line; with --json, one object a line. The system does \
+      not tell who removed an entry: expired counts as swept, and of the others those that were \
+      among the least recently used count as evicted.
+      """,
       """
+      It looks ten times a second and shows what a name has become since the last look. A value \
+      that was overwritten or removed again in between is not seen; the terminal shows how many \
+      overwritten ones are known. When events come faster than the system keeps them, the \
+      directory is read anew, and uses meanwhile are not seen: the terminal says so, a pipe gets \
+      it on stderr, and --json has an object with the event lost.
+      """,
     ],
     run: { call throws(Failure) in try call.watch() })
+}
+
+extension Option {
+  /// The flag to wait for a directory that does not exist yet.
+  static let awaits = Option("wait", nil, .flag, "Wait until the directory exists")
 }
 
 extension Call {
   /// Shows the events in the directory until the user ends it.
   func watch() throws(Failure) -> ExitCode {
+    let isLive = console.isTerminal && !isJSON
+    let keyboard = isLive ? Keyboard.attached() : nil
+    if arguments.has(.awaits) {
+      guard try waitForDirectory(keyboard) else { return .fine }
+    }
     let cache = try openForReading()
     // The watch starts before the listing, so that an event between the two comes twice, not never.
     var watch = try onCache { () throws(CacheError) in try DirectoryWatch(cache) }
     var ledger = WatchLedger(try contents(of: cache), at: WallClock.system.now())
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
-    let isLive = console.isTerminal && !isJSON
     while true {
       let news = try onCache { () throws(CacheError) in try watch.news() }
       let hasEnded = news.contains(.ended)
@@ -37,13 +53,36 @@ extension Call {
       if isLive {
         try screen.show(ledger, events)
       } else {
+        if news.contains(.lost) { try writeLoss(ledger) }
         try write(events)
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
       if hasEnded { throw .gone }
-      // Ten times a second: a person can follow it, and a burst is shown at once.
-      CommandProcess.wait(.milliseconds(100))
+      if pause(keyboard) { return .fine }
     }
+  }
+
+  /// Waits for the next look, and returns whether the user has asked to end.
+  ///
+  /// A tenth of a second: a person can follow it, and a burst is shown at once.
+  private func pause(_ keyboard: borrowing Keyboard?) -> Bool {
+    switch keyboard {
+    case .some(let keyboard): return keyboard.asksToEnd(within: .milliseconds(100))
+    case nil:
+      CommandProcess.wait(.milliseconds(100))
+      return false
+    }
+  }
+
+  /// Waits until the directory exists. Returns false if the user has asked to end.
+  private func waitForDirectory(_ keyboard: borrowing Keyboard?) throws(Failure) -> Bool {
+    var hasSaid = false
+    while try directoryKind() == nil {
+      if !hasSaid { console.say("waiting for \(arguments.directory.quotedForDisplay)") }
+      hasSaid = true
+      if pause(keyboard) { return false }
+    }
+    return true
   }
 
   private func contents(of cache: DiskCache) throws(Failure) -> [DiskEntry] {
@@ -63,6 +102,18 @@ extension Call {
       sightings.found[name] = entry
     }
     return ledger.take(sightings, at: now)
+  }
+
+  /// Reports that the system dropped events.
+  private func writeLoss(_ ledger: WatchLedger) throws(Failure) {
+    guard isJSON else {
+      return console.say("events were lost, so the directory was read anew")
+    }
+    let object: JSONValue = [
+      "schema": 1, "time": .time(WallClock.system.now()), "event": "lost", "entry": nil,
+      "entries": JSONValue(ledger.count), "bytes": JSONValue(ledger.byteCount),
+    ]
+    try console.print(object.line)
   }
 
   private func write(_ events: [WatchEvent]) throws(Failure) {

@@ -14,6 +14,11 @@ struct WatchLedger: Sendable {
   /// The number of events so far.
   private(set) var eventCount = 0
 
+  /// The number of stores that were seen only as a part of a later one of the same name.
+  private(set) var unseenStoreCount = 0
+  /// The number of times that the system dropped events.
+  private(set) var lossCount = 0
+
   /// The number of entries.
   var count: Int { entries.count }
   /// The bytes of all values together, or the largest `Int` if the sum exceeds it.
@@ -28,6 +33,7 @@ struct WatchLedger: Sendable {
   mutating func take(_ sightings: WatchSightings, at now: Timestamp) -> [WatchEvent] {
     var events: [WatchEvent] = []
     var gone: [DiskEntry] = []
+    unseenStoreCount += sightings.unseenStoreCount
     for name in sightings.order {
       let known = entries[name.description]
       guard let found = sightings.found[name] else {
@@ -45,6 +51,7 @@ struct WatchLedger: Sendable {
   /// Replaces all entries after events were lost. Reports stores and removals, but no uses.
   mutating func replaceAll(_ contents: [DiskEntry], at now: Timestamp) -> [WatchEvent] {
     var events: [WatchEvent] = []
+    lossCount += 1
     let names = Set(contents.map(\.name))
     let gone = entries.values.filter { !names.contains($0.name) }
     for entry in contents {
@@ -54,6 +61,19 @@ struct WatchLedger: Sendable {
     }
     let byUse = gone.sorted(by: EntryOrder.used.precedes)
     return events + remove(byUse, at: now) + expire(at: now)
+  }
+
+  /// The sentence on what was not seen; nil if nothing is known to be missing.
+  var missedText: String? {
+    var parts: [String] = []
+    if unseenStoreCount > 0 {
+      let verb = unseenStoreCount == 1 ? "was" : "were"
+      parts.append("\(unseenStoreCount.counted("store")) \(verb) overwritten between two looks")
+    }
+    if lossCount > 0 {
+      parts.append("events were lost \(lossCount.counted("time")), so the directory was read anew")
+    }
+    return parts.isEmpty ? nil : "not shown: " + parts.joined(separator: "; ")
   }
 
   /// Returns the change of an existing entry; nil for none worth an event.

@@ -2,38 +2,26 @@ import Larder
 
 /// A live view on a terminal: totals above, the latest events below.
 ///
-/// It redraws its own lines and changes no terminal mode. So Ctrl-C needs no cleanup, and the last
-/// view stays.
 struct WatchScreen {
   private let directory: String
   private let limit: Int64?
   private let console: Console
   private var latest: [WatchEvent] = []
-  /// The lines that are on the terminal.
-  private var shown: [String] = []
-  private var size = (columns: 0, lines: 0)
+  private var view: LiveView
 
   /// Creates a view that has drawn nothing.
   init(directory: String, limit: Int64?, console: Console) {
     self.directory = directory
     self.limit = limit
     self.console = console
+    view = LiveView(console)
   }
 
   /// Draws the view again if it has changed.
   mutating func show(_ ledger: WatchLedger, _ events: [WatchEvent]) throws(Failure) {
     latest = Array((events.reversed() + latest).prefix(200))
-    let stream = StandardStream.output
-    let size = (columns: stream.columnCount ?? 80, lines: stream.lineCount ?? 24)
-    let lines = lines(ledger, columns: size.columns, size.lines - 1)
-    // After a change of size the place of the old lines is unknown, so the screen is cleared.
-    let isResized = size != self.size && !shown.isEmpty
-    if lines == shown && !isResized { return }
-    self.size = size
-    let home =
-      isResized ? "\u{1b}[2J\u{1b}[H" : shown.isEmpty ? "" : "\u{1b}[\(shown.count)F"
-    try console.print(home + lines.map { $0 + "\u{1b}[K\n" }.joined() + "\u{1b}[J")
-    shown = lines
+    let room = LiveView.room
+    try view.draw(lines(ledger, columns: room.columns, room.lines), in: room)
   }
 
   /// Returns the view within a terminal's columns and lines.
@@ -42,10 +30,16 @@ struct WatchScreen {
     let title = Array(directory.utf8).escapedForDisplay.truncated(toWidth: columns)
     var lines = [style.bold(title), totals(ledger, columns)]
     lines += counters(ledger).wrapped(toWidth: columns) + [""]
-    let room = max(0, height - lines.count - 2)
-    lines += events(room).lines(width: columns, style: style)
-    lines.append(style.dim("times are UTC; Ctrl-C ends"))
+    let notes = notes(ledger).map { style.dim($0.truncated(toWidth: columns)) }
+    let room = max(0, height - lines.count - notes.count - 1)
+    lines += events(room).lines(width: columns, style: style) + notes
     return Array(lines.prefix(max(1, height)))
+  }
+
+  /// Returns the lines at the end: what the view cannot show, and how to leave it.
+  private func notes(_ ledger: WatchLedger) -> [String] {
+    let missed = ledger.missedText.map { [$0] } ?? []
+    return missed + ["sampled ten times a second; times are UTC; q ends"]
   }
 
   private func events(_ most: Int) -> TextTable {
@@ -70,7 +64,7 @@ struct WatchScreen {
   /// Returns the line with entries and bytes, compared with the limit if there is one.
   private func totals(_ ledger: WatchLedger, _ columns: Int) -> String {
     let bytes = ByteCount(Int64(ledger.byteCount)).description
-    let head = "\(ledger.count.grouped) entries, \(bytes)"
+    let head = "\(ledger.count.counted("entry")), \(bytes)"
     guard let limit else { return head }
     let share = limit > 0 ? Int128(ledger.byteCount) * 100 / Int128(limit) : 100
     let tail = "\(share) % of \(ByteCount(limit))"

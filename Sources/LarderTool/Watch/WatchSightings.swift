@@ -6,6 +6,8 @@ struct WatchSightings: Sendable {
   private(set) var order: [EntryName] = []
   /// The names that got another file, not only new stamps.
   private(set) var published: Set<EntryName> = []
+  /// The number of files that stood under a name for a while only, between two looks.
+  private(set) var unseenStoreCount = 0
   /// The entry of each name now; no element if there is none.
   var found: [EntryName: DiskEntry] = [:]
 
@@ -14,7 +16,7 @@ struct WatchSightings: Sendable {
     switch news {
     case .published(let name):
       note(name)
-      published.insert(name)
+      if !published.insert(name).inserted { unseenStoreCount += 1 }
     case .stamped(let name), .removed(let name): note(name)
     case .lost, .ended: break
     }

@@ -14,8 +14,11 @@ struct TerminalOutcome {
 
 extension Scene {
   /// Runs the command with both its streams on a pseudo-terminal.
+  ///
+  /// - Parameter typing: The keys that are typed from the beginning; nil for no keyboard.
   func runOnTerminal(
-    _ arguments: [String], columns: UInt16 = 80, environment: [String: String] = [:]
+    _ arguments: [String], columns: UInt16 = 80, environment: [String: String] = [:],
+    typing keys: String? = nil
   ) throws -> TerminalOutcome {
     let (master, terminal) = try Self.openTerminal(columns: columns)
     let process = Process()
@@ -24,10 +27,12 @@ extension Scene {
     process.currentDirectoryURL = root
     process.environment = ["TERM": "xterm", "HOME": root.path, "LC_ALL": "C.UTF-8"]
       .merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = keys == nil ? FileHandle.nullDevice : terminal
     process.standardOutput = terminal
     process.standardError = terminal
     try process.run()
+    // The keys wait in the terminal until the command reads them.
+    if let keys { try master.write(contentsOf: Data(keys.utf8)) }
     try terminal.close()
     let output = process.waitPatiently {
       let output = Self.readToEnd(of: master)

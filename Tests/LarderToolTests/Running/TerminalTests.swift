@@ -1,6 +1,12 @@
 import Foundation
+import Larder
+import LarderTestSupport
 import Testing
 
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderMemory
+@testable import LarderSystem
 @testable import LarderTool
 
 struct `On a terminal` {
@@ -38,6 +44,30 @@ struct `On a terminal` {
     let outcome = try scene.runOnTerminal(["list", "c"], columns: columns)
     let table = outcome.lines.dropLast()
     #expect(table.allSatisfy { $0.visibleWidth <= columns } && table.count == 4)
+  }
+
+  @Test(.watched, arguments: [["top", "c"], ["watch", "c"], ["watch", "none", "--wait"]])
+  func `q ends what is drawn again and again`(line: [String]) throws {
+    let outcome = try scene.runOnTerminal(line, typing: "xq")
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.allSatisfy { $0.visibleWidth <= 80 || $0.contains(scene.root.path) })
+    if line[1] == "c" { #expect(outcome.text.contains("q ends")) }
+  }
+
+  @Test(arguments: [(80, 23), (200, 50), (48, 10), (80, 3), (20, 1)])
+  func `the live page stays within the terminal`(columns: Int, height: Int) throws {
+    let cache = try DiskCache(directory: scene.root.path + "/c")
+    let call = Call(arguments: Arguments(), console: Console().plain)
+    let entries = Array(repeating: try cache.entries(), count: 20).flatMap(\.self)
+    let lines = call.liveLines(
+      entries, cache.directory, at: WallClock.system.now(), in: (columns, height))
+    #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= max(columns, 48) })
+    #expect(lines.last?.contains("q ends") == true)
+    if height >= 23 {
+      #expect(lines.contains { $0.hasPrefix("60 entries, ") })
+      #expect(lines.contains { $0.contains("EXPIRES IN") } && lines.contains { $0.contains("KEY") })
+    }
+    try cache.close()
   }
 
   @Test func `freshness has colours, which NO_COLOR and --plain and TERM=dumb take away`() throws {

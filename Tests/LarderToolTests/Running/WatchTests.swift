@@ -49,6 +49,18 @@ struct `Watching` {
   }
 
   @Test(.watched)
+  func `--wait waits for a directory that is not there yet`() throws {
+    let outcome = try scene.shell(
+      """
+      $larder watch new --wait -n 1 > events 2> talk & watcher=$!
+      while ! grep -q waiting talk; do sleep 0.05; done
+      while [ ! -s events ]; do printf x | $larder put new k; sleep 0.05; done
+      wait $watcher; echo $?; cat talk
+      """)
+    #expect(outcome.text == "0\nlarder: waiting for 'new'\n")
+  }
+
+  @Test(.watched)
   func `a pipe gets a line an event, and a directory that goes is status 3`() throws {
     let outcome = try watch(
       "", beside: #"printf x | $larder put c "$(printf 'a\033b')"; seen stored; rm -r c"#)

@@ -87,6 +87,23 @@ struct WatchLedgerTests {
     #expect(events.first?.kind == .stored && events.count == 2 && ledger.count == 19)
   }
 
+  @Test func `what is not shown is counted and said`() throws {
+    var ledger = WatchLedger(try cache.entries(), at: Self.now)
+    var sightings = WatchSightings()
+    for _ in 0..<3 { sightings.add(.published(try name(7))) }
+    sightings.add(.stamped(try name(8)))
+    for name in sightings.order { sightings.found[name] = try cache.entry(named: name) }
+    #expect(ledger.missedText == nil)
+    #expect(ledger.take(sightings, at: Self.now).map(\.kind) == [.replaced])
+    #expect(ledger.missedText == "not shown: 2 stores were overwritten between two looks")
+    _ = ledger.replaceAll(try cache.entries(), at: Self.now)
+    #expect(ledger.missedText?.contains("events were lost 1 time, so") == true)
+    let screen = WatchScreen(directory: cache.directory, limit: nil, console: Console().plain)
+    let lines = screen.lines(ledger, columns: 200, 24)
+    #expect(lines.contains { $0.contains("not shown: 2 stores") })
+    #expect(lines.last?.contains("sampled ten times a second") == true)
+  }
+
   @Test(arguments: [(80, 24), (200, 50), (48, 10), (80, 3)])
   func `the screen stays within the terminal`(columns: Int, height: Int) throws {
     let ledger = WatchLedger(try cache.entries(), at: Self.now)
