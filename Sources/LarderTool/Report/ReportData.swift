@@ -3,19 +3,22 @@ import Larder
 /// The data of a report, as JSON inside an HTML page.
 ///
 /// Keys and names are escaped for display first, because a bidirectional mark would reverse a row
-/// of the table.
+/// of the table. Text is collected as bytes, because most keys need no escapes and are copied then.
 struct ReportData {
-  /// The bits of a row's last number. The page's script has the same numbers.
+  /// The bits of a row's flags. The page's script has the same numbers.
   private enum Flag {
     static let damaged = 1
     static let expiredVictim = 2
     static let evicted = 4
     static let keyUnknown = 8
     static let unreadable = 16
+    static let withoutHash = 32
   }
 
   private let content: ReportContent
   private let flags: [String: Int]
+  /// The beginning of every known key, which the rows leave out.
+  let prefix: [UInt8]
 
   /// Collects the flags of all entries.
   init(_ content: ReportContent) {
@@ -29,17 +32,44 @@ struct ReportData {
     let strange = content.findings.map { $0.unreadable + $0.otherVersions } ?? []
     for name in strange { flags[name, default: 0] |= Flag.unreadable }
     self.flags = flags
+    prefix = Self.commonPrefix(of: content.entries)
+  }
+
+  /// Returns the beginning that all known keys have in common, up to the last separator in it, and
+  /// only as far as it needs no escapes. Empty if fewer than two keys are known.
+  private static func commonPrefix(of entries: [DiskEntry]) -> [UInt8] {
+    let keys = entries.lazy.compactMap(\.key?.bytes)
+    guard var prefix = keys.first.map({ $0[...] }) else { return [] }
+    var count = 0
+    for key in keys {
+      count += 1
+      let length = zip(prefix, key).prefix { $0 == $1 }.count
+      prefix = prefix.prefix(length)
+    }
+    let plain = prefix.prefix(while: isPlain)
+    let end = plain.lastIndex { Array("/?&=:. ".utf8).contains($0) }
+    return count < 2 ? [] : end.map { Array(plain[...$0]) } ?? []
+  }
+
+  /// Whether a byte stands for itself in JSON, in HTML and on a screen.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "<"): false
+    default: byte >= 0x20 && byte < 0x7F
+    }
   }
 
   /// The beginning of the object, up to the rows.
   var head: String {
     """
     {"schema":1,"directory":\(Self.quoted(Array(content.directory.utf8).escapedForDisplay)),
+    "directoryWord":\(CacheKey(content.directory).shellWord.map(Self.quoted) ?? "null"),
     "now":\(content.now.seconds),"made":"\(content.now.rfc3339)","version":"\(Version.current)",
     "limit":\(content.limit.map(String.init) ?? "null"),"target":\(content.target),
     "checked":\(content.findings.map { "\($0.checkedCount)" } ?? "null"),
     "unfinished":\(content.survey.temporaryCount),"foreignCount":\(content.survey.foreignCount),
     "foreign":[\(foreign)],
+    "prefix":"\(String(decoding: prefix, as: UTF8.self))",
     "entries":[
 
     """
@@ -48,14 +78,64 @@ struct ReportData {
   /// The end of the object.
   static let tail = "]}\n"
 
-  /// Returns one entry: name, key, bytes, bytes on disk, last use, expiry or null, flags.
-  func row(_ entry: DiskEntry) -> String {
-    var flag = flags[entry.name] ?? 0
+  /// Appends one entry: name, key without the common prefix, bytes, bytes on disk, seconds since
+  /// the last use, seconds to the expiry or null, flags, lifetime, and extended data. The last two
+  /// are left out if there are no extended data and no lifetime.
+  func append(_ entry: DiskEntry, to row: inout [UInt8]) {
+    row += "[\"".utf8
+    row += entry.name.utf8
+    row += "\",".utf8
+    appendKey(of: entry, to: &row)
+    let used = content.now.seconds - min(entry.lastAccess, content.now).seconds
+    for number in [entry.byteCount, entry.allocatedByteCount, Int(used)] {
+      row.append(UInt8(ascii: ","))
+      row += String(number).utf8
+    }
+    row.append(UInt8(ascii: ","))
+    row += (entry.expiry.map { String($0.seconds - content.now.seconds) } ?? "null").utf8
+    row.append(UInt8(ascii: ","))
+    row += String(flag(of: entry)).utf8
+    if let lifetime = entry.lifetime { row += ",\(Self.text(of: lifetime))".utf8 }
+    if !entry.extendedData.isEmpty {
+      if entry.lifetime == nil { row += ",null".utf8 }
+      row += ",\(Self.quoted(entry.extendedData.escapedForDisplay))".utf8
+    }
+    row.append(UInt8(ascii: "]"))
+  }
+
+  private func appendKey(of entry: DiskEntry, to row: inout [UInt8]) {
+    guard let key = entry.key?.bytes, !key.isEmpty else {
+      row += Self.quoted(entry.keyText).utf8
+      return
+    }
+    let rest = key.dropFirst(prefix.count)
+    if rest.allSatisfy(Self.isPlain) {
+      row.append(UInt8(ascii: "\""))
+      row += rest
+      row.append(UInt8(ascii: "\""))
+    } else {
+      row += Self.quoted(Array(rest).escapedForDisplay).utf8
+    }
+  }
+
+  private func flag(of entry: DiskEntry) -> Int {
+    var flag = flags.isEmpty ? 0 : flags[entry.name] ?? 0
     if entry.key == nil { flag |= Flag.keyUnknown }
-    let expiry = entry.expiry.map { String($0.seconds) } ?? "null"
-    let use = min(entry.lastAccess, content.now).seconds
-    return "[\"\(entry.name)\",\(Self.quoted(entry.keyText)),\(entry.byteCount),"
-      + "\(entry.allocatedByteCount),\(use),\(expiry),\(flag)]"
+    if !entry.isReadable { flag |= Flag.unreadable }
+    // Without a valid attribute there is neither a lifetime nor a hash.
+    if entry.lifetime == nil, flag & (Flag.damaged | Flag.unreadable) == 0 {
+      flag |= Flag.withoutHash
+    }
+    return flag
+  }
+
+  /// Returns a lifetime in seconds, or as a word.
+  private static func text(of lifetime: RecordedLifetime) -> String {
+    switch lifetime {
+    case .seconds(let count): "\(count)"
+    case .never: "\"never\""
+    case .fixed: "\"fixed\""
+    }
   }
 
   private var foreign: String {

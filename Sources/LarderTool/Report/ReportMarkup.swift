@@ -5,9 +5,10 @@ enum ReportMarkup {
   /// The body, up to the data.
   static let body = """
     <body>
-    <header>
+    <header id="header">
     <h1>Larder report</h1>
     <p id="directory" class="path"></p>
+    <p id="made" class="note"></p>
     <div id="totals" class="totals"></div>
     </header>
     <noscript><p>This page draws itself with its own script, which is switched off.</p></noscript>
@@ -16,13 +17,14 @@ enum ReportMarkup {
     <h2>Entries by size, coloured by time to expiry</h2>
     <div id="legend" class="legend"></div>
     <div class="map"><canvas id="map" role="img"></canvas><div id="tip" hidden></div></div>
+    <div id="sizes"></div>
     </section>
     <div class="pair">
-    <section><h2>Last use</h2><div id="uses" class="chart"></div></section>
-    <section><h2>Expiry</h2><div id="expiries" class="chart"></div></section>
+    <section><h2>Last use, UTC</h2><div id="uses" class="chart"></div></section>
+    <section><h2>Expiry, UTC</h2><div id="expiries" class="chart"></div></section>
     </div>
     <section><h2>What an eviction would take</h2><div id="eviction"></div></section>
-    <section><h2>Damaged and foreign</h2><div id="problems"></div></section>
+    <section id="findings"><h2>Damaged, unproven and foreign</h2><div id="problems"></div></section>
     <section>
     <h2>All entries</h2>
     <div class="tools">
@@ -31,9 +33,11 @@ enum ReportMarkup {
     <div id="filters" class="filters" role="group" aria-label="Show only"></div>
     <output id="found"></output>
     </div>
-    <div class="table" role="table" aria-label="Entries">
+    <p id="prefix" class="note" hidden></p>
+    <div id="table" class="table" role="table" aria-label="Entries">
     <div id="titles" class="row titles" role="row"></div>
-    <div id="rows" class="rows" tabindex="0"><div id="space"></div></div>
+    <div id="rows" class="rows" role="rowgroup" tabindex="0" aria-label="Rows">\
+    <div id="space" role="presentation"></div></div>
     </div>
     <dl id="details" hidden></dl>
     </section>
@@ -67,11 +71,12 @@ struct ReportContent: Sendable {
   var byteCount: Int { entries.byteCount }
 
   /// Returns the object for scripts.
-  func json(path: [UInt8]) -> JSONValue {
+  func json(page: [UInt8]) -> JSONValue {
     let names = Set((victims.expired + victims.evicted).map(\.description))
     let taken = entries.filter { names.contains($0.name) }
     return [
-      "schema": 1, "path": JSONValue(String(validating: path, as: UTF8.self)),
+      "schema": 1, "directory": .string(directory),
+      "page": JSONValue(String(validating: page, as: UTF8.self)),
       "entries": JSONValue(entries.count), "bytes": JSONValue(byteCount),
       "expired": JSONValue(survey.expiredCount),
       "damaged": findings.map { JSONValue($0.damaged.count) } ?? .null,

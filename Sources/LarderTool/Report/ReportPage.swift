@@ -6,27 +6,28 @@ import LarderDigest
 /// The policy in its head allows one style and one script, by their digests. The script inserts the
 /// data as text only.
 struct ReportPage {
-  private var pending = ""
+  private var pending: [UInt8] = []
 
   /// Writes the page in pieces of about 64 KiB, so that memory does not grow with the entries.
   mutating func write(
     _ content: ReportContent, to output: borrowing OutputFile
   ) throws(Errno) {
     let data = ReportData(content)
-    pending = Self.head + ReportMarkup.body
-    pending += "<script type=\"application/json\" id=\"data\">" + data.head
+    pending += (Self.head + ReportMarkup.body).utf8
+    pending += "<script type=\"application/json\" id=\"data\">\(data.head)".utf8
     for (index, entry) in content.entries.enumerated() {
-      pending += (index == 0 ? "" : ",\n") + data.row(entry)
-      if pending.utf8.count > 64 << 10 { try flush(to: output) }
+      if index > 0 { pending += ",\n".utf8 }
+      data.append(entry, to: &pending)
+      if pending.count > 64 << 10 { try flush(to: output) }
     }
-    pending += ReportData.tail + "</script>\n"
-    pending += "<script>\(ReportScript.text)</script>\n</body>\n</html>\n"
+    pending += "\(ReportData.tail)</script>\n".utf8
+    pending += "<script>\(ReportScript.text)</script>\n</body>\n</html>\n".utf8
     try flush(to: output)
   }
 
   private mutating func flush(to output: borrowing OutputFile) throws(Errno) {
-    try output.write(pending.utf8.span)
-    pending = ""
+    try output.write(pending.span)
+    pending.removeAll(keepingCapacity: true)
   }
 
   /// The head. The policy is first, because it governs only what follows it.

@@ -3,8 +3,14 @@ extension ReportScript {
   static let basics = #"""
     const data = JSON.parse(document.getElementById("data").textContent);
     const entries = data.entries;
-    const NAME = 0, KEY = 1, SIZE = 2, ALLOCATED = 3, USED = 4, EXPIRES = 5, FLAGS = 6;
-    const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16;
+    const NAME = 0, KEY = 1, SIZE = 2, ALLOCATED = 3, USED = 4, EXPIRES = 5, FLAGS = 6,
+      LIFETIME = 7, DATA = 8;
+    const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16, UNPROVEN = 32;
+    // The rows have distances from now, which are shorter than times.
+    for (const entry of entries) {
+      entry[USED] = data.now - entry[USED];
+      if (entry[EXPIRES] !== null) entry[EXPIRES] += data.now;
+    }
     const HOUR = 3600, DAY = 86400;
     // The classes of time to expiry: a bound in seconds, and a label.
     const classes = [
@@ -63,6 +69,39 @@ extension ReportScript {
       const value = new Date(time * 1000);
       if (isNaN(value)) return "in " + span(time - data.now);
       return value.toISOString().slice(0, 16).replace("T", " ") + " UTC";
+    }
+
+    function fullKey(entry) {
+      return entry[FLAGS] & UNKNOWN ? entry[KEY] : data.prefix + entry[KEY];
+    }
+
+    function shortKey(entry) {
+      return (data.prefix && !(entry[FLAGS] & UNKNOWN) ? "\u2026" : "") + entry[KEY];
+    }
+
+    function lifetime(entry) {
+      const value = entry[LIFETIME];
+      if (value === undefined || value === null) return "unknown";
+      return typeof value === "number" ? span(value) : value;
+    }
+
+    // The command that mends something, for a shell.
+    function command(verb, options) {
+      return ["larder", verb, options, data.directoryWord || "DIR"].filter(Boolean).join(" ");
+    }
+
+    // The numbers of a chart, for readers of text.
+    function numbers(box, titles, rows) {
+      const details = make("details"), table = make("table"), head = make("tr");
+      head.append(...titles.map((title) => make("th", "", title)));
+      table.append(head);
+      for (const cells of rows) {
+        const line = make("tr");
+        line.append(...cells.map((cell) => make("td", "", cell)));
+        table.append(line);
+      }
+      details.append(make("summary", "", "The same as a table"), table);
+      box.append(details);
     }
 
     function total(list) { return list.reduce((sum, entry) => sum + entry[SIZE], 0); }

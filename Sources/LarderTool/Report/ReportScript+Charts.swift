@@ -3,13 +3,14 @@ extension ReportScript {
   static let charts = #"""
     function showTotals() {
       byId("directory").textContent = data.directory;
+      byId("made").textContent = "Made on " + madeAt() + " by larder " + data.version + ".";
       const damaged = withFlag(DAMAGED).length;
       const expired = entries.filter((entry) => classOf(entry) === 0).length;
       const allocated = entries.reduce((sum, entry) => sum + entry[ALLOCATED], 0);
       const items = [
         ["entries", grouped(entries.length)], ["bytes", bytes(total(entries))],
         ["on disk", bytes(allocated)], ["expired", grouped(expired), expired],
-        ["damaged", data.checked === null ? "not checked" : grouped(damaged), damaged],
+        ["damaged", data.checked === null ? "not read" : grouped(damaged), damaged],
         ["foreign", grouped(data.foreignCount)]
       ];
       if (data.limit !== null) items.splice(2, 0, ["limit", bytes(data.limit)]);
@@ -18,7 +19,15 @@ extension ReportScript {
         box.append(make("b", "", value), make("span", "", label));
         byId("totals").append(box);
       }
-      byId("footer").textContent = "As of " + data.made + ", by larder " + data.version + ".";
+      byId("footer").textContent = "This file loads nothing and holds the keys.";
+    }
+
+    function madeAt() {
+      const months = ["January", "February", "March", "April", "May", "June", "July", "August",
+        "September", "October", "November", "December"];
+      const [day, time] = data.made.split("T"), [year, month, date] = day.split("-");
+      return Number(date) + " " + months[month - 1] + " " + year + " at " + time.slice(0, 8)
+        + " UTC";
     }
 
     function swatch(index) {
@@ -28,13 +37,29 @@ extension ReportScript {
     }
 
     function showLegend() {
-      const counts = classes.map(() => 0);
-      for (const entry of entries) counts[classOf(entry)] += 1;
+      const counts = classes.map(() => 0), sizes = classes.map(() => 0);
+      for (const entry of entries) {
+        const index = classOf(entry);
+        counts[index] += 1;
+        sizes[index] += entry[SIZE];
+      }
       classes.forEach(([, label], index) => {
-        const item = make("span");
-        item.append(swatch(index), label + " (" + grouped(counts[index]) + ")");
-        byId("legend").append(item);
+        byId("legend").append(
+          legendItem(swatch(index), label + " (" + grouped(counts[index]) + ")"));
       });
+      const damaged = withFlag(DAMAGED).length;
+      if (damaged) {
+        byId("legend").append(
+          legendItem(make("span", "swatch damaged"), "damaged (" + grouped(damaged) + ")"));
+      }
+      numbers(byId("sizes"), ["Expires", "Entries", "Bytes"],
+        classes.map(([, label], index) => [label, grouped(counts[index]), bytes(sizes[index])]));
+    }
+
+    function legendItem(mark, text) {
+      const item = make("span");
+      item.append(mark, text);
+      return item;
     }
 
     // The middle 98 % of the times on a straight scale; what is beyond falls into the end bars.
@@ -61,8 +86,29 @@ extension ReportScript {
         row.append(bar);
       });
       const axis = make("div", "axis");
-      axis.append(make("span", "", date(low)), make("span", "", date(high)));
-      box.append(row, axis);
+      axis.append(...ticks(low, high).map((text) => make("span", "", text)));
+      box.append(make("p", "scale", "highest bar: " + plural(most, "entry")), row, axis);
+      const bins = bars.map((value, index) => [value, low + index * step]);
+      numbers(box, ["From", "To", "Entries"], bins.filter(([value]) => value)
+        .map(([value, from]) => [exact(from), exact(from + step), grouped(value)]));
+    }
+
+    function exact(time) {
+      const value = new Date(time * 1000);
+      return isNaN(value) ? date(time) : value.toISOString().slice(0, 19).replace("T", " ");
+    }
+
+    // Times along an axis, as exact as they have to be so that they differ.
+    function ticks(low, high) {
+      const count = innerWidth < 700 ? 3 : 5;
+      const times = Array.from({ length: count }, (_, index) =>
+        exact(low + (high - low) * index / (count - 1)));
+      // The date alone, without the year and with the minute, and the time of day alone.
+      for (const [start, end] of [[0, 10], [5, 16], [11, 19]]) {
+        const texts = times.map((time) => time.slice(start, end));
+        if (new Set(texts).size === count) return texts;
+      }
+      return [times[0], times[count - 1]].map((time) => time.slice(0, 19));
     }
 
     function showUses() {

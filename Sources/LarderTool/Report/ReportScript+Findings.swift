@@ -5,13 +5,20 @@ extension ReportScript {
       const overdue = withFlag(OVERDUE), evicted = withFlag(EVICTED), sum = total(entries);
       const of = data.limit === null ? "half of the present total" : "half of the limit";
       const gone = total(overdue) + total(evicted);
+      if (!gone) {
+        byId("eviction").append(make("p", "", "Nothing: " + bytes(sum) + " are already within "
+          + bytes(data.target) + ", " + of + "."), make("p", "note", due(sum)));
+        return;
+      }
+      const parts = [[total(overdue), 0, "expired"], [total(evicted), 1, "least recently used"],
+        [sum - gone, 4, "would stay"]];
       byId("eviction").append(
         make("p", "", "Down to " + bytes(data.target) + ", " + of + ": "
-          + plural(overdue.length, "expired entry") + " of " + bytes(total(overdue)) + ", then "
+          + (overdue.length ? plural(overdue.length, "expired entry") + " of "
+            + bytes(total(overdue)) + ", then " : "")
           + plural(evicted.length, "entry") + " of " + bytes(total(evicted))
           + ", the least recently used first. " + bytes(sum - gone) + " would stay."),
-        stack([[total(overdue), 0], [total(evicted), 1], [sum - gone, 4]], sum),
-        make("p", "note", due(sum) + lastUse(evicted)));
+        stack(parts, sum), stackLegend(parts), make("p", "note", due(sum) + lastUse(evicted)));
       const button = make("button", "show", "Show them in the table");
       button.addEventListener("click", () => choose("evicted"));
       byId("eviction").append(button);
@@ -40,31 +47,72 @@ extension ReportScript {
       return bar;
     }
 
+    function stackLegend(parts) {
+      const legend = make("div", "legend");
+      legend.append(...parts.map(([size, index, text]) =>
+        legendItem(swatch(index), text + ": " + bytes(size))));
+      return legend;
+    }
+
+    // A cache without entries has nothing to draw.
+    function showEmptiness() {
+      for (const part of document.querySelectorAll("main > *")) {
+        part.hidden = part.id !== "findings" || !(data.foreignCount || data.unfinished);
+      }
+      byId("totals").hidden = true;
+      const box = make("section");
+      box.append(make("p", "", "The cache is empty."));
+      byId("header").append(box);
+      showProblems();
+    }
+
     function showProblems() {
       const box = byId("problems"), damaged = withFlag(DAMAGED), strange = withFlag(UNREADABLE);
       if (data.checked === null) {
         box.append(make("p", "note", "The values were not read, so damage is not known."));
       }
-      listing(box, "damaged: a read misses them", damaged.map(label));
+      if (damaged.length) {
+        listing(box, "damaged: a read misses them", damaged.map(label));
+        cure(box, "To remove them: ", command("verify", "--repair"));
+      }
       listing(box, "unreadable, or of another version of the format", strange.map(label));
       listing(box, "foreign: never counted or touched",
         data.foreign.map(([name, kind]) => name + " (" + kind + ")"), data.foreignCount);
       if (data.unfinished) {
         box.append(make("p", "", plural(data.unfinished, "write") + " unfinished."));
       }
-      const isClean = !damaged.length && !strange.length && !data.foreignCount;
-      if (isClean && data.checked !== null) box.append(make("p", "", "Nothing is wrong."));
+      if (data.checked !== null) showProof(box, damaged.length + strange.length);
+    }
+
+    // What is proven is said apart from what is not known.
+    function showProof(box, wrong) {
+      const unproven = withFlag(UNPROVEN), proven = entries.length - unproven.length - wrong;
+      if (proven) {
+        box.append(make("p", "", plural(proven, "entry") + (proven === 1 ? " is" : " are")
+          + " as stored: the content matches the hash."));
+      }
+      if (!unproven.length) return;
+      listing(box, "not proven: without a hash nothing tells whether the content is as stored",
+        unproven.map(label));
+      const name = unproven.length === 1 ? unproven[0][NAME] : "NAME";
+      cure(box, "To take one as it is, with a new hash: ", command("stamp", "") + " " + name);
+    }
+
+    function cure(box, text, line) {
+      const paragraph = make("p", "note", text);
+      paragraph.append(make("code", "", line));
+      box.append(paragraph);
     }
 
     function label(entry) {
-      return entry[FLAGS] & UNKNOWN ? entry[NAME] : entry[KEY] + " (" + entry[NAME] + ")";
+      return entry[FLAGS] & UNKNOWN ? entry[NAME] : fullKey(entry) + " (" + entry[NAME] + ")";
     }
 
     function listing(box, title, items, count = items.length) {
       if (!items.length) return;
       box.append(make("p", "", grouped(count) + " " + title));
       const list = make("ul", "list");
-      const shown = items.slice(0, 100);
+      const shown = items.slice(0, 20);
       list.append(...shown.map((text) => make("li", "", text)));
       box.append(list);
       if (count > shown.length) {

@@ -4,13 +4,15 @@ extension ReportScript {
     const rowHeight = 28;
     const columns = [
       ["key", "Key", KEY], ["number", "Size", SIZE], ["used", "Used", USED],
-      ["expires", "Expires", EXPIRES], ["name", "Name", NAME]
+      ["expires", "Expires", EXPIRES], ["lifetime", "Lifetime", LIFETIME], ["data", "Data", DATA],
+      ["name", "Name", NAME]
     ];
     const filters = {
       all: ["All", () => true],
       expired: ["Expired", (entry) => classOf(entry) === 0],
       evicted: ["Would be evicted", (entry) => entry[FLAGS] & (OVERDUE | EVICTED)],
       damaged: ["Damaged", (entry) => entry[FLAGS] & (DAMAGED | UNREADABLE)],
+      unproven: ["Not proven", (entry) => entry[FLAGS] & UNPROVEN],
       unknown: ["Key unknown", (entry) => entry[FLAGS] & UNKNOWN]
     };
     let sorting = { column: SIZE, isDown: true }, filter = "all", rows = [], chosen = null;
@@ -18,11 +20,17 @@ extension ReportScript {
 
     function showTable() {
       for (const [className, title, column] of columns) {
-        const button = make("button", className, title);
-        button.setAttribute("role", "columnheader");
-        button.dataset.column = column;
+        const head = make("span", className), button = make("button", "", title);
+        head.setAttribute("role", "columnheader");
+        head.dataset.column = column;
         button.addEventListener("click", () => sortBy(column));
-        byId("titles").append(button);
+        head.append(button);
+        byId("titles").append(head);
+      }
+      if (data.prefix) {
+        byId("prefix").textContent = "All known keys begin with " + data.prefix
+          + ", which the column leaves out.";
+        byId("prefix").hidden = false;
       }
       for (const [name, [title, test]] of Object.entries(filters)) {
         const count = entries.filter(test).length;
@@ -33,8 +41,25 @@ extension ReportScript {
         byId("filters").append(button);
       }
       byId("rows").addEventListener("scroll", drawRows, { passive: true });
+      byId("rows").addEventListener("keydown", walk);
       byId("search").addEventListener("input", update);
       update();
+    }
+
+    // The arrow keys choose a row, whose details are shown.
+    function walk(event) {
+      const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity,
+        End: Infinity };
+      const step = steps[event.key], box = byId("rows");
+      if (step === undefined || !rows.length) return;
+      event.preventDefault();
+      const here = rows.indexOf(chosen);
+      const next = Math.max(0, Math.min(rows.length - 1, here < 0 ? 0 : here + step));
+      const top = next * rowHeight;
+      if (top < box.scrollTop) box.scrollTop = top;
+      const bottom = top + rowHeight - box.clientHeight;
+      if (bottom > box.scrollTop) box.scrollTop = bottom;
+      showDetails(rows[next]);
     }
 
     function sortBy(column) {
@@ -73,12 +98,22 @@ extension ReportScript {
     // Keys and names in lower case, made at the first search.
     function matches(needle) {
       haystack = haystack
-        || new Map(entries.map((entry) => [entry, (entry[KEY] + "\n" + entry[NAME]).toLowerCase()]));
+        || new Map(entries.map((entry) =>
+          [entry, (fullKey(entry) + "\n" + entry[NAME]).toLowerCase()]));
       return (entry) => haystack.get(entry).includes(needle);
     }
 
+    // Lifetimes are numbers, or words that come after them; data are sorted by their length.
+    function sortKey(entry) {
+      const value = entry[sorting.column];
+      if (sorting.column === DATA) return value ? value.length : 0;
+      return typeof value === "number" ? value : value === undefined ? null : Infinity;
+    }
+
     function compare(a, b) {
-      const x = a[sorting.column], y = b[sorting.column];
+      const isPlain = sorting.column < LIFETIME;
+      const x = isPlain ? a[sorting.column] : sortKey(a);
+      const y = isPlain ? b[sorting.column] : sortKey(b);
       if (x === y) return a[NAME] < b[NAME] ? -1 : 1;
       // Never comes after every date.
       if (x === null || y === null) return x === null ? 1 : -1;
@@ -93,6 +128,7 @@ extension ReportScript {
       byId("found").textContent = grouped(rows.length) + " of " + plural(entries.length, "entry")
         + ", " + bytes(total(rows));
       markControls();
+      byId("table").setAttribute("aria-rowcount", rows.length + 1);
       byId("space").style.height = rows.length * rowHeight + "px";
       byId("rows").scrollTop = 0;
       drawRows();
@@ -104,7 +140,8 @@ extension ReportScript {
         const order = sorting.isDown ? "descending" : "ascending";
         button.setAttribute("aria-sort", isHere ? order : "none");
         const title = columns.find(([, , column]) => String(column) === button.dataset.column)[1];
-        button.textContent = title + (isHere ? (sorting.isDown ? " \u25be" : " \u25b4") : "");
+        const arrow = sorting.isDown ? " \u25be" : " \u25b4";
+        button.firstChild.textContent = title + (isHere ? arrow : "");
       }
       for (const button of byId("filters").children) {
         button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
@@ -122,28 +159,49 @@ extension ReportScript {
     function row(entry, index) {
       const line = make("div", entry === chosen ? "row chosen" : "row");
       line.setAttribute("role", "row");
+      line.setAttribute("aria-rowindex", index + 2);
       line.style.top = index * rowHeight + "px";
       const expires = make("span", "expires");
       expires.append(swatch(classOf(entry)), expiry(entry));
-      line.append(make("span", "key", entry[KEY]), make("span", "number", bytes(entry[SIZE])),
-        make("span", "used", ago(entry[USED])), expires, make("span", "name", entry[NAME]));
+      line.append(keyCell(entry), make("span", "number", bytes(entry[SIZE])),
+        make("span", "used", ago(entry[USED])), expires,
+        make("span", "lifetime", lifetime(entry)), make("span", "data", entry[DATA] || ""),
+        make("span", "name", entry[NAME]));
       for (const cell of line.children) cell.setAttribute("role", "cell");
       line.addEventListener("click", () => showDetails(entry));
       return line;
     }
 
+    function keyCell(entry) {
+      const cell = make("span", "key"), flags = entry[FLAGS];
+      const mark = flags & DAMAGED ? "damaged" : flags & UNREADABLE ? "unreadable"
+        : flags & UNPROVEN ? "not proven" : "";
+      if (mark) cell.append(make("b", flags & UNPROVEN ? "mark" : "mark bad", mark));
+      cell.append(shortKey(entry));
+      cell.title = fullKey(entry);
+      return cell;
+    }
+
+    function state(flags) {
+      if (flags & DAMAGED) return "damaged; " + command("verify", "--repair") + " removes it";
+      if (flags & UNREADABLE) return "unreadable, or of another version of the format";
+      const proof = flags & UNPROVEN ? ", not proven by a hash" : "";
+      return (flags & (OVERDUE | EVICTED) ? "would be evicted" : "stays") + proof;
+    }
+
     function showDetails(entry) {
       chosen = entry;
-      const flags = entry[FLAGS], list = byId("details");
-      const state = flags & DAMAGED ? "damaged" : flags & UNREADABLE ? "unreadable"
-        : flags & (OVERDUE | EVICTED) ? "would be evicted" : "stays";
+      const list = byId("details");
       const facts = [
-        ["key", entry[KEY]], ["file", data.directory + "/" + entry[NAME]],
+        ["key", fullKey(entry)], ["file", data.directory + "/" + entry[NAME]],
         ["size", grouped(entry[SIZE]) + " bytes, " + bytes(entry[ALLOCATED]) + " on disk"],
         ["last use", date(entry[USED]) + ", " + ago(entry[USED])],
         ["expiry", entry[EXPIRES] === null ? "never" : date(entry[EXPIRES]) + ", " + expiry(entry)],
-        ["state", state]
+        ["lifetime", typeof entry[LIFETIME] === "number"
+          ? lifetime(entry) + " from each use" : lifetime(entry)],
+        ["state", state(entry[FLAGS])]
       ];
+      if (entry[DATA]) facts.splice(5, 0, ["extended data", entry[DATA]]);
       list.replaceChildren(...facts.flatMap(([term, text]) =>
         [make("dt", "", term), make("dd", "", text)]));
       list.hidden = false;

@@ -73,7 +73,8 @@ extension ReportScript {
       tiles = sum ? squarify(items, { x: 0, y: 0, width, height }, width * height / sum) : [];
       const colours = classes.map((_, index) => colour(index));
       for (const tile of tiles) drawTile(pen, tile, colours);
-      canvas.setAttribute("aria-label", "The sizes of " + plural(entries.length, "entry"));
+      canvas.setAttribute("aria-label", "The sizes of "
+        + plural(entries.length, "entry") + "; the table of all entries below has the same");
     }
 
     function drawTile(pen, tile, colours) {
@@ -81,22 +82,56 @@ extension ReportScript {
       pen.fillStyle = tile.item.entry ? colours[classOf(tile.item.entry)] : "#888";
       pen.fillRect(tile.x, tile.y, Math.max(0.5, tile.width - gap),
         Math.max(0.5, tile.height - gap));
+      if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) drawDamage(pen, tile);
       if (tile.width < 54 || tile.height < 18) return;
       const text = getComputedStyle(document.documentElement).getPropertyValue("--label");
       pen.save();
       pen.beginPath();
       pen.rect(tile.x, tile.y, tile.width - 6, tile.height);
       pen.clip();
-      pen.fillStyle = text;
       pen.font = "12px system-ui, sans-serif";
-      pen.fillText(tileText(tile.item).slice(0, 120), tile.x + 5, tile.y + 14);
+      if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) {
+        // A plain ground for the label, which stripes would make hard to read.
+        pen.fillRect(tile.x, tile.y, tile.width, tile.height > 34 ? 36 : 18);
+      }
+      pen.fillStyle = text;
+      pen.fillText(fitted(pen, tileText(tile.item), tile.width - 11), tile.x + 5, tile.y + 14);
       if (tile.height > 34) pen.fillText(bytes(tile.item.size), tile.x + 5, tile.y + 29);
       pen.restore();
     }
 
+    // Stripes, because a colour alone is not seen by all.
+    function drawDamage(pen, tile) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(tile.x, tile.y, Math.max(1, tile.width - 1), Math.max(1, tile.height - 1));
+      pen.clip();
+      pen.strokeStyle = "#000";
+      pen.lineWidth = 2;
+      pen.globalAlpha = 0.45;
+      pen.beginPath();
+      for (let x = tile.x - tile.height; x < tile.x + tile.width; x += 9) {
+        pen.moveTo(x, tile.y + tile.height);
+        pen.lineTo(x + tile.height, tile.y);
+      }
+      pen.stroke();
+      pen.restore();
+    }
+
+    // The end of a text that does not fit, because keys differ at their ends.
+    function fitted(pen, text, width) {
+      if (pen.measureText(text).width <= width) return text;
+      let rest = [...text].slice(-200);
+      while (rest.length > 1 && pen.measureText("\u2026" + rest.join("")).width > width) {
+        rest = rest.slice(Math.max(1, rest.length >> 4));
+      }
+      return "\u2026" + rest.join("");
+    }
+
     function tileText(item) {
       if (!item.entry) return plural(item.rest, "smaller entry");
-      return item.entry[FLAGS] & UNKNOWN ? item.entry[NAME] : item.entry[KEY];
+      const mark = item.entry[FLAGS] & DAMAGED ? "damaged: " : "";
+      return mark + (item.entry[FLAGS] & UNKNOWN ? item.entry[NAME] : shortKey(item.entry));
     }
 
     function tileAt(event) {
@@ -111,7 +146,10 @@ extension ReportScript {
       if (!tile) return;
       const entry = tile.item.entry;
       const facts = entry ? "\nused " + ago(entry[USED]) + ", expires: " + expiry(entry) : "";
-      tip.textContent = tileText(tile.item) + "\n" + bytes(tile.item.size) + facts;
+      const title = entry ? label(entry) : tileText(tile.item);
+      const cure = entry && entry[FLAGS] & DAMAGED
+        ? "\ndamaged; " + command("verify", "--repair") + " removes it" : "";
+      tip.textContent = title + "\n" + bytes(tile.item.size) + facts + cure;
       const room = event.target.clientWidth - tip.offsetWidth;
       tip.style.left = Math.max(0, Math.min(event.offsetX + 12, room)) + "px";
       tip.style.top = Math.min(event.offsetY + 14, event.target.clientHeight - 60) + "px";

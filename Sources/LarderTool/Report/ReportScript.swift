@@ -9,21 +9,27 @@ enum ReportScript {
   /// The last part, which draws everything, and again after a resize what depends on the width.
   private static let start = #"""
     showTotals();
-    showLegend();
-    drawMap();
-    showUses();
-    showExpiries();
-    showEviction();
-    showProblems();
-    showTable();
+    if (entries.length) {
+      showLegend();
+      drawMap();
+      showUses();
+      showExpiries();
+      showEviction();
+      showProblems();
+      showTable();
+    } else {
+      showEmptiness();
+    }
     let waiting = 0;
     addEventListener("resize", () => {
       cancelAnimationFrame(waiting);
-      waiting = requestAnimationFrame(() => { drawMap(); drawRows(); });
+      waiting = requestAnimationFrame(() => { if (entries.length) { drawMap(); drawRows(); } });
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMap);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      if (entries.length) drawMap();
+    });
     addEventListener("hashchange", followFragment);
-    followFragment();
+    if (entries.length) followFragment();
     // When the page is usable, in milliseconds since it was opened.
     document.documentElement.dataset.ready = Math.round(performance.now());
 

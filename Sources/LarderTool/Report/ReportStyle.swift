@@ -8,11 +8,11 @@ enum ReportStyle {
   private static let colours = """
 
     :root { --page: #f6f5f2; --card: #fff; --ink: #1e2327; --soft: #5c666e; --line: #dcdfe1;
-      --accent: #14639e; --c0: #c2453d; --c1: #e08b3c; --c2: #e3bf4a; --c3: #8dba5f; --c4: #3f9d7f;
-      --c5: #3b7fb0; --c6: #8a84b8; --label: #14181b; }
+      --accent: #14639e; --bad: #b3261e; --c0: #e0766e; --c1: #e08b3c; --c2: #e3bf4a;
+      --c3: #8dba5f; --c4: #3f9d7f; --c5: #6ba6d3; --c6: #8a84b8; --label: #14181b; }
     @media (prefers-color-scheme: dark) { :root { --page: #15181b; --card: #1e2327; --ink: #e6e9eb;
-      --soft: #9aa5ad; --line: #343b41; --accent: #6cb4ea; --c0: #c65a52; --c1: #c98144;
-      --c2: #c2a549; --c3: #7fa457; --c4: #3d8f75; --c5: #3f7ca6; --c6: #7d78a8;
+      --soft: #9aa5ad; --line: #343b41; --accent: #6cb4ea; --bad: #ff8a80; --c0: #d0665e;
+      --c1: #c98144; --c2: #c2a549; --c3: #7fa457; --c4: #3d8f75; --c5: #4a8cb9; --c6: #7d78a8;
       --label: #0d1012; } }
 
     """
@@ -41,11 +41,19 @@ enum ReportStyle {
     .total { padding: 10px 12px; background: var(--card); border: 1px solid var(--line);
       border-radius: 8px; }
     .total b { display: block; font-size: 19px; font-variant-numeric: tabular-nums; }
-    .total span, .axis, .note { color: var(--soft); font-size: 13px; }
-    .total.bad b { color: var(--c0); }
+    .total span, .axis, .scale, .note, summary { color: var(--soft); font-size: 13px; }
+    .total.bad b { color: var(--bad); }
     .legend { display: flex; flex-wrap: wrap; gap: 4px 14px; margin-bottom: 8px; font-size: 13px; }
     .swatch { display: inline-block; width: 11px; height: 11px; margin-right: 5px;
       border-radius: 2px; }
+    .swatch.damaged { background: repeating-linear-gradient(135deg, var(--line) 0 2px,
+      var(--ink) 2px 4px); }
+    code { font-family: ui-monospace, monospace; color: var(--ink); overflow-wrap: anywhere; }
+    details { margin-top: 8px; }
+    summary { cursor: pointer; }
+    details table { margin-top: 6px; border-collapse: collapse; font-size: 13px;
+      font-variant-numeric: tabular-nums; }
+    th, td { padding: 1px 14px 1px 0; text-align: left; }
     .map { position: relative; height: 380px; }
     .map canvas { width: 100%; height: 100%; cursor: pointer; }
     #tip { position: absolute; max-width: 320px; padding: 6px 9px; pointer-events: none;
@@ -57,8 +65,11 @@ enum ReportStyle {
     .axis { display: flex; justify-content: space-between; margin-top: 4px; }
     .stack { display: flex; height: 22px; margin: 8px 0; border-radius: 4px; overflow: hidden;
       background: var(--line); }
+    .scale { margin: 0 0 4px; }
     .list { columns: 2; margin: 6px 0; padding-left: 18px; overflow-wrap: anywhere; }
-    @media (max-width: 700px) { .list { columns: 1; } .map { height: 320px; } }
+    @media (max-width: 700px) { .list { columns: 1; } .map { height: 320px; }
+      .totals { grid-template-columns: 1fr 1fr; }
+      .total:last-child:nth-child(odd) { grid-column: 1 / -1; } }
 
     """
 
@@ -77,20 +88,25 @@ enum ReportStyle {
     #found { color: var(--soft); font-size: 13px; }
     .rows { position: relative; height: 500px; overflow-y: auto; scrollbar-gutter: stable;
       border-top: 1px solid var(--line); }
-    .row { display: grid; grid-template-columns: minmax(0, 3fr) 90px 100px 100px minmax(0, 2fr);
+    .row { display: grid;
+      grid-template-columns: minmax(0, 3fr) 80px 84px 84px 76px 90px minmax(0, 2fr);
       gap: 12px; height: 28px; line-height: 28px; padding: 0 6px; }
     .titles { scrollbar-gutter: stable; overflow-y: hidden; font-size: 13px; font-weight: 600; }
     .rows .row { position: absolute; left: 0; right: 0; cursor: pointer; }
     .rows .row:hover, .rows .row.chosen { background: var(--page); }
     .row > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left; }
     .row > .number { text-align: right; font-variant-numeric: tabular-nums; }
+    .mark { margin-right: 6px; padding: 0 5px; border: 1px solid; border-radius: 4px;
+      font-size: 12px; font-weight: 600; color: var(--soft); }
+    .mark.bad { color: var(--bad); }
+    .titles button { font-weight: 600; }
     .rows .name { font-family: ui-monospace, monospace; font-size: 12px; color: var(--soft); }
     dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 3px 14px; margin: 12px 0 0;
       font-size: 14px; }
     dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
     @media (max-width: 700px) {
       .row { grid-template-columns: minmax(0, 1fr) 76px 84px; gap: 8px; }
-      .row > .used, .row > .name { display: none; } }
+      .row > .used, .row > .lifetime, .row > .data, .row > .name { display: none; } }
 
     """
 }

@@ -45,7 +45,7 @@ extension Call {
     sayUnreadable(content.entries)
     try write(content)
     try onCache { () throws(CacheError) in try cache.close() }
-    if isJSON { try console.print(content.json(path: arguments.file(.page) ?? Self.dash)) }
+    if isJSON { try console.print(content.json(page: arguments.file(.page) ?? Self.dash)) }
     return .fine
   }
 
@@ -54,8 +54,10 @@ extension Call {
     of cache: DiskCache, _ findings: Verification?
   ) throws(Failure) -> ReportContent {
     let limit = arguments.size(.limit).map { Int($0.count) }
+    var progress = ProgressLine("looked at", console)
+    defer { progress.finish() }
     return try onCache { () throws(CacheError) in
-      let entries = try cache.entries()
+      let entries = try cache.entries { progress.update($0, $1) }
       let total = entries.byteCount
       let target = (limit ?? total) / 2
       return ReportContent(

@@ -38,6 +38,8 @@ struct `The report` {
     let json = try #require(try outcome.json)
     #expect(outcome.status == 0 && json["schema"] as? Int == 1 && json["entries"] as? Int == 4)
     #expect(json["damaged"] as? Int == 1 && json["foreign"] as? Int == 1)
+    #expect(json["directory"] as? String == scene.root.path + "/c")
+    #expect(json["page"] as? String == "r.html" && json["path"] == nil)
     let eviction = try #require(json["eviction"] as? [String: Int])
     #expect(eviction == ["target": 25, "entries": 2, "bytes": 20])
     #expect(try scene.shell("stat -c %a r.html").text == "600\n")
@@ -83,6 +85,36 @@ struct `The report` {
       let digest = try scene.shell("openssl dgst -sha256 -binary part | base64").text.dropLast()
       #expect(policy.contains("'sha256-\(digest)'"))
     }
+  }
+
+  @Test func `a row has the lifetime and the data, and what has no hash is marked`() throws {
+    try scene.put("v", "fixed", "--expires", "never")
+    try scene.put("v", "ninety", "--expires", "90", "--data", "a<b")
+    _ = try scene.shell(
+      "printf x > c/00000000000000000000000000000001; touch -m -d '+1 day' c/0*1")
+    let rows = try #require(try data(try scene.run("report", "c").text)["entries"] as? [[Any]])
+    let byKey = rows.reduce(into: [:]) { $0[$1[1] as? String ?? ""] = $1 }
+    #expect(byKey["fixed"]?.count == 8 && byKey["fixed"]?[7] as? String == "never")
+    #expect(byKey["ninety"]?[7] as? Int == 90 && byKey["ninety"]?[8] as? String == "a<b")
+    #expect(byKey["fixed"]?[5] is NSNull && byKey["ninety"]?[4] as? Int ?? 99 < 60)
+    #expect((80...90).contains(byKey["ninety"]?[5] as? Int ?? 0))
+    let byHand = try #require(byKey["(unknown)"])
+    #expect(byHand.count == 7 && (byHand[6] as? Int ?? 0) & 40 == 40)
+  }
+
+  @Test(arguments: [
+    (["https://x.org/a/1", "https://x.org/a/22"], "https://x.org/a/"),
+    (["https://x.org/a?page=1", "https://x.org/a?page=12"], "https://x.org/a?page="),
+    (["alone/in/here"], ""), (["a/b", "c/d"], ""), (["ab", "ac"], ""), (["a/b", ""], ""),
+    (["a/<x/1", "a/<x/2"], "a/"), (["\u{202e}a/1", "\u{202e}a/2"], ""), (["a/", "a/b"], "a/"),
+  ])
+  func `the beginning that all keys share is written once`(keys: [String], prefix: String) throws {
+    for key in keys { try scene.put("v", key) }
+    let data = try data(try scene.run("report", "c").text)
+    #expect(data["prefix"] as? String == prefix)
+    let rows = try #require(data["entries"] as? [[Any]])
+    let shown = rows.compactMap { $0[1] as? String }.map { $0 == "(empty)" ? "" : prefix + $0 }
+    #expect(Set(shown) == Set(keys.map { Array($0.utf8).escapedForDisplay }))
   }
 
   @Test func `a quick one reads no values`() throws {
