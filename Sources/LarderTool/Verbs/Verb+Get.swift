@@ -61,6 +61,17 @@ extension Call {
     return .fine
   }
 
+  /// Reports a miss with its reason, and returns the exit status.
+  private func reportMiss(_ reason: MissReason?) throws(Failure) -> ExitCode {
+    if isJSON {
+      try console.print([
+        "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
+      ])
+    }
+    console.say("no value: \((reason ?? .absent).sentence)")
+    return reason == .otherVersion ? .notACache : .finding
+  }
+
   /// Opens the cache with the extension of the key's file. Only `--used` opens it for writing.
   private func openForGetting(_ key: CacheKey) throws(Failure) -> DiskCache {
     // Opened twice: the first time to find the extension, which is a fixed setting of a cache.

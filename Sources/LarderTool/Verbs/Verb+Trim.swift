@@ -10,6 +10,25 @@ extension Verb {
     ownOptions: [.trimToSize, .trimToCount, .trimToAge, .dryRun],
     rules: [.exactlyOne(of: [.trimToSize, .trimToCount, .trimToAge])],
     run: { call throws(Failure) in try call.trim() })
+
+  /// `larder expire`
+  static let expire = Verb(
+    name: "expire",
+    summary: "Remove what has expired",
+    synonyms: ["sweep", "gc", "clean", "prune"],
+    operands: [.directory],
+    ownOptions: [.dryRun],
+    run: { call throws(Failure) in try call.expire() })
+
+  /// `larder clear`
+  static let clear = Verb(
+    name: "clear",
+    summary: "Remove every entry; what is not an entry stays",
+    synonyms: ["purge", "empty", "flush", "wipe", "reset"],
+    operands: [.directory],
+    ownOptions: [.force, .dryRun],
+    rules: [.clearNeedsForce],
+    run: { call throws(Failure) in try call.clear() })
 }
 
 extension Option {
@@ -20,6 +39,16 @@ extension Option {
   /// The limit on the time since the last access.
   static let trimToAge = Option(
     "age", nil, .duration, "Leave only what was used within so much time")
+  /// The flag that confirms the removal.
+  static let force = Option("force", nil, .flag, "Confirm that every entry shall go")
+}
+
+extension Rule {
+  /// The rule that prevents a user from emptying a cache by mistake.
+  static let clearNeedsForce = Rule(
+    "removes every entry, so it needs --force (or --dry-run, to look first)",
+    usage: "--force"
+  ) { $0.has(.force) || $0.has(.dryRun) }
 }
 
 extension Call {

@@ -1,18 +1,5 @@
 import Larder
 
-extension Call {
-  /// Reports a miss with its reason, and returns the exit status.
-  func reportMiss(_ reason: MissReason?) throws(Failure) -> ExitCode {
-    if isJSON {
-      try console.print([
-        "schema": 1, "found": false, "reason": JSONValue((reason ?? .absent).rawValue),
-      ])
-    }
-    console.say("no value: \((reason ?? .absent).sentence)")
-    return reason == .otherVersion ? .notACache : .finding
-  }
-}
-
 extension MissReason {
   /// The meaning of the miss, and the remedy if there is one.
   var sentence: String {
