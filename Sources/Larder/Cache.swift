@@ -1,7 +1,8 @@
-import LarderBasics
-import LarderDisk
-import LarderMemory
-import LarderSystem
+// `import Larder` exports the public types of the layers below as well.
+@_exported public import LarderBasics
+@_exported public import LarderDisk
+@_exported public import LarderMemory
+@_exported public import LarderSystem
 
 /// A cache of values in memory and on disk: an exact LRU in front of a directory that can be read
 /// with `ls`.
