@@ -2,7 +2,8 @@ extension ReportScript {
   /// The treemap. It is squarified, so that areas can be compared.
   ///
   /// Source: Bruls, Huizing, van Wijk, "Squarified Treemaps", 2000. The largest 2,000 entries have
-  /// a tile each. The rest share one, because their own would be a fraction of a pixel.
+  /// a tile each, and so has every damaged one. The rest share a tile for each class of expiry,
+  /// because their own would be a fraction of a pixel.
   static let treemap = #"""
     const mostTiles = 2000;
     let tiles = [];
@@ -10,8 +11,17 @@ extension ReportScript {
     function mapItems() {
       const sorted = entries.filter((entry) => entry[SIZE] > 0).sort((a, b) => b[SIZE] - a[SIZE]);
       const items = sorted.slice(0, mostTiles).map((entry) => ({ entry, size: entry[SIZE] }));
-      const rest = sorted.slice(mostTiles);
-      if (rest.length) items.push({ rest: rest.length, size: total(rest) });
+      const groups = classes.map((_, index) => ({ rest: 0, size: 0, index }));
+      for (const entry of sorted.slice(mostTiles)) {
+        if (entry[FLAGS] & DAMAGED) {
+          items.push({ entry, size: entry[SIZE] });
+          continue;
+        }
+        const group = groups[classOf(entry)];
+        group.rest += 1;
+        group.size += entry[SIZE];
+      }
+      items.push(...groups.filter((group) => group.rest));
       return items.sort((a, b) => b.size - a.size);
     }
 
@@ -79,7 +89,8 @@ extension ReportScript {
 
     function drawTile(pen, tile, colours) {
       const gap = tile.width > 4 && tile.height > 4 ? 1 : 0;
-      pen.fillStyle = tile.item.entry ? colours[classOf(tile.item.entry)] : "#888";
+      const { entry, index } = tile.item;
+      pen.fillStyle = colours[entry ? classOf(entry) : index];
       pen.fillRect(tile.x, tile.y, Math.max(0.5, tile.width - gap),
         Math.max(0.5, tile.height - gap));
       if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) drawDamage(pen, tile);
