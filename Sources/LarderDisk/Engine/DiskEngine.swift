@@ -143,3 +143,33 @@ package final class DiskEngine: Sendable {
     return withState { $0.hidesFile(named: name) }
   }
 }
+
+extension DiskEngine {
+  /// Runs what a caller asked for, and counts the error that the caller gets.
+  ///
+  /// Errors are counted here and not where they arise, because the engine may retry or ignore them.
+  // Inlined, because a closure that is called retains the engine.
+  @inline(__always)
+  package func countingErrors<Result>(
+    _ body: () throws(CacheError) -> Result
+  ) throws(CacheError) -> Result {
+    do throws(CacheError) {
+      return try body()
+    } catch {
+      throw counted(error)
+    }
+  }
+
+  /// Evicts by a plan of the caller's, and counts the error that the caller gets.
+  package func countingTrim(
+    _ operation: String, _ makePlan: (Timestamp) -> TrimPlan
+  ) throws(CacheError) -> BulkRemoval {
+    try countingErrors { () throws(CacheError) in try trim(operation, makePlan) }
+  }
+
+  /// Counts an error that has a system error number, and returns it.
+  func counted(_ error: CacheError) -> CacheError {
+    if let errno = error.errno { withState { $0.counters.countError(errno) } }
+    return error
+  }
+}

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// The evictions of this process, from the choice of their victims to the removal of the files.
 ///
 /// 1. `begin`: an eviction joins the queue. Threads choose its victims, slice by slice.

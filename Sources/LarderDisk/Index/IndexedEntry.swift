@@ -52,6 +52,28 @@ extension IndexedEntry {
   }
 }
 
+extension IndexedEntry {
+  /// Makes an entry of a file that was checked.
+  init(
+    name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
+  ) {
+    self.init(name: name, status: status)
+    self.lastAccess = lastAccess
+    self.lifetime = lifetime
+    self.keyTag = keyTag
+    isVerified = true
+  }
+
+  /// Makes an unverified entry from a file's status.
+  init(name: EntryName, status: FileStatus) {
+    self.init(
+      name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
+      allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
+      lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
+      changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
+  }
+}
+
 /// The number of entries and the sums of their sizes.
 ///
 /// The sums have 128 bits, because any program that can write to the directory can fill it with

@@ -42,6 +42,18 @@ extension DiskEngine {
     var pendingExpiry: Timestamp?
   }
 
+  /// Finds, checks and reads an entry, and counts it as used, or the error that the caller gets.
+  package func read(
+    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
+    staleness: Duration = .zero
+  ) throws(CacheError) -> Found? {
+    do throws(CacheError) {
+      return try find(subject, for: purpose, extending: extending, staleness: staleness)
+    } catch {
+      throw counted(error)
+    }
+  }
+
   /// Finds, checks and reads an entry, and counts the use.
   func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
@@ -73,7 +85,7 @@ extension DiskEngine {
       return miss(reason, errno)
     case .file(let descriptor, let status):
       do throws(Errno) {
-        return try check(
+        return try answer(
           descriptor, status, subject, purpose,
           Use(generation: generation, extending: extending, now: now, staleness: staleness))
       } catch {
@@ -94,7 +106,7 @@ extension DiskEngine {
     let staleness: Duration
   }
 
-  private func check(
+  private func answer(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ use: Use
   ) throws(Errno) -> Found? {
@@ -142,15 +154,15 @@ extension DiskEngine {
     if recall.trustedLifetime == nil {
       switch try examine(descriptor, status, subject) {
       case .accepted(let accepted): testimony = accepted
-      case .rejected(let reason): return miss(reason, subject.name, status, use)
+      case .rejected(let reason): return missAfterCheck(reason, subject.name, status, use)
       }
     } else if purpose == .valueAndData {
       testimony.extendedData = try EntryReader.extendedData(of: descriptor)
     }
     var content = bytes
-    let isIntact = try check(
+    let isIntact = try readContent(
       descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
-    guard isIntact else { return miss(.damaged, subject.name, status, use) }
+    guard isIntact else { return missAfterCheck(.damaged, subject.name, status, use) }
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
     let expiry = try noteHit(
       subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
@@ -202,6 +214,15 @@ extension DiskEngine {
     return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
   }
 
+  /// A staleness longer than any value has been expired for. A read with it finds every value whose
+  /// file is there.
+  package static let anyStaleness = Duration.seconds(1 << 34)
+
+  /// Whether an expiry counts as past.
+  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
+    reader.trust.enforcesExpiry && expiry.hasCome(at: now)
+  }
+
   /// Returns the time with which a file's expiry is compared.
   private func judgingTime(of status: FileStatus, _ use: Use) -> Timestamp {
     var time = use.now
@@ -213,7 +234,7 @@ extension DiskEngine {
 
   /// Reads the content if the purpose needs it and it has not been read, and checks it unless the
   /// file is trusted already.
-  private func check(
+  private func readContent(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
     _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
@@ -285,7 +306,7 @@ extension DiskEngine {
   ///
   /// Removes nothing on a network file system, because this machine's cached view of the file may
   /// be at fault and the file intact.
-  private func miss(
+  private func missAfterCheck(
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
   ) -> Found? {
     if reason == .damaged && !isReadOnly && !isOnNetwork {

@@ -254,25 +254,3 @@ extension EngineState {
     return expiry
   }
 }
-
-extension IndexedEntry {
-  /// Makes an entry of a file that was checked.
-  init(
-    name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
-  ) {
-    self.init(name: name, status: status)
-    self.lastAccess = lastAccess
-    self.lifetime = lifetime
-    self.keyTag = keyTag
-    isVerified = true
-  }
-
-  /// Makes an unverified entry from a file's status.
-  init(name: EntryName, status: FileStatus) {
-    self.init(
-      name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
-      allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
-      lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
-      changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
-  }
-}

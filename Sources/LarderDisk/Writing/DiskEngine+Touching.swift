@@ -58,15 +58,6 @@ extension DiskEngine {
     }
   }
 
-  /// A staleness longer than any value has been expired for. A read with it finds every value whose
-  /// file is there.
-  package static let anyStaleness = Duration.seconds(1 << 34)
-
-  /// Whether an expiry counts as past.
-  package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
-    reader.trust.enforcesExpiry && expiry.hasCome(at: now)
-  }
-
   /// Sets an entry's expiry, lifetime and last access without writing its content.
   ///
   /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
