@@ -1,4 +1,4 @@
-import LarderBasics
+package import LarderBasics
 package import LarderSystem
 import Synchronization
 
@@ -141,6 +141,14 @@ package final class DiskEngine: Sendable {
   func hidesFile(named name: EntryName) -> Bool {
     guard mayBe(.hidesFiles) else { return false }
     return withState { $0.hidesFile(named: name) }
+  }
+
+  /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
+  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
+  /// another state than known, and after a trim.
+  func outdateReaders(of name: EntryName) {
+    generations.begin(name)
+    generations.end(name)
   }
 }
 

@@ -1,5 +1,5 @@
-package import LarderBasics
-package import LarderSystem
+import LarderBasics
+import LarderSystem
 
 /// The counters of an engine. ``DiskStatistics`` says which event moves which of them.
 struct EngineCounters: Sendable {

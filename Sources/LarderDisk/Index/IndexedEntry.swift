@@ -74,6 +74,14 @@ extension IndexedEntry {
   }
 }
 
+extension DiskEngine {
+  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
+  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
+    guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
+    return IndexedEntry(name: name, status: status)
+  }
+}
+
 /// The number of entries and the sums of their sizes.
 ///
 /// The sums have 128 bits, because any program that can write to the directory can fill it with

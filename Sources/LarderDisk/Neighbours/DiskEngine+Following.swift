@@ -239,13 +239,3 @@ extension DoomedFiles.Mark {
     return met.inode != inode || PackedStamp(met.changeTime) != changeTime
   }
 }
-
-extension DiskEngine {
-  /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
-  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
-  /// another state than known, and after a trim.
-  func outdateReaders(of name: EntryName) {
-    generations.begin(name)
-    generations.end(name)
-  }
-}

@@ -128,12 +128,6 @@ extension DiskEngine {
     }
   }
 
-  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
-  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
-    guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
-    return IndexedEntry(name: name, status: status)
-  }
-
   /// Removes a file in the background if it is still the one that was judged.
   ///
   /// - Parameter generation: The state of the name before the file was opened.

@@ -1,6 +1,6 @@
 import LarderBasics
 import LarderDigest
-package import LarderSystem
+import LarderSystem
 
 extension DiskEngine {
   /// Gives the file of a name its attribute and stamps anew.

@@ -42,7 +42,7 @@ extension Call {
     }
     let cache = try openForReading()
     // The watch starts before the listing, so that an event between the two comes twice, not never.
-    var watch = try onCache { () throws(CacheError) in try DirectoryWatch(cache) }
+    var watch = try onCache { () throws(CacheError) in try DirectoryTail(cache) }
     var ledger = WatchLedger(try contents(of: cache), at: WallClock.system.now())
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
@@ -91,7 +91,7 @@ extension Call {
 
   /// Looks up the entries that the news name, and updates the ledger.
   private func take(
-    _ news: [DirectoryWatch.News], into ledger: inout WatchLedger, from cache: DiskCache
+    _ news: [DirectoryTail.News], into ledger: inout WatchLedger, from cache: DiskCache
   ) throws(Failure) -> [WatchEvent] {
     let now = WallClock.system.now()
     if news.contains(.lost) { return ledger.replaceAll(try contents(of: cache), at: now) }

@@ -12,7 +12,7 @@ struct WatchSightings: Sendable {
   var found: [EntryName: DiskEntry] = [:]
 
   /// Adds one piece of news.
-  mutating func add(_ news: DirectoryWatch.News) {
+  mutating func add(_ news: DirectoryTail.News) {
     switch news {
     case .published(let name):
       note(name)

@@ -5,7 +5,7 @@ import LarderSystem
 /// entries.
 ///
 /// It changes nothing and counts as no use. Events gather between two calls of `news()`.
-package struct DirectoryWatch: ~Copyable {
+package struct DirectoryTail: ~Copyable {
   /// One event.
   package enum News: Sendable, Hashable {
     /// The name was given to a file.
@@ -76,50 +76,5 @@ package struct DirectoryWatch: ~Copyable {
     guard let fileName = event.name, let name = EntryName(fileName) else { return nil }
     if event.removesName { return .removed(name) }
     return event.makesName ? .published(name) : .stamped(name)
-  }
-}
-
-/// The names that some events of a directory concern, each name once.
-///
-/// A pure value. Events say in order that something happened to a name. They say neither what the
-/// name stands for now nor which process did it. Only the last event of a name counts.
-struct DirectoryNews: Sendable, Equatable {
-  /// The names with events, and whether the last event freed the name.
-  private(set) var names: [EntryName: Bool] = [:]
-  /// The names that had another event before the one that freed them.
-  private(set) var passing: Set<EntryName> = []
-  /// Whether events were lost. Any name may have changed then.
-  private(set) var isIncomplete = false
-  /// Whether the directory itself was moved, removed or unmounted.
-  private(set) var concernsDirectory = false
-
-  /// The kinds of events that are asked of the kernel.
-  ///
-  /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes.
-  /// A person's write ends with the close of the file; events of each write as well would cost
-  /// every store one more event. The order of the bits has no meaning.
-  static let kinds: DirectoryEvent.Kind = [
-    .created, .movedTo, .movedFrom, .removed, .attributes, .closedAfterWriting, .removedSelf,
-    .movedSelf,
-  ]
-
-  /// Whether no event concerns the cache.
-  var isEmpty: Bool { self == DirectoryNews() }
-
-  /// Adds the next event.
-  ///
-  /// - Parameter watch: The watch on the directory that is held. Events of an earlier watch concern
-  ///   another directory.
-  mutating func add(_ event: DirectoryEvent, watch: Int32) {
-    if event.kind.contains(.overflow) { isIncomplete = true }
-    guard event.watch == watch else { return }
-    guard let name = event.name else {
-      if event.endsWatch { concernsDirectory = true }
-      return
-    }
-    // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
-    guard let entry = EntryName(name) else { return }
-    let isGone = event.removesName
-    if names.updateValue(isGone, forKey: entry) == false, isGone { passing.insert(entry) }
   }
 }
