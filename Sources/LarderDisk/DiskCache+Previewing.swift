@@ -1,20 +1,6 @@
 package import LarderBasics
 import LarderSystem
 
-/// A goal of a removal of many entries: the entries that are left afterwards.
-package enum TrimGoal: Sendable, Hashable {
-  /// The entries that have not expired.
-  case living
-  /// At most this many bytes.
-  case size(Int)
-  /// At most this many entries.
-  case count(Int)
-  /// The entries whose last use is less than an age ago.
-  case age(Duration)
-  /// No entries.
-  case nothing
-}
-
 extension DiskCache {
   /// Removes entries until a goal is reached.
   package func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
@@ -50,24 +36,12 @@ extension DiskCache {
   ) {
     try checkUsable("preview")
     try engine.waitForScan()
-    let plan = plan(for: goal)
+    // The same plan as the removal itself makes.
+    let plan = TrimPlan(for: goal, at: engine.now, configuration)
     // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
     // those that the victims touch are copied.
     var index = engine.withState { $0.index }
     return index.take(plan)
-  }
-
-  /// Makes the same plan as the removal itself does.
-  private func plan(for goal: TrimGoal) -> TrimPlan {
-    var plan = TrimPlan(now: engine.now, protected: nil)
-    switch goal {
-    case .living: return engine.sweepPlan(at: plan.now)
-    case .size(let byteCount): plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
-    case .count(let count): plan.maximumCount = count
-    case .age(let age): plan.setMaximumAge(age, at: plan.now)
-    case .nothing: plan.maximumCount = 0
-    }
-    return plan
   }
 }
 

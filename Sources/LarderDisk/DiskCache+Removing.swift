@@ -44,7 +44,9 @@ extension DiskCache {
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
     try checkUsable("removeExpired")
-    return try engine.countingTrim("removeExpired") { engine.sweepPlan(at: $0) }
+    return try engine.countingTrim("removeExpired") {
+      TrimPlan(for: .living, at: $0, configuration)
+    }
   }
 
   /// Removes expired entries, then the least recently used, until the values take at most this many
@@ -59,10 +61,8 @@ extension DiskCache {
   public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
     try checkUsable("trim")
-    return try engine.countingTrim("trim") { now in
-      var plan = TrimPlan(now: now, protected: nil)
-      plan.setMaximum(UInt64(byteCount), configuration.sizeMeasure)
-      return plan
+    return try engine.countingTrim("trim") {
+      TrimPlan(for: .size(byteCount), at: $0, configuration)
     }
   }
 
@@ -74,11 +74,7 @@ extension DiskCache {
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
     try checkUsable("trim")
-    return try engine.countingTrim("trim") { now in
-      var plan = TrimPlan(now: now, protected: nil)
-      plan.maximumCount = count
-      return plan
-    }
+    return try engine.countingTrim("trim") { TrimPlan(for: .count(count), at: $0, configuration) }
   }
 
   /// Removes expired entries and those whose last access was an age ago or earlier.
@@ -89,10 +85,6 @@ extension DiskCache {
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")
     try checkUsable("trim")
-    return try engine.countingTrim("trim") { now in
-      var plan = TrimPlan(now: now, protected: nil)
-      plan.setMaximumAge(age, at: now)
-      return plan
-    }
+    return try engine.countingTrim("trim") { TrimPlan(for: .age(age), at: $0, configuration) }
   }
 }

@@ -55,21 +55,21 @@ extension DiskEngine {
         ? state.limits.candidacy(at: now, pause: pause, patience: configuration.electionPatience)
         : nil
     }
-    var isImpatient = false
+    var goesOn = false
     switch candidacy {
     case nil: return .won(nil)
     case .wait: break
-    case .goOn: isImpatient = true
-    case .ask(let isAtEnd):
+    case .goOn: goesOn = true
+    case .ask(let isImpatient):
       let election = elect()
       if case .won = election {
         withState { $0.limits.forgetLostElections() }
         return election
       }
       withState { $0.limits.noteLostElection(at: now) }
-      isImpatient = isAtEnd
+      goesOn = isImpatient
     }
-    guard isImpatient else {
+    guard goesOn else {
       checkLimitsLater(isUrgent: true)
       return nil
     }
@@ -118,18 +118,5 @@ extension DiskEngine {
       self.withState { $0.limits.beginCheck() }
       self.enforceLimits()
     }
-  }
-}
-
-extension EngineState {
-  /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
-  /// within a total.
-  func hasRoom(
-    for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
-  ) -> Bool {
-    var sum = measuredOnDisk(measure)
-    sum.addSaturating(limits.reservedByteCount)
-    sum.addSaturating(room)
-    return sum <= most
   }
 }

@@ -36,7 +36,7 @@ extension DiskEngine {
   private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
     // The election comes first, outside of the engine's lock, because it makes system calls.
     guard isOverLimit(missing), let election = termToEvict() else { return false }
-    let purge: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
+    let begun: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // After shutdown another process may own the directory, so no victims are chosen.
       // A purge that is under way looks at the totals again for each victim, new stores included.
       guard state.isScanned, !state.phase.isShutDown, !state.evictions.leaveToPurge(),
@@ -45,8 +45,8 @@ extension DiskEngine {
       state.counters.countPurge()
       return (plan, state.evictions.beginPurge(election.lock))
     }
-    guard let purge else { return false }
-    carryOut(purge.plan, purge.eviction)
+    guard let begun else { return false }
+    carryOut(begun.plan, begun.eviction)
     // Ends the term as well if there is nothing to do in it.
     runEvictor()
     return true
@@ -108,24 +108,7 @@ extension DiskEngine {
   func plan(
     for state: EngineState, missing: UInt64, protecting name: EntryName?, at now: Timestamp
   ) -> TrimPlan? {
-    var plan = TrimPlan(now: now, protected: name)
-    var isNeeded = false
-    if let limit = configuration.sizeLimit,
-      configuration.sizeMeasure.of(state.index.totals) > UInt64(limit)
-    {
-      let target = TrimPlan.target(limit, configuration.trimTarget)
-      plan.setMaximum(target, configuration.sizeMeasure)
-      isNeeded = true
-    }
-    if let limit = configuration.countLimit, state.index.count > limit {
-      plan.maximumCount = Int(TrimPlan.target(limit, configuration.trimTarget))
-      isNeeded = true
-    }
-    if missing > 0 {
-      plan.byteCountToFree = missing
-      isNeeded = true
-    }
-    return isNeeded ? plan : nil
+    .limits(of: state.index.totals, missing: missing, protecting: name, at: now, configuration)
   }
 
   /// Returns the bytes that the file system lacks for the limit on free space. Looks at most every
@@ -236,18 +219,7 @@ extension DiskEngine {
 
   /// Returns the plan of the sweeps in the background.
   func backgroundSweepPlan() -> TrimPlan {
-    sweepPlan(at: now, grace: configuration.expiredGrace)
-  }
-
-  /// Returns the plan of a sweep. Its victims count as expired, also those that have reached the
-  /// age limit.
-  ///
-  /// - Parameter grace: The time for which entries are spared after their expiry.
-  func sweepPlan(at now: Timestamp, grace: Duration = .zero) -> TrimPlan {
-    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
-    if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
-    plan.cause = .expired
-    return plan
+    .sweep(at: now, grace: configuration.expiredGrace, configuration)
   }
 
   /// Plans the sweeps: one every `sweepInterval`, for as long as the engine lives.
@@ -292,6 +264,17 @@ extension EngineState {
     if mustWait && !hasRoom(for: room, within: most, measure) { return nil }
     limits.reserve(room)
     return limits.hasLostElection
+  }
+
+  /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
+  /// within a total.
+  func hasRoom(
+    for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
+  ) -> Bool {
+    var sum = measuredOnDisk(measure)
+    sum.addSaturating(limits.reservedByteCount)
+    sum.addSaturating(room)
+    return sum <= most
   }
 
   /// Whether files are being removed for which a store can wait.

@@ -29,12 +29,8 @@ extension DiskEngine {
       case .evict: break
       }
       state.counters.countPurge()
-      var plan = TrimPlan(now: now, protected: nil)
-      let total = state.index.allocatedByteCount
-      plan.maximumAllocatedByteCount = TrimPlan.target(
-        Int(min(total, UInt64(Int.max))), configuration.trimTarget)
-      plan.byteCountToFree = UInt64(byteCount)
-      return .evict(plan)
+      return .evict(
+        .room(for: byteCount, in: state.index.totals, at: now, configuration))
     }
     guard case .evict(let plan) = step else {
       if case .retry = step { return true }

@@ -1,6 +1,20 @@
 import LarderBasics
 package import LarderSystem
 
+/// A goal of a removal of many entries: the entries that are left afterwards.
+package enum TrimGoal: Sendable, Hashable {
+  /// The entries that have not expired.
+  case living
+  /// At most this many bytes.
+  case size(Int)
+  /// At most this many entries.
+  case count(Int)
+  /// The entries whose last use is less than an age ago.
+  case age(Duration)
+  /// No entries.
+  case nothing
+}
+
 /// The goals of an eviction, by which its victims are chosen.
 ///
 /// The expired entries go first. Then the least recently used go until everything set here holds.
@@ -70,6 +84,73 @@ extension TrimPlan {
     if let most = maximumCount, totals.count > most { return false }
     if let outdated = outdatedAccess, next <= outdated { return false }
     return freed >= byteCountToFree
+  }
+}
+
+// The plans for each occasion. No other file sets the goals of a plan.
+extension TrimPlan {
+  /// Creates the plan of a removal that a caller asks for.
+  init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
+    self.init(now: now, protected: nil)
+    switch goal {
+    case .living: self = .sweep(at: now, configuration)
+    case .size(let byteCount): setMaximum(UInt64(byteCount), configuration.sizeMeasure)
+    case .count(let count): maximumCount = count
+    case .age(let age): setMaximumAge(age, at: now)
+    case .nothing: maximumCount = 0
+    }
+  }
+
+  /// Returns the plan that the limits ask for; nil if all are kept.
+  ///
+  /// - Parameter missing: The bytes that the file system lacks for the limit on free space.
+  static func limits(
+    of totals: IndexTotals, missing: UInt64, protecting name: EntryName?, at now: Timestamp,
+    _ configuration: DiskCache.Configuration
+  ) -> TrimPlan? {
+    var plan = TrimPlan(now: now, protected: name)
+    var isNeeded = false
+    if let limit = configuration.sizeLimit,
+      configuration.sizeMeasure.of(totals) > UInt64(limit)
+    {
+      plan.setMaximum(target(limit, configuration.trimTarget), configuration.sizeMeasure)
+      isNeeded = true
+    }
+    if let limit = configuration.countLimit, totals.count > limit {
+      plan.maximumCount = Int(target(limit, configuration.trimTarget))
+      isNeeded = true
+    }
+    if missing > 0 {
+      plan.byteCountToFree = missing
+      isNeeded = true
+    }
+    return isNeeded ? plan : nil
+  }
+
+  /// Returns the plan of a store that found the disk full: down to the trim target, and at least
+  /// room for its bytes.
+  static func room(
+    for byteCount: Int, in totals: IndexTotals, at now: Timestamp,
+    _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
+    var plan = TrimPlan(now: now, protected: nil)
+    plan.maximumAllocatedByteCount = target(
+      Int(min(totals.allocatedByteCount, UInt64(Int.max))), configuration.trimTarget)
+    plan.byteCountToFree = UInt64(byteCount)
+    return plan
+  }
+
+  /// Returns the plan of a sweep. Its victims count as expired, also those that have reached the
+  /// age limit.
+  ///
+  /// - Parameter grace: The time for which entries are spared after their expiry.
+  static func sweep(
+    at now: Timestamp, grace: Duration = .zero, _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
+    var plan = TrimPlan(now: now.adding(.zero - grace), protected: nil)
+    if let age = configuration.ageLimit { plan.setMaximumAge(age, at: now) }
+    plan.cause = .expired
+    return plan
   }
 }
 

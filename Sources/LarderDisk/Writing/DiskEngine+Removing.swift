@@ -101,33 +101,6 @@ extension DiskEngine {
     }
   }
 
-  /// The result of unlinking a judged file.
-  enum Unlinking: Sendable {
-    case removed
-    /// No file has the name, because another process was quicker.
-    case absent
-    /// The file stays, because it was used, changed or replaced since it was judged.
-    case changed(FileStatus)
-  }
-
-  /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
-  ///
-  /// Every store, stamp and use changes the inode or the change time. There is no unlink by
-  /// descriptor, so a value that another process stores between the check and the unlink is lost as
-  /// if evicted.
-  func unlink(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, in handle: DirectoryHandle
-  ) throws(Errno) -> Unlinking {
-    do throws(Errno) {
-      let status = try handle.status(of: name.fileName)
-      guard status.inode == inode && status.change == changeTime else { return .changed(status) }
-      try handle.unlink(name.fileName)
-      return .removed
-    } catch .noSuchFile, .staleHandle {
-      return .absent
-    }
-  }
-
   /// Removes a file in the background if it is still the one that was judged.
   ///
   /// - Parameter generation: The state of the name before the file was opened.
