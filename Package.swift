@@ -40,7 +40,10 @@ let package = Package(
     .target(
       name: "Larder", dependencies: ["LarderSystem", "LarderBasics", "LarderMemory", "LarderDisk"],
       swiftSettings: house),
-    .target(name: "LarderFixtures", dependencies: ["Larder"], swiftSettings: house),
+    .target(
+      name: "LarderFixtures",
+      dependencies: ["LarderSystem", "LarderDigest", "LarderBasics", "LarderDisk", "Larder"],
+      swiftSettings: house),
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(
       name: "LarderTool", dependencies: layers + ["LarderFixtures"], swiftSettings: house),
