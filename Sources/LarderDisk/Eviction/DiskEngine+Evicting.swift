@@ -84,37 +84,47 @@ extension DiskEngine {
   /// its patience ends it goes on without the election, because each file is judged again before it
   /// is removed.
   private func evict(since start: MonotonicTime = .now) {
-    let hasPatience =
-      MonotonicTime.now.duration(since: start) < configuration.electionPatience
-      && IOExecutor.upkeep.hasThreads
-    // The thread that was elected to choose the victims has left its term open.
-    if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
-      if hasPatience {
-        return IOExecutor.upkeep.submit(after: electionPause) { self.evict(since: start) }
+    var start = start
+    repeat {
+      let hasPatience =
+        MonotonicTime.now.duration(since: start) < configuration.electionPatience
+        && IOExecutor.upkeep.hasThreads
+      // The thread that was elected to choose the victims has left its term open.
+      if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
+        if hasPatience {
+          return IOExecutor.upkeep.submit(after: electionPause) { [start] in
+            self.evict(since: start)
+          }
+        }
+        noteUpkeepFailure(.wouldBlock)
       }
-      noteUpkeepFailure(.wouldBlock)
-    }
-    while let eviction = withState({ $0.evictions.next() }) {
-      while true {
-        let victims = eviction.take(batchSize)
-        if victims.isEmpty { break }
-        let result = removeFiles(of: victims)
-        eviction.add(result)
-        changed.signal()
-        // Files that stay were stored or used since. They may pass a limit again, and the event of
-        // them came while they counted as removed.
-        if result.removed + result.failed < victims.count { checkLimitsLater() }
-      }
-      synchronizeRemovals()
-      eviction.finish()
-      changed.signal()
-    }
-    guard endTerm() else { return evict() }
+      while let eviction = withState({ $0.evictions.next() }) { removeFiles(of: eviction) }
+      // Each term has its own patience.
+      start = .now
+    } while !endTerm()
     // Threads that wait for the evictor to rest look again.
     changed.signal()
   }
 
-  /// Releases the lock on the tag, so that a neighbour can evict.
+  /// Removes the files of an eviction's victims, and finishes it.
+  private func removeFiles(of eviction: Eviction) {
+    while true {
+      let victims = eviction.take(batchSize)
+      if victims.isEmpty { break }
+      let result = removeFiles(of: victims)
+      eviction.add(result)
+      changed.signal()
+      // Files that stay were stored or used since. They may pass a limit again, and the event of
+      // them came while they counted as removed.
+      if result.removed + result.failed < victims.count { checkLimitsLater() }
+    }
+    synchronizeRemovals()
+    eviction.finish()
+    changed.signal()
+  }
+
+  /// Releases the lock on the tag, so that a neighbour can evict. Keeps it for a thread that is
+  /// choosing victims because a limit is passed; that thread asks for the evictor when it is done.
   ///
   /// - Returns: Whether nothing is left to do. Evictions that became ready meanwhile need another
   ///   term.

@@ -8,7 +8,9 @@ import LarderSystem
 /// 3. `startEvictor`: one thread becomes the evictor. It enters a term among the processes on the
 ///    directory, so that one of them removes files at a time.
 /// 4. `next`: the evictor takes the ready evictions in their order and removes the files.
-/// 5. `takeTerm` and `rest`: the evictor ends its term, and goes on if more has become ready.
+/// 5. `takeTerm` and `rest`: the evictor ends its term, and goes on if more has become ready. While
+///    a thread is choosing victims because a limit is passed, the term goes on, because another
+///    process that was elected now would evict for the same limit.
 struct EvictionQueue: Sendable {
   /// The evictions that wait for the evictor, in their order.
   private(set) var waiting: [Eviction] = []
@@ -105,15 +107,23 @@ extension EvictionQueue {
     waiting.firstIndex(where: \.isComplete).map { waiting.remove(at: $0) }
   }
 
-  /// Ends the term, and returns its lock for release outside of the engine's lock.
+  /// Ends the term, unless a purge needs it, and returns its lock for release outside of the engine's
+  /// lock.
   mutating func takeTerm() -> LockedFile? {
+    isPurging ? nil : abandonTerm()
+  }
+
+  /// Ends the term because its directory is no longer held, and returns its lock for release outside
+  /// of the engine's lock.
+  mutating func abandonTerm() -> LockedFile? {
     defer { term = nil }
     return term
   }
 
-  /// Lets the evictor rest; returns false if another eviction has become ready, for which it stays.
+  /// Lets the evictor rest; returns false if another eviction has become ready, or a purge that kept
+  /// the term is over. The evictor stays for both.
   mutating func rest() -> Bool {
-    hasEvictor = hasReady
+    hasEvictor = hasReady || term != nil && !isPurging
     return !hasEvictor
   }
 

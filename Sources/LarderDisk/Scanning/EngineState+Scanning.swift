@@ -60,7 +60,7 @@ extension EngineState {
 
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
-    _ = evictions.takeTerm()
+    _ = evictions.abandonTerm()
     mustLock = true
     replacementCount += 1
     index.removeAll()

@@ -125,6 +125,53 @@ struct EvictionQueueTests {
     #expect(taken[0] === lock && taken[1] == nil)
   }
 
+  @Test(arguments: [true, false])
+  func `a term lasts as long as victims are being chosen in it`(hasVictim: Bool) {
+    var queue = EvictionQueue()
+    let lock = lock()
+    _ = add(to: &queue)
+    _ = queue.startEvictor()
+    _ = queue.next()
+    let purge = queue.beginPurge(lock)
+    if hasVictim { purge.add([victim]) }
+    // The evictor has nothing left to do and leaves the term to the purge.
+    let early = queue.takeTerm()
+    #expect(early == nil && queue.term === lock)
+    queue.endChoosing(purge)
+    // The purge ends before the evictor rests, and asks for it.
+    let start = queue.startEvictor()
+    let mayRest = queue.rest()
+    #expect(!start.mustRun && !mayRest && queue.hasEvictor)
+    #expect((queue.next() === purge) == hasVictim)
+    let term = queue.takeTerm()
+    let mayRestNow = queue.rest()
+    #expect(term === lock && mayRestNow && queue.isAtRest)
+  }
+
+  @Test func `an evictor rests while victims are being chosen in its term`() {
+    var queue = EvictionQueue()
+    let lock = lock()
+    _ = add(to: &queue)
+    _ = queue.startEvictor()
+    queue.enterTerm(lock)
+    _ = queue.next()
+    let purge = queue.beginPurge(nil)
+    let term = queue.takeTerm()
+    let mayRest = queue.rest()
+    #expect(term == nil && mayRest && queue.term === lock)
+    queue.endChoosing(purge)
+    let start = queue.startEvictor()
+    #expect(start.endedTerm === lock && queue.term == nil)
+  }
+
+  @Test func `a term ends with its directory, also while victims are being chosen`() {
+    var queue = EvictionQueue()
+    let lock = lock()
+    _ = queue.beginPurge(lock)
+    let term = queue.abandonTerm()
+    #expect(term === lock && queue.term == nil)
+  }
+
   @Test func `a term in which nothing is left to do ends with the request for the evictor`() {
     var queue = EvictionQueue()
     let lock = lock()
