@@ -15,7 +15,7 @@ public import LarderSystem
 /// | `vainEvictions` | a store found the disk full again after an eviction for it |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |
-/// | `stampsDropped` | a use did not, since somebody had changed or removed the file |
+/// | `stampsDropped` | a use did not, because another process had changed or removed the file |
 /// | `lostStores` | a value that was accepted as pending could not be written |
 /// | `evictionTime` | files of victims were removed, by the time that it took |
 /// | `errors` | a call threw an error that came from the system, by error number |

@@ -11,6 +11,7 @@ import LarderSystem
 /// |---|---|
 /// | `noteStored` | a file was published under its name |
 /// | `noteRemoved` | the file of a name is gone |
+/// | `noteVanished` | another process has removed the file of a name |
 /// | `noteRestamped` | this process has stamped a file |
 /// | `doom` | victims were chosen |
 /// | `forgetDirectory` | another directory has taken the place of the one that was held |
@@ -115,6 +116,15 @@ extension EngineState {
     clearing.takeDropped(name)
     scans.noteChange(of: name)
     index.remove(name)
+  }
+
+  /// Forgets the entry of a name whose file another process has removed. A use that was still to be
+  /// stamped counts as dropped.
+  ///
+  /// - Returns: Whether there was an entry.
+  mutating func noteVanished(_ name: EntryName) -> Bool {
+    if uses.take(name) != nil { counters.countDroppedStamp() }
+    return index.remove(name) != nil
   }
 
   /// Takes note that this process has stamped a name's file, which moved its change time.

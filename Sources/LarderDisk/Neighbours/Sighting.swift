@@ -75,8 +75,7 @@ extension EngineState {
       // The next use here counts as later, even if the clock stands still.
       uses.noteAccess(at: entry.lastAccess)
     case .gone:
-      uses.forget(name)
-      index.remove(name)
+      _ = noteVanished(name)
     }
     return true
   }

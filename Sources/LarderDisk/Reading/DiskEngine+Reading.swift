@@ -77,12 +77,12 @@ extension DiskEngine {
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     switch try reader.open(subject.name.fileName, in: location.handle) {
-    case .missed(let reason, let errno):
+    case .missed(let reason, _):
       if reason == .absent {
         missAbsent(subject.name, generation)
         return nil
       }
-      return miss(reason, errno)
+      return miss(reason)
     case .file(let descriptor, let status):
       do throws(Errno) {
         return try answer(
@@ -92,7 +92,7 @@ extension DiskEngine {
         guard let reason = EntryReader.missReason(for: error) else {
           throw CacheError(readFailure: error, name: subject.name.description)
         }
-        return miss(reason, error)
+        return miss(reason)
       }
     }
   }
@@ -280,7 +280,7 @@ extension DiskEngine {
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     let isNews = withState { state in
       state.counters.countMiss(.absent)
-      guard let generation, generations.isCurrent(generation), state.index.remove(name) != nil
+      guard let generation, generations.isCurrent(generation), state.noteVanished(name)
       else { return false }
       // A scan may have met the file before its removal and report it later.
       state.scans.noteChange(of: name)
@@ -292,7 +292,7 @@ extension DiskEngine {
   }
 
   /// Counts a miss.
-  private func miss(_ reason: MissReason, _ errno: Errno? = nil) -> Found? {
+  private func miss(_ reason: MissReason) -> Found? {
     withState { $0.counters.countMiss(reason) }
     return nil
   }

@@ -217,8 +217,11 @@ extension DiskEngine {
       stamp(
         descriptor, name, status, access: pending.lastAccess,
         expiry: isUnchanged ? pending.expiry : nil, now: now)
-    } catch {
+    } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
+      // The file is gone, or the name is that of another file, a link or a socket.
       withState { $0.counters.countDroppedStamp() }
+    } catch {
+      noteUpkeepFailure(error)
     }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -76,6 +77,38 @@ struct `Recency on disk` {
       try cache.flush()
     }
     #expect(try scene.status(scene.name("a")).modification == scene.clock.now.adding(seconds: 16))
+  }
+
+  private static let looks: [@Sendable (DiskCache, EntryName) throws -> Void] = [
+    { cache, _ in _ = try cache.value(forKey: "a") }, { cache, _ in cache.rescan() },
+    { cache, name in cache.engine.changing(name) { _ = cache.engine.followHeld(name) } },
+    { cache, _ in try cache.flush() },
+  ]
+
+  @Test(arguments: looks.indices)
+  func `a use of a file that is gone counts as dropped, whatever shows that it is gone`(
+    number: Int
+  ) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a")
+    _ = try cache.count()
+    scene.clock.advance(by: .seconds(61))
+    _ = try cache.value(forKey: "a")
+    try FileManager.default.removeItem(atPath: scene.file("a"))
+    try Self.looks[number](cache, DiskScene.name(of: Array("a".utf8)))
+    #expect(cache.engine.withState { $0.uses.isEmpty })
+    #expect(cache.statistics.stampsDropped == 1)
+  }
+
+  @Test func `a use of a file that cannot be opened now is a failure of the upkeep`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a")
+    scene.clock.advance(by: .seconds(61))
+    _ = try cache.value(forKey: "a")
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat)
+    try cache.flush()
+    #expect(cache.statistics.stampsDropped == 0)
+    #expect(cache.statistics.upkeepFailures == [.tooManyOpenFiles: 1])
   }
 
   @Test func `a granularity of zero stamps at the read itself`() throws {
