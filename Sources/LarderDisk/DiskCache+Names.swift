@@ -79,11 +79,7 @@ extension DiskCache {
 extension DiskEngine {
   /// Whether a regular file has the name.
   fileprivate func hasFile(_ name: EntryName) throws(Errno) -> Bool {
-    do throws(Errno) {
-      return try location.handle.status(of: name.fileName).isRegular
-    } catch .noSuchFile {
-      return false
-    }
+    try location.handle.statusIfPresent(of: name.fileName)?.isRegular ?? false
   }
 
   /// Returns the names with any of the digests, as of a walk through the directory now.
@@ -100,9 +96,7 @@ extension DiskEngine {
   /// Returns the bytes of the file of a name; 0 if there is none.
   func byteCount(of name: EntryName) throws(CacheError) -> Int {
     do throws(Errno) {
-      return Int(try location.handle.status(of: name.fileName).byteCount)
-    } catch .noSuchFile {
-      return 0
+      return Int(try location.handle.statusIfPresent(of: name.fileName)?.byteCount ?? 0)
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }

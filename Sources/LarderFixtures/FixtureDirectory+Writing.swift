@@ -84,11 +84,7 @@ extension FixtureDirectory {
     let file = try openManifest()
     let identity = try file.status().identity
     guard Self.isLocked(file, .exclusive) else { return .held(identity) }
-    do throws(Errno) {
-      guard try handle.status(of: FixtureManifest.fileName).identity == identity else {
-        return .replaced
-      }
-    } catch .noSuchFile {
+    guard try handle.statusIfPresent(of: FixtureManifest.fileName)?.identity == identity else {
       return .replaced
     }
     return .locked(LockedFile(file))

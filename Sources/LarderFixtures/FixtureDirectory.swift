@@ -47,21 +47,12 @@ package struct FixtureDirectory: Sendable {
 
   /// Whether there is an entry of a name.
   func hasEntry(_ name: EntryName) throws(Errno) -> Bool {
-    do throws(Errno) {
-      return try handle.status(of: name.fileName).isRegular
-    } catch .noSuchFile, .staleHandle {
-      return false
-    }
+    try handle.statusIfPresent(of: name.fileName)?.isRegular ?? false
   }
 
   /// Whether there is a file or directory of a name.
   func has(_ name: FileName) throws(Errno) -> Bool {
-    do throws(Errno) {
-      _ = try handle.status(of: name)
-      return true
-    } catch .noSuchFile {
-      return false
-    }
+    try handle.statusIfPresent(of: name) != nil
   }
 
   /// Returns the kind of a directory from the view of a fixture; nil if there is none.

@@ -82,12 +82,12 @@ extension DiskEngine {
   /// Looks at a file that cannot be opened. The system may tell its status all the same.
   private func lookAtUnreadable(_ name: EntryName) -> EntryLook {
     do throws(Errno) {
-      let status = try location.handle.status(of: name.fileName)
-      let isEntry = status.isRegular && reader.trust.isTrusted(status)
-      return isEntry ? .unreadable(name, status) : .nothing
+      guard let status = try location.handle.statusIfPresent(of: name.fileName),
+        status.isRegular, reader.trust.isTrusted(status)
+      else { return .nothing }
+      return .unreadable(name, status)
     } catch {
-      // NFS reports ESTALE for a file that another machine has removed.
-      return error == .noSuchFile || error == .staleHandle ? .nothing : .unreadable(name, nil)
+      return .unreadable(name, nil)
     }
   }
 
@@ -128,10 +128,6 @@ extension DiskEngine {
   }
 
   private func hasTag() throws(Errno) -> Bool {
-    do throws(Errno) {
-      return try location.handle.status(of: DirectoryMaking.tagName).isRegular
-    } catch .noSuchFile {
-      return false
-    }
+    try location.handle.statusIfPresent(of: DirectoryMaking.tagName)?.isRegular ?? false
   }
 }

@@ -49,15 +49,13 @@ extension DiskCache {
     if name.isTemporary || name.isTag { return nil }
     let bytes = (0..<name.count).map { name[$0] }
     do throws(Errno) {
-      let status = try handle.status(of: name)
+      guard let status = try handle.statusIfPresent(of: name) else { return nil }
       let kind = ForeignThing.Kind(status)
       guard EntryName(name) != nil, kind == .file else {
         return ForeignThing(name: bytes, kind: kind)
       }
       return engine.reader.trust.isTrusted(status)
         ? nil : ForeignThing(name: bytes, kind: .otherOwner)
-    } catch .noSuchFile {
-      return nil
     } catch {
       return ForeignThing(name: bytes, kind: .unknown)
     }

@@ -76,8 +76,7 @@ extension DiskEngine {
     // own.
     if !isGone {
       do throws(Errno) {
-        met = entry(name, try location.handle.status(of: name.fileName))
-      } catch .noSuchFile, .staleHandle {
+        met = try location.handle.statusIfPresent(of: name.fileName).flatMap { entry(name, $0) }
       } catch {
         noteUpkeepFailure(error)
         outdateReaders(of: name)

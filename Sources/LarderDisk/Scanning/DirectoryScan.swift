@@ -100,14 +100,13 @@ extension DirectoryScan.Piece {
     _ name: EntryName, _ fileName: FileName, in handle: DirectoryHandle, trust: EntryTrust
   ) throws(Errno) {
     do throws(Errno) {
-      let status = try handle.status(of: fileName)
+      // Without a status the file was removed after its name was read.
+      guard let status = try handle.statusIfPresent(of: fileName) else { return }
       if status.isRegular && trust.isTrusted(status) {
         entries.append(IndexedEntry(name: name, status: status))
       } else {
         foreignCount += 1
       }
-    } catch .noSuchFile, .staleHandle {
-      // The file was removed after its name was read.
     } catch {
       guard EntryReader.concernsOneEntry(error, in: handle) else { throw error }
       unreadable.append((name, error))

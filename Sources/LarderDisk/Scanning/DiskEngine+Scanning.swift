@@ -122,8 +122,7 @@ extension DiskEngine {
     while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
       for name in names {
         do throws(Errno) {
-          _ = try handle.status(of: name.fileName)
-        } catch .noSuchFile {
+          guard try handle.statusIfPresent(of: name.fileName) == nil else { continue }
           followOrLeave(name)
         } catch {
           // The file is there, although its status cannot be read now.

@@ -288,9 +288,7 @@ extension DiskEngine {
   /// - Throws: `CacheError` if the status cannot be read, because the file may hold a value.
   private func occupant(of name: EntryName) throws(CacheError) -> FileStatus? {
     do throws(Errno) {
-      return try location.handle.status(of: name.fileName)
-    } catch .noSuchFile, .staleHandle {
-      return nil
+      return try location.handle.statusIfPresent(of: name.fileName)
     } catch {
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name)")
     }

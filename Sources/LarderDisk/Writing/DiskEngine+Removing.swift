@@ -92,8 +92,9 @@ extension DiskEngine {
     _ name: FileName, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
     do throws(Errno) {
-      let status = try handle.status(of: name)
-      guard status.isRegular, reader.trust.isTrusted(status) else { return false }
+      guard let status = try handle.statusIfPresent(of: name), status.isRegular,
+        reader.trust.isTrusted(status)
+      else { return false }
       try handle.unlink(name)
       return true
     } catch .noSuchFile, .staleHandle {

@@ -139,6 +139,15 @@ extension DirectoryHandle {
     return FileStatus(buffer)
   }
 
+  /// Returns the status of a name, without following a link; nil if there is no file of the name.
+  package func statusIfPresent(of name: FileName) throws(Errno) -> FileStatus? {
+    do throws(Errno) {
+      return try status(of: name)
+    } catch .noSuchFile, .staleHandle {
+      return nil
+    }
+  }
+
   /// Returns the status of the file that a name leads to, following links.
   package func statusFollowingLinks(of name: String) throws(Errno) -> FileStatus {
     var buffer = stat()

@@ -54,6 +54,17 @@ struct `A scan after the first` {
     #expect(try cache.value(forKey: "c") == nil)
   }
 
+  @Test func `forgets what another machine has removed`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a")
+    _ = try cache.count()
+    try FileManager.default.removeItem(atPath: scene.file("a"))
+    scene.faults.plan(.errno(.staleHandle), for: .fstatat, onwards: true)
+    cache.rescan()
+    #expect(scene.faults.struckCount > 0)
+    #expect(try cache.count() == 0)
+  }
+
   @Test func `keeps the order of use, which the disk trails`() throws {
     let cache = try scene.open()
     for number in 0..<10 {

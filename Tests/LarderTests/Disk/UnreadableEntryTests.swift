@@ -7,6 +7,16 @@ import Testing
 @testable import LarderSystem
 
 struct `An entry that cannot be opened` {
+  @Test func `that another machine has removed has no name and no length`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    scene.faults.plan(.errno(.staleHandle), for: .fstatat, onwards: true)
+    #expect(try cache.names(forKeys: ["k"]) == [[]])
+    #expect(try cache.remove(DiskScene.name(of: Array("k".utf8))) == nil)
+    #expect(try cache.survey().hasTag == false)
+  }
+
   @Test func `is listed with what its status tells`() throws {
     let scene = try TemporaryDirectory()
     let faults = FaultInjector()
