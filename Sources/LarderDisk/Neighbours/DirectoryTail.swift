@@ -18,13 +18,14 @@ package struct DirectoryTail: ~Copyable {
     /// Events were lost, because the kernel's queue was full. Only a walk through the directory
     /// shows what is there.
     case lost
-    /// The watch has ended: the directory was moved, removed or unmounted.
+    /// The watch has ended: the directory was moved, removed or unmounted. Nothing follows it.
     case ended
   }
 
   private let queue: EventQueue
   private let handle: DirectoryHandle
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+  private var hasEnded = false
 
   /// Starts to watch a cache's directory.
   ///
@@ -53,19 +54,18 @@ package struct DirectoryTail: ~Copyable {
   /// Takes out the events since the last call, in order.
   package mutating func news() throws(CacheError) -> [News] {
     var news: [News] = []
+    if hasEnded { return news }
     do throws(Errno) {
-      // Bounded, because a busy directory would never let the queue run empty. 64 reads take more
-      // events than the kernel keeps by default.
-      for _ in 0..<64 {
-        let events = try queue.read(into: &buffer)
-        if events.isEmpty { break }
-        news += events.compactMap(Self.news)
-      }
+      _ = try queue.readAll(into: &buffer) { news += $0.compactMap(Self.news) }
       // The removal of the directory itself brings no event before its last descriptor closes, and
       // this process holds one.
       if try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
     } catch {
       throw CacheError(errno: error, operation: "watch", path: nil)
+    }
+    if let end = news.firstIndex(of: .ended) {
+      hasEnded = true
+      news.removeSubrange((end + 1)...)
     }
     return news
   }

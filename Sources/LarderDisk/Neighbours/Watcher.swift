@@ -124,20 +124,16 @@ package final class Watcher: Sendable {
     let start = state.withLock { $0.lastEmpty }
     var news = DirectoryNews()
     do throws(Errno) {
+      // Taken before each read: what happens between the two is later than this time.
+      var time = WallClock.systemCoarse.now()
       // Reads to the end of the queue before any name is looked at, because most files that came
-      // and went meanwhile cancel out. Bounded, because neighbours that never rest would never let
-      // the queue run empty. 64 reads take more events than the kernel keeps by default.
-      for _ in 0..<64 {
-        // Taken before the read: what happens between the two is later than this time.
-        let time = WallClock.systemCoarse.now()
-        let events = try queue.read(into: &buffer)
-        let watch = state.withLock { state in
-          if events.isEmpty { state.lastEmpty = time }
-          return state.watch ?? -1
-        }
-        if events.isEmpty { break }
+      // and went meanwhile cancel out.
+      let isEmpty = try queue.readAll(into: &buffer) { events in
+        let watch = state.withLock { $0.watch ?? -1 }
         for event in events { news.add(event, watch: watch) }
+        time = WallClock.systemCoarse.now()
       }
+      if isEmpty { state.withLock { [time] in $0.lastEmpty = time } }
     } catch {
       engine.eventsEnded(because: error)
     }

@@ -66,7 +66,7 @@ package struct EventQueue: ~Copyable, Sendable {
     _ = try system(.inotify, nil) { inotify_rm_watch(descriptor.rawValue, watch) }
   }
 
-  /// Whether there is nothing to read. Corresponds to `ioctl(FIONREAD)`.
+  /// Whether there is nothing to read.
   ///
   /// - Complexity: O(1), one system call.
   package var isEmpty: Bool {
@@ -74,27 +74,62 @@ package struct EventQueue: ~Copyable, Sendable {
       #if LARDER_SCHEDULES
         if ScheduledFiles.isOverflown(descriptor.rawValue) { return false }
       #endif
+      return try byteCount == 0
+    }
+  }
+
+  /// The length of the events in the queue. Corresponds to `ioctl(FIONREAD)`.
+  private var byteCount: Int {
+    get throws(Errno) {
       var byteCount: Int32 = 0
       _ = try system(.ioctl, nil) {
         unsafe ioctl(descriptor.rawValue, Self.byteCountRequest, &byteCount)
       }
-      return byteCount == 0
+      return Int(byteCount)
     }
   }
 
+  /// Reads all events that are in the queue at the time of the call, and hands them to a function,
+  /// a buffer full at a time. Never waits.
+  ///
+  /// Goes on until the queue is empty. If that is not so after 64 reads, it reads what is in the
+  /// queue then and no more, because neighbours that never rest would never let it run empty. 64
+  /// reads of 64 KiB take more events than the kernel keeps by default.
+  ///
+  /// - Returns: Whether the queue was empty in the end.
+  package func readAll(
+    into buffer: inout [UInt8], _ body: ([DirectoryEvent]) -> Void
+  ) throws(Errno) -> Bool {
+    for _ in 0..<64 {
+      let (events, _) = try read(into: &buffer)
+      if events.isEmpty { return true }
+      body(events)
+    }
+    var rest = try byteCount
+    while rest > 0 {
+      let (events, byteCount) = try read(into: &buffer)
+      if events.isEmpty { return true }
+      body(events)
+      rest -= byteCount
+    }
+    return false
+  }
+
   /// Reads events, as many as fit into the buffer; none if there are none. Never waits.
-  package func read(into buffer: inout [UInt8]) throws(Errno) -> [DirectoryEvent] {
+  private func read(
+    into buffer: inout [UInt8]
+  ) throws(Errno) -> (events: [DirectoryEvent], byteCount: Int) {
     #if LARDER_SCHEDULES
       Scheduler.point(.call(.read))
       if ScheduledFiles.takeOverflow(descriptor.rawValue) {
-        return [DirectoryEvent(watch: -1, kind: .overflow, name: nil)]
+        return ([DirectoryEvent(watch: -1, kind: .overflow, name: nil)], 0)
       }
     #endif
     do throws(Errno) {
       let count = try descriptor.read(into: &buffer)
-      return DirectoryEvent.all(in: buffer.span.extracting(..<count))
+      return (DirectoryEvent.all(in: buffer.span.extracting(..<count)), count)
     } catch .wouldBlock {
-      return []
+      return ([], 0)
     }
   }
 

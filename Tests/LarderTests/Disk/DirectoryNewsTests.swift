@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -20,6 +21,36 @@ struct `Events of a directory` {
     var news = DirectoryNews()
     for event in events { news.add(event, watch: 1) }
     return news
+  }
+
+  @Test func `are all read that were there at the call, however many they are`() throws {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    let queue = try EventQueue(faults: nil)
+    _ = try queue.watch(handle, path: scene.path, for: [.created])
+    let names = (0..<200).map { IndexSample.name($0).fileName }
+    for name in names { _ = try handle.create(name, permissions: 0o600) }
+    // Holds one event, so that each takes a read.
+    var buffer = [UInt8](repeating: 0, count: 64)
+    var found: [String] = []
+    let isEmpty = try queue.readAll(into: &buffer) { found += $0.compactMap { $0.name?.text } }
+    #expect(found == names.map(\.text))
+    let isEmptyNow = try queue.isEmpty
+    #expect(!isEmpty && isEmptyNow)
+  }
+
+  @Test func `that follow the end of the directory are none`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    var watch = try DirectoryTail(cache)
+    try cache.store([1], forKey: "k")
+    try FileManager.default.removeItem(atPath: scene.path)
+    let name = DiskScene.name(of: Array("k".utf8))
+    let news = try watch.news()
+    #expect(news.suffix(2) == [.removed(name), .ended])
+    let later = try watch.news()
+    #expect(later == [])
   }
 
   @Test func `name each entry once, by what happened last`() {
