@@ -18,8 +18,7 @@ package final class DirectoryLocation: Sendable {
   private let current: ForkSafeMutex<DirectoryHandle>
   /// The time of the last check of the path, in nanoseconds of the monotonic clock.
   private let lastCheck: Atomic<Int64>
-  /// Whether an untrusted user owns the directory or can write to it.
-  let isUnsafe: Bool
+  private let unsafeMark: Atomic<Bool>
 
   private init(
     path: String, name: String?, parent: DirectoryHandle?, handle: DirectoryHandle,
@@ -29,13 +28,16 @@ package final class DirectoryLocation: Sendable {
     self.name = name
     self.parent = parent
     self.configuration = configuration
-    self.isUnsafe = isUnsafe
+    unsafeMark = Atomic(isUnsafe)
     current = ForkSafeMutex(handle)
     lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
   }
 
   /// The directory that is held now.
   package var handle: DirectoryHandle { current.withLock { $0 } }
+
+  /// Whether an untrusted user owns the directory that is held now or can write to it.
+  var isUnsafe: Bool { unsafeMark.load(ordering: .relaxed) }
 
   /// Opens a cache's directory. If the configuration allows it, makes a missing directory and marks
   /// it as a cache.
@@ -57,18 +59,14 @@ package final class DirectoryLocation: Sendable {
     do throws(Errno) {
       let (handle, resolved, wasMade) = try reach(path, mayMake: mayMake, configuration)
       let (parent, name) = try Self.parent(of: resolved, faults: faults)
-      let trust = try trust(in: handle, configuration)
-      if !isReadOnly && !configuration.allowsUnsafeDirectory {
-        if trust == .refused { throw .notPermitted }
-        if trust == .roots { throw .permissionDenied }
-      }
+      let isUnsafe = try isUnsafe(handle, configuration)
       // Marked only after the trust check, because nothing is written into an untrusted directory.
       if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
       return DirectoryLocation(
         path: resolved, name: name, parent: parent, handle: handle,
-        configuration: configuration, isUnsafe: trust == .refused)
+        configuration: configuration, isUnsafe: isUnsafe)
     } catch {
-      throw Self.openingError(error, path)
+      throw Self.error(error, "open", path)
     }
   }
 
@@ -101,13 +99,13 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Returns the error for a directory that cannot be opened. `open` above throws EPERM for an
-  /// unsafe directory; the system reports EACCES if it denies access.
-  private static func openingError(_ errno: Errno, _ path: String) -> CacheError {
+  /// Returns the error for a directory that cannot be opened or followed. `isUnsafe` throws EPERM for
+  /// an unsafe directory; the system reports EACCES if it denies access.
+  static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
     if errno == .notPermitted {
-      return CacheError(.unsafeDirectory, operation: "open", path: path)
+      return CacheError(.unsafeDirectory, operation: operation, path: path)
     }
-    return CacheError(errno: errno, operation: "open", path: path)
+    return CacheError(errno: errno, operation: operation, path: path)
   }
 
   /// Opens the parent directory, and returns it with the directory's name in it. Both are nil for
@@ -127,14 +125,23 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  private static func trust(
-    in handle: DirectoryHandle, _ configuration: DiskCache.Configuration
-  ) throws(Errno) -> DirectoryTrust {
+  /// Whether an untrusted user owns a directory or can write to it.
+  ///
+  /// - Throws: `.notPermitted` for such a directory, and `.permissionDenied` for one of the system,
+  ///   unless the configuration accepts them or the cache only reads.
+  private static func isUnsafe(
+    _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> Bool {
     let status = try handle.descriptor.status()
     let isMember = configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group)
-    return DirectoryTrust(
+    let trust = DirectoryTrust(
       status, user: ProcessIdentity.user, group: ProcessIdentity.group,
       sharesWithGroup: configuration.sharesWithGroup, isMember: isMember)
+    if !configuration.mode.isReadOnly && !configuration.allowsUnsafeDirectory {
+      if trust == .refused { throw .notPermitted }
+      if trust == .roots { throw .permissionDenied }
+    }
+    return trust == .refused
   }
 }
 
@@ -206,14 +213,14 @@ extension DirectoryLocation {
     // Links are not followed here. The path was resolved at opening, so a link that appears now was
     // put there by another program.
     let fresh = try parent.openDirectory(name)
-    let trust = try Self.trust(in: fresh, configuration)
-    if trust == .refused && !configuration.allowsUnsafeDirectory { throw .notPermitted }
+    let isUnsafe = try Self.isUnsafe(fresh, configuration)
     let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
     if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
     return current.withLock { held in
       // Another thread has replaced it already.
       if held.identity == fresh.identity { return false }
       held = fresh
+      unsafeMark.store(isUnsafe, ordering: .relaxed)
       return true
     }
   }

@@ -52,7 +52,7 @@ extension DiskEngine {
       // Every call fails, not only one a second, because the directory that is held is no longer
       // the cache's.
       watching.isAstray.store(true, ordering: .relaxed)
-      throw CacheError(errno: error, operation: operation, path: location.path)
+      throw DirectoryLocation.error(error, operation, location.path)
     }
     if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
@@ -73,7 +73,7 @@ extension DiskEngine {
     do throws(CacheError) {
       return try revalidate(isUrgent: true, mayMake: true, "store")
     } catch {
-      noteUpkeepFailure(error.errno ?? .wouldBlock)
+      noteUpkeepFailure(error)
       return false
     }
   }
@@ -84,8 +84,14 @@ extension DiskEngine {
     do throws(CacheError) {
       try revalidate(isUrgent: isUrgent, mayMake: false, "read")
     } catch {
-      noteUpkeepFailure(error.errno ?? .wouldBlock)
+      noteUpkeepFailure(error)
     }
+  }
+
+  /// Counts a failed revalidation. An unsafe directory counts as EPERM, and one that another process
+  /// holds as EWOULDBLOCK.
+  private func noteUpkeepFailure(_ error: CacheError) {
+    noteUpkeepFailure(error.errno ?? (error.code == .unsafeDirectory ? .notPermitted : .wouldBlock))
   }
 
   /// Waits until everything accepted so far has reached the disk: values, uses, and the removal of

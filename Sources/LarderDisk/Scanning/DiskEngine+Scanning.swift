@@ -191,7 +191,9 @@ extension DiskEngine {
     generations.beginAll()
     // Released outside of the lock, because that takes long. The lock of the evictor's term in the
     // earlier directory is released with it.
+    let isUnsafe = location.isUnsafe
     _ = withState { state in
+      state.counters.note(isDirectoryUnsafe: isUnsafe)
       let old = (state.index, state.uses, state.doomed, state.scans, state.evictions.term)
       state.forgetDirectory()
       return old

@@ -225,10 +225,33 @@ struct `A replaced directory` {
     try cache.store("old", forKey: "k")
     try Self.replace(scene, under: cache.disk)
     try manager.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scene.path)
-    #expect(throws: CacheError.self) { try cache.remove(forKey: "k") }
+    let error = #expect(throws: CacheError.self) { try cache.remove(forKey: "k") }
+    #expect(error?.code == .unsafeDirectory)
     #expect(cache.memory.count == 0)
     #expect(throws: CacheError.self) { try cache.removeAll() }
     #expect(isAside("k", scene))
+  }
+
+  @Test(arguments: [DiskCache.Mode.readOnly, .shared])
+  func `that other users can write to is followed by who may use it, with a warning`(
+    mode: DiskCache.Mode
+  ) throws {
+    try scene.makeDirectory()
+    let cache = try scene.open {
+      $0.mode = mode
+      $0.allowsUnsafeDirectory = mode == .shared
+    }
+    #expect(!cache.statistics.isDirectoryUnsafe)
+    try Self.replace(scene, under: cache)
+    try manager.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scene.path)
+    try scene.plant([2, 2], named: scene.name("k").text)
+    #expect(try cache.value(forKey: "k") == [2, 2])
+    #expect(cache.statistics.isDirectoryUnsafe)
+    #expect(cache.statistics.upkeepFailures.isEmpty)
+    try FileManager.default.removeItem(atPath: Self.aside(scene))
+    try Self.replace(scene, under: cache)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(!cache.statistics.isDirectoryUnsafe)
   }
 
   @Test func `leaves nothing in memory that was being read from the one before`() throws {
