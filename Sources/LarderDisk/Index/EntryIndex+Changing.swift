@@ -155,6 +155,7 @@ extension EntryIndex {
     discount(slot)
     expiries.remove(slot)
     leaveOrder(slot)
+    if order.latest == slot { order.latest = .none }
     names.remove(slot)
   }
 

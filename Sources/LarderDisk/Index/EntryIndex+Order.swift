@@ -17,6 +17,7 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1), and O(log n) for a slot with the same stamp as the last one.
   mutating func enterLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
+    order.latest = slot
     let last = order.sorted.last
     // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
     if last != .none && stamp == order.stamp(of: last) && !names.precedes(last, slot) {
@@ -34,6 +35,7 @@ extension EntryIndex {
       enterLast(slot, stamp)
     } else {
       enterAsStray(slot, stamp)
+      if order.latest == slot { order.latest = .none }
     }
   }
 
@@ -164,6 +166,8 @@ extension EntryIndex {
 struct AccessOrder: Sendable {
   var links = SlotLinks()
   var sorted = SlotLinks.Ends()
+  /// The slot that last came to the end; `.none` if its entry is gone.
+  var latest = EntrySlot.none
   /// Four children a node, as in the heap of the expiries.
   var strays = ChunkedArray<StampedSlot>()
 

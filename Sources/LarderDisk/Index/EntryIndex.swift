@@ -114,7 +114,9 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1).
   var mostRecentName: EntryName? {
-    order.sorted.isEmpty ? nil : names.name(of: order.sorted.last)
+    if order.latest != .none { return names.name(of: order.latest) }
+    guard !order.sorted.isEmpty, order.strays.count == 0 else { return nil }
+    return names.name(of: order.sorted.last)
   }
 
   /// Returns all entries, the least recently used first. Those used at the same time go by name.

@@ -99,6 +99,26 @@ struct EntryIndexTests {
     #expect(index.numbers() == [4, 9, 2])
   }
 
+  @Test func `the most recent entry is the one used last, if it is still there`() {
+    var index = EntryIndex()
+    #expect(index.mostRecentName == nil)
+    index = IndexSample.index([1, 5, 3].map { IndexSample.entry($0, used: Int64($0)) })
+    #expect(index.mostRecentName == IndexSample.name(5))
+    index.remove(IndexSample.name(5))
+    // Only 1 is in its place, and 3 was used later.
+    #expect(index.mostRecentName == nil)
+    index.upsert(IndexSample.entry(9, used: 1), order: .mostRecent)
+    #expect(index.mostRecentName == IndexSample.name(9))
+    // Of two with one stamp the first by name goes first, although it was used later.
+    index.upsert(IndexSample.entry(8, used: 1), order: .mostRecent)
+    #expect(index.mostRecentName == IndexSample.name(8))
+    // Another process's file with an earlier use has the name.
+    index.upsert(IndexSample.entry(8, used: 0), order: .byLastAccess)
+    #expect(index.mostRecentName == nil)
+    for number in [3, 8] { index.remove(IndexSample.name(number)) }
+    #expect(index.mostRecentName == IndexSample.name(9))
+  }
+
   @Test func `ties are settled again when the order changes among them`() {
     var index = EntryIndex()
     for number in [3, 5, 7] { index.upsert(IndexSample.entry(number), order: .mostRecent) }
