@@ -253,6 +253,19 @@ extension DiskCache.Configuration {
     return parsed
   }
 
+  /// Returns the settings of an object that was opened with these, on an engine that was opened with
+  /// others: the object's own, and the rest of the engine's.
+  func joining(_ shared: Self) -> Self {
+    var joined = shared
+    joined.expiration = expiration
+    joined.extending = extending
+    joined.coherence = coherence
+    joined.fileExtension = fileExtension
+    joined.shouldStore = shouldStore
+    joined.threadCount = threadCount
+    return joined
+  }
+
   /// Whether two caches of one process can use one directory with these settings.
   ///
   /// Compares the settings that the shared engine can have only once. Each object keeps its own

@@ -15,6 +15,10 @@ import Synchronization
 /// `statistics`.
 public final class DiskCache: Sendable {
   package let engine: DiskEngine
+  /// The settings that apply to this object: its own expiration, `extending`, `coherence`, file
+  /// extension, `shouldStore` and number of threads, and the rest of those of the directory's first
+  /// opener in this process.
+  public let configuration: Configuration
   /// The threads of asynchronous operations. A forked child has its own, on which operations throw
   /// `.forked`.
   package var executor: IOExecutor { executors.own.value }
@@ -62,6 +66,7 @@ public final class DiskCache: Sendable {
     let threadCount = configuration.threadCount
     executors = PerProcess { IOExecutor(threadLimit: threadCount) }
     engine = try EngineRegistry.attach(directory, configuration)
+    self.configuration = configuration.joining(engine.configuration)
     if followsNeighbours { engine.watching.isWanted.store(true, ordering: .relaxed) }
   }
 
@@ -77,11 +82,6 @@ public final class DiskCache: Sendable {
 
   /// The directory's absolute path, with links resolved at opening.
   public var directory: String { engine.location.path }
-
-  /// The settings of the directory's first opener. They apply to all objects, except those that
-  /// each object has for itself: expiration, extending, `coherence`, the file extension,
-  /// `shouldStore` and its threads.
-  public var configuration: Configuration { engine.configuration }
 
   /// The counters since the directory was opened. Never waits.
   ///

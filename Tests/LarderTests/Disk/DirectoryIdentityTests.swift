@@ -131,6 +131,29 @@ struct `The directory's identity` {
     #expect(try first.read(forKey: "k")?.expiry == scene.clock.now.adding(seconds: 1000))
   }
 
+  @Test func `each object on one directory tells its own settings beside the shared`() throws {
+    let first = try scene.open {
+      $0.expiration = .seconds(5)
+      $0.expiredGrace = .seconds(9)
+      $0.allowsUnsafeDirectory = true
+    }
+    let second = try scene.open {
+      $0.expiration = .seconds(6)
+      $0.expiredGrace = .seconds(9)
+      $0.extending = .off
+      $0.coherence = .strict
+      $0.fileExtension = "json"
+      $0.shouldStore = { _, _ in true }
+      $0.threadCount = 2
+    }
+    #expect(first.configuration.expiration == .seconds(5))
+    #expect(first.configuration.shouldStore == nil && first.configuration.threadCount == 4)
+    let own = second.configuration
+    #expect(own.expiration == .seconds(6) && own.extending == .off && own.coherence == .strict)
+    #expect(own.fileExtension == "json" && own.shouldStore != nil && own.threadCount == 2)
+    #expect(own.expiredGrace == .seconds(9) && own.allowsUnsafeDirectory)
+  }
+
   @Test func `after a replacement a second opener still shares the engine`() throws {
     let first = try scene.open()
     try manager.moveItem(atPath: scene.path, toPath: scene.directory.path + "/aside")
