@@ -30,16 +30,26 @@ package final class ScratchDirectory: Sendable {
 
   /// Removes the directory and the files in it. A second call does nothing.
   ///
-  /// Removes one level only, because a cache's directory contains no directories. If something
-  /// cannot be removed, the rest stays, in a place where temporary files are cleaned up.
+  /// Removes one level only, because a cache's directory contains no directories. What cannot be
+  /// removed stays, in a place where temporary files are cleaned up.
   package func remove() {
     do throws(Errno) {
       let handle = try DirectoryHandle.open(path: path, faults: nil)
       let stream = try DirectoryStream(handle.reopen())
-      while case .name(let name)? = try stream.next() { try handle.unlink(name) }
+      while let found = try stream.next() {
+        if case .name(let name) = found { Self.remove(name, in: handle) }
+      }
       _ = try system(.unlinkat, nil) { unsafe path.withCString { unsafe rmdir($0) } }
     } catch {
       // It is gone already, or contains something that cannot be removed.
+    }
+  }
+
+  private static func remove(_ name: FileName, in handle: DirectoryHandle) {
+    do throws(Errno) {
+      try handle.unlink(name)
+    } catch {
+      // The directory stays with it, and `rmdir` reports that.
     }
   }
 }
