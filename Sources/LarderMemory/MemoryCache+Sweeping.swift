@@ -19,9 +19,6 @@ extension MemoryCache {
   @usableFromInline
   var ownSweepPlan: UInt32 { ProcessIdentity.forkCount &+ 1 }
 
-  /// Whether a sweep is planned in this process.
-  var isSweepPlanned: Bool { sweepPlan.load(ordering: .sequentiallyConsistent) == ownSweepPlan }
-
   /// Plans a sweep, unless another thread has planned one or the configuration has none.
   @usableFromInline
   func startSweeping() {

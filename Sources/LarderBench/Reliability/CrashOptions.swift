@@ -40,7 +40,7 @@ struct CrashOptions {
       case "--seed": seed = number
       case "--process": process = Int(number)
       case "--steps": steps = Int(number)
-      case "--threads": threads = Int(number)
+      case "--threads" where 1...16 ~= number: threads = Int(number)
       default: throw UsageError()
       }
     }

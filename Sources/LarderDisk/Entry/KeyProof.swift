@@ -55,9 +55,7 @@ extension KeyProof {
   /// Writes the field, which is the last one.
   func append(to bytes: inout [UInt8]) {
     switch self {
-    case .key(let key):
-      bytes.append(Self.keyMark)
-      bytes += key
+    case .key(let key): Self.append(key: key.span, to: &bytes)
     case .digest(let first, let second):
       bytes.append(Self.digestMark)
       Hexadecimal.append(first, to: &bytes)

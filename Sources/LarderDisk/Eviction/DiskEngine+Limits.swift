@@ -284,26 +284,13 @@ extension EngineState {
     return !evictions.isAtRest && !doomed.isEmpty
   }
 
-  /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
-  ///
-  /// For plans that take only expired entries, and for tests.
-  @discardableResult
-  mutating func evict(_ plan: TrimPlan) -> Eviction {
-    var course = TrimCourse(plan)
-    let eviction = evictions.begin()
-    evictSlice(&course, eviction, atMost: .max)
-    return eviction
-  }
-
   /// Takes the next of a plan's victims out of the index. Expired ones are counted as expired, and
   /// the rest with the cause of the plan.
-  mutating func evictSlice(
-    _ course: inout TrimCourse, _ eviction: Eviction, atMost count: Int = TrimCourse.sliceCount
-  ) {
-    let (expired, others) = course.takeSlice(of: &index, atMost: count)
+  mutating func evictSlice(_ course: inout TrimCourse, _ eviction: Eviction) {
+    let (expired, others) = course.takeSlice(of: &index)
     hand(expired, to: eviction, .expired)
     hand(others, to: eviction, course.plan.cause)
-    if course.isDone || count == .max { evictions.endChoosing(eviction) }
+    if course.isDone { evictions.endChoosing(eviction) }
   }
 
   private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {

@@ -72,11 +72,6 @@ extension TrimPlan {
     return UInt64(min(Double(limit) * share, Double(limit)))
   }
 
-  /// Returns the total to trim to; nil as long as the present total is within the limit.
-  static func target(for total: UInt64, limit: Int, trimTarget: Double) -> UInt64? {
-    total > UInt64(max(0, limit)) ? target(limit, trimTarget) : nil
-  }
-
   /// Whether the plan is fulfilled, so that the next entry and all after it can stay.
   func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
     if let most = maximumByteCount, totals.byteCount > most { return false }

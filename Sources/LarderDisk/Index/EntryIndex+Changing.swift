@@ -265,6 +265,6 @@ extension EntryIndex {
   ///
   /// - Complexity: O(log n).
   mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
-    expiries.update(slot, min(PackedStamp(expiry), .never))
+    expiries.update(slot, Self.expiry(expiry))
   }
 }

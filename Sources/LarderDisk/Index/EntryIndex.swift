@@ -47,13 +47,6 @@ package struct EntryIndex: Sendable {
   /// The bytes allocated to all files, or the most that 64 bits hold.
   package var allocatedByteCount: UInt64 { totals.allocatedByteCount }
 
-  /// The earliest expiry; nil if nothing can expire.
-  ///
-  /// - Complexity: O(1).
-  var nextExpiry: Timestamp? {
-    expiries.first?.expiry.timestamp
-  }
-
   /// Returns the entry of a name.
   ///
   /// - Complexity: O(1).
@@ -110,7 +103,8 @@ extension EntryIndex {
     }
   }
 
-  /// The name of the last entry in the order of use, strays left out.
+  /// The name of the entry that last came to the end of the order. If that entry is gone, the name of
+  /// the last one, or nil if strays may come after it.
   ///
   /// - Complexity: O(1).
   var mostRecentName: EntryName? {
@@ -131,8 +125,6 @@ extension EntryIndex {
   struct EntriesInOrder: Sequence, IteratorProtocol {
     /// A copy of the index, in which the order holds only the entries still to come.
     fileprivate var rest: EntryIndex
-
-    var underestimatedCount: Int { rest.count }
 
     mutating func next() -> IndexedEntry? {
       let slot = rest.leastRecent

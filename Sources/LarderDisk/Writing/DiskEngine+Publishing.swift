@@ -57,7 +57,7 @@ extension DiskEngine {
   /// removed or stored over, or the key was changed during its load. Called while the name is held.
   func isOutdated(_ request: StoreRequest) -> Bool {
     if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
-    return request.isWanted.map { !$0() } ?? false
+    return request.isWanted?() == false
   }
 
   /// The result of taking a value into the index.

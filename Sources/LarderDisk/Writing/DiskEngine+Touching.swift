@@ -75,7 +75,7 @@ extension DiskEngine {
       // be changed.
       if pending(name) != nil { continue }
       if turn.isEnding { throw closedError("touch") }
-      if request.isWanted.map({ !$0() }) ?? false { return false }
+      if request.isWanted?() == false { return false }
       return try touchHeld(request, since: turn.epoch)
     }
   }

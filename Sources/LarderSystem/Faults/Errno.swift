@@ -22,7 +22,6 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let fileExists = Errno(rawValue: EEXIST)
   package static let isDirectory = Errno(rawValue: EISDIR)
   package static let notDirectory = Errno(rawValue: ENOTDIR)
-  static let directoryNotEmpty = Errno(rawValue: ENOTEMPTY)
   static let interrupted = Errno(rawValue: EINTR)
   package static let ioError = Errno(rawValue: EIO)
   package static let noSpace = Errno(rawValue: ENOSPC)
@@ -33,7 +32,6 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let tooManyOpenFilesInSystem = Errno(rawValue: ENFILE)
   package static let noMemory = Errno(rawValue: ENOMEM)
   package static let tooManyLinks = Errno(rawValue: ELOOP)
-  static let tooManyHardLinks = Errno(rawValue: EMLINK)
   package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
   package static let staleHandle = Errno(rawValue: ESTALE)
   package static let notConnected = Errno(rawValue: ENOTCONN)
@@ -45,7 +43,6 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let invalidArgument = Errno(rawValue: EINVAL)
   static let noSuchSystemCall = Errno(rawValue: ENOSYS)
   package static let brokenPipe = Errno(rawValue: EPIPE)
-  package static let notTerminal = Errno(rawValue: ENOTTY)
   package static let wouldBlock = Errno(rawValue: EWOULDBLOCK)
   static let crossDevice = Errno(rawValue: EXDEV)
 

@@ -10,13 +10,6 @@ extension FileDescriptor {
   private static let setFlags: UInt = 0x4008_6602
   private static let noAtimeFlag: Int = 0x80
 
-  /// Whether reads by other programs leave the atime of files made in this directory unchanged.
-  ///
-  /// Corresponds to `ioctl(FS_IOC_GETFLAGS)` and FS_NOATIME_FL.
-  func hasNoAtimeFlag() throws(Errno) -> Bool {
-    try inodeFlags() & Self.noAtimeFlag != 0
-  }
-
   /// Keeps reads by other programs from moving the atime of files made in this directory from now
   /// on.
   ///

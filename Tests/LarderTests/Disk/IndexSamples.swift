@@ -49,6 +49,9 @@ enum IndexSample {
 }
 
 extension EntryIndex {
+  /// The earliest expiry; nil if nothing can expire.
+  var nextExpiry: Timestamp? { expiries.first?.expiry.timestamp }
+
   /// Returns the numbers of the entries in the order of last access.
   func numbers() -> [Int] {
     entriesInOrder().map { Int($0.name.digest.high) }

@@ -29,7 +29,7 @@ struct MemorySweepTests {
   }
 
   private func isPlanned(_ cache: Cache) -> Bool {
-    cache.isSweepPlanned
+    cache.sweepPlan.load(ordering: .sequentiallyConsistent) == cache.ownSweepPlan
   }
 
   @Test
