@@ -35,10 +35,51 @@ extension Cache {
     orStore load: @escaping @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> Result {
     let key = key.cacheKey
+    return try await withFile(key, expiration, extendedData, load) {
+      try await disk.withFile(forKey: key, body)
+    }
+  }
+
+  /// Lends the open file of a value to an asynchronous closure. Without a valid value, another
+  /// closure writes it first.
+  ///
+  /// Runs in the caller's task and actor; everything else is as for a closure that waits for nothing.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the value.
+  ///   - expiration: The lifetime of the written value; the configured one when nil.
+  ///   - extendedData: Up to 1,024 bytes kept with the value.
+  ///   - body: Reads the file in pieces. The file stays readable even if the entry is replaced or
+  ///     removed meanwhile.
+  ///   - load: Writes the value, in a task of its own.
+  /// - Throws: The error of a closure; `CancellationError` when the calling task is cancelled
+  ///   before there is a file; `CacheError` as a store does, and with `.notCached` if the written
+  ///   value was rejected or left the cache at once.
+  /// - Complexity: O(bytes), with memory for one piece.
+  public func withFile<Result>(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [],
+    _ body: (EntryFileReader) async throws -> Result,
+    orStore load: @escaping @Sendable (EntryFileWriter) async throws -> Void
+  ) async throws -> Result {
+    let key = key.cacheKey
+    return try await withFile(key, expiration, extendedData, load) {
+      try await disk.withFile(forKey: key, body)
+    }
+  }
+
+  /// Lends a file, and writes it before if there is none.
+  ///
+  /// - Parameter lend: Lends the file; returns nil if there is none.
+  private func withFile<Result>(
+    _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8],
+    _ load: @escaping @Sendable (EntryFileWriter) async throws -> Void,
+    lend: () async throws -> Result?
+  ) async throws -> Result {
     do {
       // Three times, because the stored value may be removed before its file is lent.
       for _ in 0..<3 {
-        if let result = try await disk.withFile(forKey: key, body) { return result }
+        if let result = try await lend() { return result }
         let outcome = try await fileFlights.value(
           of: key, clock: disk.engine.configuration.clock
         ) { flight in
@@ -64,14 +105,19 @@ extension Cache {
     if try await disk.contains(key) { return .stored }
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
-    let writer = try await executor.run("store") { () throws(CacheError) in
+    let start = try await executor.run("store") { () throws(CacheError) in
       try self.disk.checkStorable()
-      return EntryFileWriter(try engine.openStream(request), executor)
+      return try engine.startStream(request, executor)
+    }
+    let writer: EntryFileWriter
+    switch start {
+    case .rejected(let outcome): return outcome
+    case .writer(let started): writer = started
     }
     defer { writer.end() }
     try await load(writer)
     let outcome = try await executor.run("store") { () throws(CacheError) in
-      try engine.countingErrors { () throws(CacheError) in try writer.finish(request, in: engine) }
+      try engine.countingErrors { () throws(CacheError) in try engine.finish(writer, request) }
     }
     // A newer store or a removal came first, so `withFile` looks again.
     return fileFlights.isWanted(flight) ? outcome : .stored
@@ -89,5 +135,91 @@ extension Cache {
       memory.remove(forKey: key, cause: .replaced)
     }
     return request
+  }
+}
+
+// The calls on files that the disk tier answers alone. The memory tier and the loads learn of a
+// store from the disk tier.
+
+extension Cache {
+  /// Stores a value that a closure writes in pieces, none of which is kept in memory. The bytes are
+  /// those that the coder would make of the value.
+  ///
+  /// The value is visible when the closure returns, and not at all if it throws: then this
+  /// throws `.callerFailed`, or the closure's own `CacheError`.
+  ///
+  /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does.
+  /// - Complexity: O(bytes), with memory for one piece.
+  @discardableResult
+  public func store(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [], _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    try disk.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
+  }
+
+  /// Stores a value that a closure writes in pieces, on one of the cache's threads.
+  @discardableResult
+  public func store(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [], _ body: @escaping @Sendable (inout EntryStream) throws -> Void
+  ) async throws(CacheError) -> StoreOutcome {
+    try await disk.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
+  }
+
+  /// Stores a value that an asynchronous closure writes in pieces, none of which is kept in memory.
+  /// The bytes are those that the coder would make of the value.
+  ///
+  /// ```swift
+  /// try await cache.store(forKey: url) { writer in
+  ///   for try await piece in response.body { try await writer.write(piece) }
+  /// }
+  /// ```
+  ///
+  /// See `DiskCache.store(forKey:expiration:extendedData:_:)` for what holds while it comes, when it
+  /// fails and when the task is cancelled.
+  ///
+  /// - Throws: `CacheError`, as that does.
+  /// - Complexity: O(bytes), with memory for one piece.
+  @discardableResult
+  public func store(
+    forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = [], _ body: (EntryFileWriter) async throws -> Void
+  ) async throws(CacheError) -> StoreOutcome {
+    try await disk.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
+  }
+
+  /// Lends the open file of a value, always from the disk. It stays readable even if the entry is
+  /// replaced or removed. Counts as a use.
+  ///
+  /// - Returns: The closure's result; nil on a miss, in which case it is not called.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:)` does.
+  /// - Complexity: O(bytes) the first time that this process opens the file, else O(1).
+  public func withFile<Result: ~Copyable>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: (borrowing EntryFile) throws -> Result
+  ) throws -> Result? {
+    try disk.withFile(forKey: key, extending: extending, body)
+  }
+
+  /// Lends the open file of a value, on one of the cache's threads.
+  public func withFile<Result: Sendable>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
+  ) async throws -> Result? {
+    try await disk.withFile(forKey: key, extending: extending, body)
+  }
+
+  /// Lends the open file of a value to an asynchronous closure, always from the disk. It stays
+  /// readable even if the entry is replaced or removed. Counts as a use.
+  ///
+  /// - Returns: The closure's result; nil on a miss, in which case it is not called.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:)` does.
+  /// - Complexity: O(bytes) the first time that this process opens the file, else O(1).
+  public func withFile<Result>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: (EntryFileReader) async throws -> Result
+  ) async throws -> Result? {
+    try await disk.withFile(forKey: key, extending: extending, body)
   }
 }

@@ -36,6 +36,24 @@ extension IOExecutor {
     }
     return try outcome.get()
   }
+
+  /// Runs blocking work on one of the threads while the task waits, also in a cancelled task.
+  ///
+  /// For the end of work that has begun, which must not be left out.
+  package func runToEnd<Result: Sendable>(
+    _ work: @escaping @Sendable () throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    let outcome: Swift.Result<Result, CacheError> = await withCheckedContinuation { continuation in
+      submit {
+        do throws(CacheError) {
+          continuation.resume(returning: .success(try work()))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try outcome.get()
+  }
 }
 
 extension IOExecutor {

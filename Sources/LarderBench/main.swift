@@ -20,6 +20,7 @@ let usage = """
     crash    writes up to a power cut, and judges what a state of the disk serves
     drive    does what a script tells it, line by line
     front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
+    stream   a value of 2 GiB stored and read in pieces, and the most memory that it took
     pressure a cache under real memory pressure, as it gives memory up and grows again
   """
 
@@ -49,6 +50,7 @@ do {
   case "crash": try CrashBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "stream": try StreamBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
@@ -59,6 +61,7 @@ do {
   case "calls": fail(CallsBenchmark.usage, 2)
   case "shell": fail(ShellBenchmark.usage, 2)
   case "front-stress": fail(FrontStressBenchmark.usage, 2)
+  case "stream": fail(StreamBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "holds": fail(HoldsBenchmark.usage, 2)
   case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)

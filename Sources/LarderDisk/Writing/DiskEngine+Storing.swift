@@ -121,19 +121,27 @@ extension DiskEngine {
     if let reason = rejection(of: request) { return try reject(request, reason) }
     return try keepingPromise(request) { () throws(CacheError) in
       var stream = try openStream(request)
-      do throws(CacheError) {
-        let outcome = try store(&stream, request, body)
-        if stream.hasMadeRoom { noteRoom(hasHelped: true) }
-        return outcome
-      } catch {
-        if stream.hasMadeRoom && error.code == .noSpace { noteRoom(hasHelped: false) }
-        throw error
-      }
+      return try complete(&stream, request, body)
+    }
+  }
+
+  /// Lets a closure write to a stream, and publishes the value.
+  func complete(
+    _ stream: inout EntryStream, _ request: StoreRequest,
+    _ body: (inout EntryStream) throws -> Void
+  ) throws(CacheError) -> StoreOutcome {
+    do throws(CacheError) {
+      let outcome = try store(&stream, request, body)
+      if stream.hasMadeRoom { noteRoom(hasHelped: true) }
+      return outcome
+    } catch {
+      if stream.hasMadeRoom && error.code == .noSpace { noteRoom(hasHelped: false) }
+      throw error
     }
   }
 
   /// Starts a value that comes in pieces.
-  package func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
+  func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
     _ = waitForRoom(0)
     let evictions = fullDiskCount
     return EntryStream(
@@ -181,7 +189,7 @@ extension DiskEngine {
 
   /// Refuses extended data that is too large. The older value is removed, as with any store that
   /// fails.
-  private func checkExtendedData(of request: StoreRequest) throws(CacheError) {
+  func checkExtendedData(of request: StoreRequest) throws(CacheError) {
     let count = request.extendedData.count
     guard count > Self.maximumExtendedDataCount else { return }
     try keepingPromise(request) { () throws(CacheError) in
@@ -194,7 +202,7 @@ extension DiskEngine {
   /// Returns the reason for which a value is not stored; nil if it may be stored.
   ///
   /// - Parameter byteCount: The value's length, if it is known before it is written.
-  private func rejection(
+  func rejection(
     of request: StoreRequest, byteCount: Int? = nil
   ) -> StoreOutcome.Reason? {
     let now = self.now
@@ -277,7 +285,7 @@ extension DiskEngine {
   }
 
   /// Rejects a store and removes the value that it was to replace.
-  private func reject(
+  func reject(
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
   ) throws(CacheError) -> StoreOutcome {
     if !request.isExclusive {
@@ -298,7 +306,7 @@ extension DiskEngine {
   /// Removes the older value if a store fails, or reports that it remains.
   // Inlined, because a closure that is called copies the request and retains the engine.
   @inline(__always)
-  private func keepingPromise<Result>(
+  func keepingPromise<Result>(
     _ request: StoreRequest, _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     do throws(CacheError) {

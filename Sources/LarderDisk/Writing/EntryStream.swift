@@ -1,6 +1,5 @@
 public import LarderBasics
-package import LarderSystem
-import Synchronization
+import LarderSystem
 
 /// A stream that takes the bytes of a value as they come. The value is visible after the closure
 /// that was given the stream returns, and never if the closure throws.
@@ -85,59 +84,5 @@ public struct EntryStream: ~Copyable, Sendable {
   /// - Complexity: O(bytes).
   public mutating func write(_ bytes: [UInt8]) throws(CacheError) {
     try write(bytes.span)
-  }
-}
-
-/// A writer for the bytes of a value that an asynchronous load brings. It keeps none in memory, and
-/// the value is visible only after the load has succeeded.
-public final class EntryFileWriter: Sendable {
-  private let stream: Mutex<EntryStream?>
-  private let executor: IOExecutor
-
-  package init(_ stream: consuming EntryStream, _ executor: IOExecutor) {
-    self.stream = Mutex(stream)
-    self.executor = executor
-  }
-
-  /// Adds bytes, and returns when the file system has taken them, so a load that waits for it is no
-  /// faster than the disk.
-  ///
-  /// Bytes beyond the cache's size limit are dropped, and the value is then rejected.
-  ///
-  /// - Throws: `CacheError`, when the file system fails or is full; `.cancelled` when no caller
-  ///   waits for the load any more; `.closed` after the load has ended.
-  /// - Complexity: O(bytes).
-  public func write(_ bytes: [UInt8]) async throws(CacheError) {
-    try await executor.run("store") { () throws(CacheError) in
-      try self.stream.withLock { (stream) throws(CacheError) in
-        guard var taken = stream.take() else { throw Self.ended }
-        do throws(CacheError) {
-          try taken.write(bytes.span)
-        } catch {
-          stream = consume taken
-          throw error
-        }
-        stream = consume taken
-      }
-    }
-  }
-
-  private static var ended: CacheError {
-    CacheError(.closed, operation: "store", underlying: "the load that wrote this has ended")
-  }
-
-  /// Publishes the value that was written.
-  package func finish(
-    _ request: DiskEngine.StoreRequest, in engine: DiskEngine
-  ) throws(CacheError) -> StoreOutcome {
-    try engine.store(request) { stream in
-      guard let whole = self.stream.withLock({ $0.take() }) else { throw Self.ended }
-      stream = whole
-    }
-  }
-
-  /// Discards the bytes that were written and not published.
-  package func end() {
-    _ = stream.withLock { $0.take() }
   }
 }

@@ -96,7 +96,12 @@ struct `A load of a file` {
 
   @Test func `waits for the disk with every piece`() async throws {
     let (cache, gate, written) = (cache, Gate(), Counter())
-    let hold: @Sendable () -> Void = { gate.pass() }
+    // Waited for without holding a thread: the task that is to write may have no other.
+    let reached = AsyncGate()
+    let hold: @Sendable () -> Void = {
+      reached.open()
+      gate.pass()
+    }
     scene.faults.plan(.before(hold), for: .write, at: 1)
     let task = Task {
       try await cache.withFile(forKey: "k") {
@@ -108,7 +113,7 @@ struct `A load of a file` {
         }
       }
     }
-    gate.waitUntilReached()
+    await reached.wait()
     #expect(written.value == 0)
     gate.open()
     #expect(try await task.value == 10 << 16)

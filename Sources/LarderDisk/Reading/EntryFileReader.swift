@@ -1,0 +1,150 @@
+public import LarderBasics
+import LarderSystem
+import Synchronization
+
+/// The open file of an entry's value, lent to an asynchronous closure.
+///
+/// A sequence of pieces of at most 256 KiB, which are read as they are asked for:
+///
+/// ```swift
+/// try await cache.withFile(forKey: url) { file in
+///   for try await piece in file { try await socket.write(piece) }
+/// }
+/// ```
+public final class EntryFileReader: Sendable {
+  /// The bytes of the value.
+  public let byteCount: Int
+  /// The caller's own data kept with the value, empty when there are none.
+  public let extendedData: [UInt8]
+  /// The descriptor's number, open for reading until the closure has ended.
+  public let descriptor: Int32
+  private let content: Mutex<Content?>
+  private let executor: IOExecutor
+
+  /// The file and how much of it was read.
+  private struct Content: ~Copyable {
+    let file: FileDescriptor
+    var readCount = 0
+  }
+
+  init(
+    _ file: consuming FileDescriptor, byteCount: Int, extendedData: [UInt8],
+    _ executor: IOExecutor
+  ) {
+    self.byteCount = byteCount
+    self.extendedData = extendedData
+    self.executor = executor
+    descriptor = file.rawValue
+    content = Mutex(Content(file: file))
+  }
+
+  /// Reads on, on one of the cache's threads.
+  ///
+  /// - Parameter count: The most bytes to read. The default is 256 KiB.
+  /// - Returns: The bytes; fewer than asked for only at the end of the value, and none after it.
+  /// - Throws: `CacheError`: `.io` if the file ends before `byteCount`, because it was truncated, and
+  ///   for other errors of the system; `.cancelled` when the task was cancelled; `.closed` after the
+  ///   closure has ended.
+  /// - Complexity: O(bytes read), all of which are held in memory.
+  public func read(upTo count: Int = 256 << 10) async throws(CacheError) -> [UInt8] {
+    precondition(count > 0, "the most bytes to read must be positive")
+    return try await executor.run("read") { () throws(CacheError) in
+      try self.content.withLock { (content) throws(CacheError) in
+        guard var taken = content.take() else {
+          throw CacheError(
+            .closed, operation: "read", underlying: "the closure that was lent this has ended")
+        }
+        let outcome = Self.read(&taken, upTo: Swift.min(count, self.byteCount - taken.readCount))
+        content = consume taken
+        return try outcome.get()
+      }
+    }
+  }
+
+  private static func read(
+    _ content: inout Content, upTo count: Int
+  ) -> Result<[UInt8], CacheError> {
+    do throws(Errno) {
+      let bytes = try content.file.read(upTo: count)
+      content.readCount += bytes.count
+      // EIO, for lack of a better number: the file was whole when it was opened.
+      guard bytes.count == count else { throw .ioError }
+      return .success(bytes)
+    } catch {
+      return .failure(CacheError(errno: error, operation: "read"))
+    }
+  }
+
+  /// Closes the file.
+  func end() {
+    _ = content.withLock { $0.take() }
+  }
+}
+
+extension EntryFileReader: AsyncSequence {
+  public typealias Element = [UInt8]
+  public typealias Failure = CacheError
+
+  /// An iterator that reads on; several of one file share its pieces.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let reader: EntryFileReader
+
+    /// Reads the next piece; nil at the end.
+    ///
+    /// - Throws: `CacheError`, as `EntryFileReader.read(upTo:)` does.
+    public mutating func next() async throws(CacheError) -> [UInt8]? {
+      let piece = try await reader.read()
+      return piece.isEmpty ? nil : piece
+    }
+  }
+
+  /// Returns an iterator that begins where the file was read to.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: self) }
+}
+
+extension DiskCache {
+  /// Lends the open file of a value to an asynchronous closure. It stays readable even if the entry
+  /// is replaced or removed. Counts as a use.
+  ///
+  /// The content is checked before the closure runs, the first time that this process opens the
+  /// file. It is not held in memory: the closure asks for piece after piece. It runs in the caller's
+  /// task and actor; the cache's threads do the file work.
+  ///
+  /// - Returns: The closure's result; nil on a miss, in which case it is not called.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does.
+  /// - Complexity: O(bytes) the first time that this process opens the file, else O(1).
+  public func withFile<Result>(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
+    _ body: (EntryFileReader) async throws -> Result
+  ) async throws -> Result? {
+    let key = key.cacheKey
+    let reader = try await executor.run("withFile") { () throws(CacheError) in
+      try self.reader(forKey: key, extending: extending)
+    }
+    guard let reader else { return nil }
+    defer { reader.end() }
+    return try await body(reader)
+  }
+
+  /// Opens the file of a value.
+  private func reader(
+    forKey key: CacheKey, extending: ExpirationExtending?
+  ) throws(CacheError) -> EntryFileReader? {
+    try checkUsable("withFile")
+    let found = try engine.read(
+      subject(key), for: .file, extending: extending ?? self.extending)
+    guard let found else { return nil }
+    let byteCount = found.byteCount
+    var data = found.extendedData
+    guard let file = found.takeDescriptor() else { return nil }
+    // A file that was checked before is not examined again.
+    if data.isEmpty {
+      do throws(Errno) {
+        data = try EntryReader.extendedData(of: file)
+      } catch {
+        throw CacheError(errno: error, operation: "withFile")
+      }
+    }
+    return EntryFileReader(file, byteCount: byteCount, extendedData: data, executor)
+  }
+}
