@@ -133,11 +133,14 @@ extension Cache {
 extension CacheStatistics {
   /// The share of reads that found a value in either tier, 0 to 1; nil before the first read.
   ///
-  /// A read that memory could not answer counts once, as a hit or a miss of the disk. A load looks
-  /// twice, so a value that had to be loaded counts as two misses.
+  /// A call counts once: a read that memory could not answer as a hit or a miss of the disk, a call
+  /// that had to load as one miss, one that got an expired value as a hit. What a forced load
+  /// (`.reload`) or one in the background looks at does not count. `disk.hits` and `disk.misses`
+  /// count every look.
   public var hitRate: Double? {
-    let hits = memory.hits + disk.hits
-    let reads = hits + disk.missCount
+    // The parts are read one after the other, so that the difference can be off by one.
+    let hits = max(memory.hits + disk.hits - loads.repeatedHits, 0)
+    let reads = hits + max(disk.missCount - loads.repeatedMisses, 0)
     return reads > 0 ? Double(hits) / Double(reads) : nil
   }
 }

@@ -124,7 +124,7 @@ extension Cache {
   }
 
   private func value(for request: LoadRequest) async throws -> Value {
-    request.options.checkPreconditions()
+    try request.options.check()
     do {
       return try await decidedValue(for: request)
     } catch let error as CacheError where error.code == .cancelled && Task.isCancelled {
@@ -165,12 +165,13 @@ extension Cache {
     let value = try await disk.executor.run("value") { () throws(CacheError) in
       try self.staleValueFromDisk(key, within: staleness)
     }
+    flights.noteLookAgain(isFirst: false, hasFound: value != nil)
     guard let value else { return nil }
     flights.noteServedStale()
     if options.isCacheOnly { return value }
     // Only after the value was found, because a caller without one waits for a load instead.
     flights.refresh(key, at: disk.engine.now, within: options.refreshTime) {
-      try await self.load(request, $0)
+      try await self.load(request, $0, isForCaller: false)
     }
     return value
   }
@@ -187,6 +188,7 @@ extension Cache {
       let value = try await disk.executor.run("value") { () throws(CacheError) in
         try self.staleValueFromDisk(request.key, within: staleness)
       }
+      flights.noteLookAgain(isFirst: request.options.reloads, hasFound: value != nil)
       if value != nil { flights.noteServedStale() }
       return value
     } catch {
@@ -198,7 +200,7 @@ extension Cache {
   /// Runs one flight: looks once more, loads, and stores the value or keeps the error. Runs in a
   /// task of its own.
   private func load(
-    _ request: LoadRequest, _ flight: FlightID
+    _ request: LoadRequest, _ flight: FlightID, isForCaller: Bool = true
   ) async throws -> Value {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
@@ -207,13 +209,19 @@ extension Cache {
         try self.previousValue(of: key, isKept: !options.isDiskOnly)
       }
       // The flight before this one may have ended between the miss and now.
+      let isAnswer = previous?.cached.hasExpired == false && !options.reloads && isForCaller
+      flights.noteLookAgain(
+        isFirst: options.reloads || !isForCaller, hasFound: previous != nil, isAnswer: isAnswer)
       if let previous, !previous.cached.hasExpired, !options.reloads {
         return previous.cached.value
       }
-    } else if !options.reloads,
+    } else if !options.reloads {
       let value = try await value(forKey: key, options, isPastMemory: false)
-    {
-      return value
+      if !options.isMemoryOnly {
+        flights.noteLookAgain(
+          isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
+      }
+      if let value { return value }
     }
     if let loadReplacement {
       return try await loadReplacement.load(

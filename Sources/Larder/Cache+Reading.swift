@@ -31,6 +31,7 @@ extension Cache {
     if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
       return value
     }
+    try options.check()
     return try await value(forKey: key, options, isPastMemory: true)
   }
 
@@ -56,7 +57,7 @@ extension Cache {
   /// Reads a value from disk if the options allow it.
   @usableFromInline
   func valueFromDisk(_ key: CacheKey, _ options: LoadOptions) throws(CacheError) -> Value? {
-    options.checkPreconditions()
+    try options.check()
     if options.isMemoryOnly { return nil }
     return try valueFromDisk(
       key, extending: options.extending ?? disk.extending,

@@ -210,6 +210,25 @@ package final class FlightControl<Value: Sendable>: Sendable {
     state.withLock { $0.statistics.servedStale += 1 }
   }
 
+  /// Counts a look at the disk that is not the first of its call, so that `hitRate` counts a call
+  /// once.
+  ///
+  /// - Parameters:
+  ///   - isFirst: Whether no other look of the call was counted: that of a forced or of a background
+  ///     load.
+  ///   - hasFound: Whether the disk tier counted a hit and not a miss.
+  ///   - isAnswer: Whether what was found answers the caller, so that it counts in place of the miss
+  ///     before. If not, the load alone is told of it.
+  func noteLookAgain(isFirst: Bool, hasFound: Bool, isAnswer: Bool = true) {
+    state.withLock {
+      if hasFound && (!isAnswer || isFirst) {
+        $0.statistics.repeatedHits += 1
+      } else {
+        $0.statistics.repeatedMisses += 1
+      }
+    }
+  }
+
   /// Counts a previous value that a load found to be still good.
   func noteRenewed() {
     state.withLock { $0.statistics.renewed += 1 }

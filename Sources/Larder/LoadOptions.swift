@@ -36,6 +36,9 @@ public enum LoadContext {
 ///
 /// Options can be joined in a list. Of two durations the longer one holds, and of two extensions
 /// the later in the list.
+///
+/// A call whose options contradict each other, `.memoryOnly` with `.diskOnly` or `.reload` with
+/// `.cacheOnly`, throws `CacheError` with `.invalidArgument`.
 public struct LoadOptions: Sendable, Hashable {
   /// The time past its expiry for which a value is served at once while one task loads a fresh one.
   /// The default is zero: no value is served so.
@@ -167,13 +170,20 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     switches.formUnion(other.switches)
   }
 
-  /// Traps if two options contradict each other.
-  func checkPreconditions() {
-    precondition(
-      !switches.isSuperset(of: [.memoryOnly, .diskOnly]),
-      "a call cannot be memoryOnly and diskOnly at once")
-    precondition(
-      !switches.isSuperset(of: [.reload, .cacheOnly]), "a call cannot reload and be cacheOnly")
+  /// Throws `.invalidArgument` if two options contradict each other.
+  ///
+  /// An error and not a trap, because options can come from a request's headers: `no-cache` beside
+  /// `only-if-cached` must not end a server.
+  func check() throws(CacheError) {
+    var contradiction: String?
+    if switches.isSuperset(of: [.memoryOnly, .diskOnly]) {
+      contradiction = "a call cannot be memoryOnly and diskOnly at once"
+    }
+    if switches.isSuperset(of: [.reload, .cacheOnly]) {
+      contradiction = "a call cannot reload and be cacheOnly"
+    }
+    guard let contradiction else { return }
+    throw CacheError(.invalidArgument, operation: "value", underlying: contradiction)
   }
 }
 

@@ -30,4 +30,7 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var servedFailures = 0
   /// The time that all loads took together.
   public internal(set) var time = Duration.zero
+  /// The hits and misses of the disk tier by looks that `CacheStatistics.hitRate` leaves out.
+  var repeatedHits = 0
+  var repeatedMisses = 0
 }

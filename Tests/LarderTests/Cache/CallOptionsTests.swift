@@ -161,12 +161,26 @@ struct `Options of one call` {
     }
   }
 
-  @Test func `what contradicts itself stops the program`() async {
-    await #expect(processExitsWith: .failure) {
-      LoadOptions(arrayLiteral: .memoryOnly, .diskOnly).checkPreconditions()
-    }
-    await #expect(processExitsWith: .failure) {
-      LoadOptions(arrayLiteral: .reload, .cacheOnly).checkPreconditions()
+  @Test(arguments: [[.memoryOnly, .diskOnly], [.reload, .cacheOnly]] as [LoadOptions])
+  func `what contradicts itself is an error, in every spelling`(options: LoadOptions) async throws {
+    try cache.storeNow("v", forKey: "k")
+    func blocking() throws { _ = try cache.value(forKey: "k", options: options) }
+    var errors = [#expect(throws: CacheError.self) { try blocking() }]
+    errors.append(
+      await #expect(throws: CacheError.self) {
+        try await cache.value(forKey: "k", options: options)
+      })
+    errors.append(
+      await #expect(throws: CacheError.self) {
+        try await cache.value(forKey: "k", options: options) { "loaded" }
+      })
+    errors.append(
+      await #expect(throws: CacheError.self) {
+        try await cache.value(forKey: "k", options: options) { _ in .value("loaded") }
+      })
+    for error in errors {
+      #expect(
+        error?.code == .invalidArgument && error?.underlying?.contains("a call cannot") == true)
     }
   }
 

@@ -1,0 +1,112 @@
+import Testing
+
+@testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+
+/// What a call counts as in the share of hits.
+@Suite(.watched)
+struct `The share of hits` {
+  let scene: DiskScene
+  let cache: Cache<String>
+
+  struct Failure: Error {}
+
+  init() throws {
+    scene = try DiskScene()
+    var configuration = CacheConfiguration()
+    configuration.disk.clock = scene.clock.wallClock
+    configuration.disk.coherence = .none
+    configuration.disk.sizeLimit = nil
+    configuration.disk.expiredGrace = .seconds(3600)
+    cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+  }
+
+  private var isHalf: Bool { cache.statistics.hitRate == 0.5 }
+
+  @Test func `a load is one miss, and what it loaded is a hit`() async throws {
+    _ = try await cache.value(forKey: "k") { "new" }
+    #expect(cache.statistics.hitRate == 0)
+    _ = try await cache.value(forKey: "k") { "newer" }
+    #expect(isHalf && cache.statistics.disk.missCount == 2)
+  }
+
+  @Test func `a load that is told of an expired value is one miss`() async throws {
+    for _ in 0..<4 {
+      for _ in 0..<2 {
+        _ = try await cache.value(forKey: "k") { previous in
+          previous == nil
+            ? .value("new", expiration: .seconds(10)) : .notModified(expiration: .seconds(10))
+        }
+      }
+      #expect(isHalf)
+      scene.clock.advance(by: .seconds(10))
+    }
+    #expect(cache.statistics.loads.renewed == 3)
+  }
+
+  @Test func `an expired value that is served is a hit, and its refresh counts nothing`()
+    async throws
+  {
+    try cache.storeNow("old", forKey: "k", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(10))
+    let served = try await cache.value(
+      forKey: "k", options: .staleWhileRevalidating(.seconds(60))
+    ) { _ in .value("new") }
+    #expect(served == "old" && cache.statistics.hitRate == 1)
+    try await eventually("the end of the refresh") { () async in
+      cache.statistics.loads.succeeded == 1
+    }
+    #expect(cache.statistics.hitRate == 1)
+    _ = try await cache.value(forKey: "other", options: .staleWhileRevalidating(.seconds(60))) {
+      "new"
+    }
+    #expect(isHalf)
+  }
+
+  @Test func `an expired value instead of an error is a hit, and an error a miss`() async throws {
+    try cache.storeNow("old", forKey: "k", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(10))
+    for _ in 0..<2 {
+      for key in ["k", "none"] {
+        do {
+          _ = try await cache.value(forKey: key, options: .staleIfFailing(.seconds(60))) {
+            throw Failure()
+          }
+          #expect(key == "k")
+        } catch is Failure {
+          #expect(key == "none")
+        }
+      }
+      #expect(isHalf)
+    }
+  }
+
+  @Test func `a forced load counts nothing`() async throws {
+    _ = try await cache.value(forKey: "k") { "new" }
+    _ = try await cache.value(forKey: "k") { "newer" }
+    for _ in 0..<3 {
+      _ = try await cache.value(forKey: "k", options: .reload) { "forced" }
+      _ = try await cache.value(forKey: "k", options: .reload) { _ in .notModified() }
+    }
+    #expect(isHalf)
+  }
+
+  @Test func `a load of many callers is a miss for each`() async throws {
+    let (cache, gate) = (cache, AsyncGate())
+    let tasks = (0..<5).map { _ in
+      Task {
+        try await cache.value(forKey: "k") {
+          await gate.wait()
+          return "new"
+        }
+      }
+    }
+    while cache.flights.waiterCount < 5 { await Task.yield() }
+    gate.open()
+    for task in tasks { _ = try await task.value }
+    for _ in 0..<5 { _ = try await cache.value(forKey: "k") }
+    #expect(isHalf)
+  }
+}
