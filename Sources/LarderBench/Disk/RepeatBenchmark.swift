@@ -10,7 +10,7 @@ enum RepeatBenchmark {
   static let usage = """
     usage: LarderBench repeat OPERATION TIMES [--directory DIR]
 
-      OPERATION: memory-hit, read, read-first, miss, miss-exclusive, store-new, store-over, remove
+      OPERATION: memory-hit, load-hit, read, read-first, miss, miss-exclusive, store-new, store-over, remove
     """
 
   private static let entries = 2_000
@@ -32,6 +32,9 @@ enum RepeatBenchmark {
     let cache = try filled(keys, value, path, isExclusive: name == "miss-exclusive")
     switch name {
     case "memory-hit": try hitMemory(keys, value, times)
+    case "load-hit":
+      try cache.close()
+      return try hitByLoad(keys, times, path)
     case "read", "read-first":
       // Closed first, because a second object of the process would share the checks of the first
       // engine.
@@ -69,6 +72,23 @@ enum RepeatBenchmark {
     let cache = try open(path, isExclusive: isExclusive)
     for key in keys { try cache.store(value, forKey: key) }
     return cache
+  }
+
+  /// Asks for values that are in memory by the call that would load them.
+  private static func hitByLoad(
+    _ keys: [CacheKey], _ times: Int, _ path: String
+  ) throws {
+    let cache = try Cache(directory: path, coder: .bytes)
+    for key in keys { _ = try cache.value(forKey: key) }
+    try BlockingTask.runHere {
+      for number in 0..<times {
+        let found = try await cache.value(forKey: keys[number % entries]) {
+          preconditionFailure("a value is missing")
+        }
+        precondition(found.count == 1024, "a value is not whole")
+      }
+    }
+    try cache.close()
   }
 
   private static func hitMemory(_ keys: [CacheKey], _ value: [UInt8], _ times: Int) throws {

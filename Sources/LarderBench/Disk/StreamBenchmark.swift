@@ -89,7 +89,7 @@ enum StreamBenchmark {
   /// The most resident bytes that the process has had. See: man 2 getrusage.
   private static var peak: Int {
     var usage = rusage()
-    unsafe getrusage(RUSAGE_SELF, &usage)
+    unsafe getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
     return usage.ru_maxrss << 10
   }
 

@@ -25,6 +25,45 @@ enum BlockingTask {
     }
     return try result.get()
   }
+
+  /// Runs a task on the calling thread, for tools that count what one thread does.
+  static func runHere(_ body: @escaping @Sendable () async throws -> Void) throws {
+    let outcome = Outcome<Bool>()
+    let executor = CallingThread()
+    Task(executorPreference: executor) {
+      let result: Result<Bool, any Error>
+      do {
+        try await body()
+        result = .success(true)
+      } catch {
+        result = .failure(error)
+      }
+      outcome.result.withLock { $0 = result }
+    }
+    while true {
+      executor.runJobs()
+      if let result = outcome.result.withLock({ $0 }) {
+        _ = try result.get()
+        return
+      }
+    }
+  }
+}
+
+/// An executor whose jobs the thread that waits for them runs.
+private final class CallingThread: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  func runJobs() {
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
 }
 
 /// Waits for one signal, through a pipe.
