@@ -5,6 +5,14 @@ public import LarderBasics
 // closures.
 
 extension DiskCache {
+  /// Runs a synchronous call on the cache's own threads, for modules that add calls.
+  package func runBlocking<Result: Sendable>(
+    _ operation: String, replaces: Bool = false,
+    _ work: @escaping @Sendable () throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    try await executor.run(operation, replaces: replaces, work)
+  }
+
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
   @discardableResult
   public func store(

@@ -58,13 +58,7 @@ extension DiskCache {
   public func data(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws -> Data? {
-    try withFile(forKey: key, extending: extending) { file in
-      try file.checkFitsInMemory()
-      var data = Data(count: file.byteCount)
-      var span = data.mutableBytes
-      try file.read(into: &span)
-      return data
-    }
+    try withFile(forKey: key, extending: extending) { file in try Data(content: file) }
   }
 
   /// Stores Foundation's bytes in place of an older value, without a copy.
@@ -77,6 +71,50 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try store(data.span, forKey: key, expiration: expiration, extendedData: extendedData)
+  }
+}
+
+// The asynchronous spellings, which run those above on the cache's own threads.
+
+extension DiskCache {
+  /// Returns the value stored under a key; nil when there is no valid one. Counts as a use.
+  ///
+  /// - Throws: `CacheError`, as the synchronous call does; `.cancelled` when the task was cancelled
+  ///   before the read began.
+  /// - Complexity: O(bytes).
+  public func data(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) async throws -> Data? {
+    let key = key.cacheKey
+    return try await withFile(forKey: key, extending: extending) { file in
+      try Data(content: file)
+    }
+  }
+
+  /// Stores Foundation's bytes in place of an older value, without a copy.
+  ///
+  /// - Throws: `CacheError`, as the synchronous call does; `.cancelled`, with `oldValueRemains`, when
+  ///   the task was cancelled before the store began.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func store(
+    _ data: Data, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
+    extendedData: [UInt8] = []
+  ) async throws(CacheError) -> StoreOutcome {
+    let key = key.cacheKey
+    return try await runBlocking("store", replaces: true) { () throws(CacheError) in
+      try self.store(data.span, forKey: key, expiration: expiration, extendedData: extendedData)
+    }
+  }
+}
+
+extension Data {
+  /// Reads the whole of an open value.
+  fileprivate init(content file: borrowing EntryFile) throws {
+    try file.checkFitsInMemory()
+    self.init(count: file.byteCount)
+    var span = mutableBytes
+    try file.read(into: &span)
   }
 }
 

@@ -28,6 +28,21 @@ final class `Larder with Foundation` {
     #expect(try disk.data(forKey: "other") == nil)
   }
 
+  @Test func `data comes back as it was stored, awaited too`() async throws {
+    let data = Data([1, 2, 3])
+    #expect(try await disk.store(data, forKey: "data", extendedData: [9]) == .stored)
+    #expect(try await disk.data(forKey: "data") == data)
+    #expect(try await disk.read(forKey: "data")?.extendedData == [9])
+    #expect(try await disk.data(forKey: "other") == nil)
+    let task = Task { [disk] in
+      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await disk.store(Data(), forKey: "data")
+    }
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled && error?.oldValueRemains == true)
+    #expect(try await disk.data(forKey: "data") == data)
+  }
+
   @Test func `a file that claims more than memory holds is an error and no crash`() throws {
     var configuration = DiskCache.Configuration()
     configuration.sizeLimit = nil

@@ -25,7 +25,9 @@ struct `The README` {
     let shown = try #require(try Articles.blocks(at: "README.md", in: "swift").first).lines.map {
       Self.squeezed($0.replacingOccurrences(of: "\"/var/cache/app/pages\"", with: "directory"))
     }
-    #expect(shown.filter { !$0.isEmpty } == compiled.filter { !$0.isEmpty })
+    // The function that the README puts the lines into is another one here.
+    let lines = shown.filter { !$0.isEmpty && !$0.hasPrefix("func ") && $0 != "}" }
+    #expect(lines == compiled.filter { !$0.isEmpty })
   }
 
   /// Returns a line without its indentation and the alignment of its remark.
