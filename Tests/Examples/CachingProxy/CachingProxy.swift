@@ -4,8 +4,7 @@ import LarderFoundation
 
 /// A caching HTTP reverse proxy on 127.0.0.1: `CachingProxy PORT ORIGIN-PORT DIRECTORY`.
 ///
-/// Start it several times with one port and one directory. The kernel distributes connections among
-/// the processes, and each serves pages that any of them has stored.
+/// Processes started with one port and one directory share the connections and the pages.
 @main
 struct CachingProxy {
   let cache: Cache<Data>
@@ -17,12 +16,11 @@ struct CachingProxy {
     else { print("usage: CachingProxy PORT ORIGIN-PORT DIRECTORY"); exit(2) }
     signal(SIGPIPE, SIG_IGN)
     var configuration = CacheConfiguration()
-    configuration.disk.expiration = .seconds(300)
-    configuration.disk.extending = .off  // fresh for 300 s, however often it is asked for
-    configuration.disk.expiredGrace = .seconds(86_400)  // and then asked about by its ETag
-    let proxy = CachingProxy(
-      cache: try Cache(directory: directory, coder: .data, configuration: configuration),
-      origin: numbers[1])
+    configuration.disk.expiration = .seconds(300)  // where the origin says nothing
+    configuration.disk.extending = .off  // a page ages, however often it is asked for
+    configuration.disk.expiredGrace = .seconds(86_400)  // and then is asked about by its ETag
+    let cache = try Cache(directory: directory, coder: .data, configuration: configuration)
+    let proxy = CachingProxy(cache: cache, origin: numbers[1])
     let listener = try Sockets.listen(on: numbers[0])
     FileHandle.standardOutput.write(Data("listening\n".utf8))
     while true {
@@ -31,24 +29,19 @@ struct CachingProxy {
     }
   }
 
-  /// Answers a GET, and closes the connection on any other request.
+  /// Answers a GET with the page and its source. Closes the connection on any other request, and if
+  /// the origin fails and no page is left to serve.
   private func serve(_ client: FileHandle) async throws {
-    // A request from a client on the same machine arrives in one piece.
     let head = String(decoding: try await blocking { client.availableData }, as: UTF8.self)
     guard head.hasPrefix("GET ") else { return }
-    let response = try await response(to: String(head.dropFirst(4).prefix { $0 != " " }))
-    try await blocking { try client.write(contentsOf: response) }
-  }
-
-  /// Returns the page of a path, from the cache or else from the origin, with a header that names
-  /// the source.
-  private func response(to path: String) async throws -> Data {
+    let path = String(head.dropFirst(4).prefix { $0 != " " })
     let source = try await cache.tier(forKey: path)?.rawValue ?? "origin"
-    // This process asks for a page once, even if many clients wait for it.
-    var response = try await cache.value(forKey: path) { try await fetch(path, $0) }
+    var response = try await cache.value(forKey: path, options: .staleIfFailing(.seconds(86_400))) {
+      try await fetch(path, $0)
+    }
     let end = response.firstIndex(of: UInt8(ascii: "\n")) ?? response.startIndex
     response.insert(contentsOf: Data("X-Cache: \(source)\r\n".utf8), at: end + 1)
-    return response
+    try await blocking { [response] in try client.write(contentsOf: response) }
   }
 
   /// Asks the origin for a page, or whether the previous one is still valid.
@@ -60,15 +53,20 @@ struct CachingProxy {
       try server.write(contentsOf: Data("GET \(path) HTTP/1.0\r\n\(condition)\r\n".utf8))
       return try server.readToEnd() ?? Data()
     }
-    let head = String(decoding: response.prefix(4096), as: UTF8.self).components(
-      separatedBy: "\r\n\r\n")[0]
-    let lines = head.components(separatedBy: "\r\n")
-    if previous != nil, lines[0].contains(" 304 ") { return .notModified() }
-    guard lines[0].contains(" 200 "), !head.lowercased().contains("no-store") else {
+    let lines = String(decoding: response.prefix(4096), as: UTF8.self)
+      .components(separatedBy: "\r\n\r\n")[0].components(separatedBy: "\r\n")
+    func header(_ name: String) -> Substring? {
+      lines.first { $0.lowercased().hasPrefix(name) }?.dropFirst(name.count)
+    }
+    let control = header("cache-control: ") ?? ""
+    let age = control.firstMatch(of: /max-age=(\d+)/).flatMap { Int($0.1) }
+    if !lines[0].hasPrefix("HTTP/") || lines[0].contains(" 5") { throw POSIXError(.EIO) }
+    if lines[0].contains(" 304 ") { return .notModified(expiration: age.map { .seconds($0) }) }
+    guard lines[0].contains(" 200 "), !control.contains("no-store") else {
       return .notKept(response)
     }
-    let eTag = lines.first { $0.lowercased().hasPrefix("etag: ") }?.dropFirst(6) ?? ""
-    return .value(response, extendedData: Array(eTag.utf8))
+    let eTag = Array((header("etag: ") ?? "").utf8)
+    return .value(response, expiration: age.map { .seconds($0) }, extendedData: eTag)
   }
 }
 
