@@ -151,3 +151,21 @@ struct HTTPCache: Sendable {
     return .value(response, expiration: expiration, extendedData: response.validators)
   }
 }
+
+func lendLargeBody(
+  _ bodies: Cache<[UInt8]>, url: String,
+  open: @escaping @Sendable (String) async throws -> (Response, AsyncStream<[UInt8]>),
+  send: ([UInt8]) async throws -> Void
+) async throws -> Int {
+  let byteCount = try await bodies.withFile(forKey: url) { file in
+    for try await piece in file { try await send(piece) }
+    return file.byteCount
+  } orStore: { writer in
+    let (response, body) = try await open(url)
+    guard let expiration = response.expiration else { throw NotAResponse() }
+    writer.setExpiration(expiration)
+    writer.setExtendedData(response.validators)
+    for try await piece in body { try await writer.write(piece) }
+  }
+  return byteCount
+}
