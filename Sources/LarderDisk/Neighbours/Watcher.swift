@@ -6,6 +6,14 @@ import Synchronization
 /// The thread sleeps in the kernel until an event comes, hands all events to the engine, and then
 /// pauses for 10 ms, so that a burst of a neighbour's stores wakes it a hundred times a second at
 /// most. A caller that cannot wait for it reads the queue itself with `catchUp`.
+///
+/// A change by another process goes through these steps:
+///
+/// 1. `EventQueue`: the kernel writes an event for the name.
+/// 2. `Watcher`: reads the queue to its end and collects the names as `DirectoryNews`.
+/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Following.swift`.
+/// 4. `Sighting`: compares the file with the known entry, and the index takes over the difference.
+/// 5. `EngineObservers`: the memory tiers drop the value.
 package final class Watcher: Sendable {
   private struct State: Sendable {
     /// The watch on the directory as it is held now.
