@@ -56,9 +56,9 @@ extension EntryName {
   ///
   /// - Complexity: O(1); allocates nothing.
   package var fileName: FileName {
-    var name = FileName()
-    Self.append(digest.high, to: &name)
-    Self.append(digest.low, to: &name)
+    var name = FileName(
+      packed: Self.digits(digest.high &>> 32), Self.digits(digest.high),
+      Self.digits(digest.low &>> 32), Self.digits(digest.low))
     guard fileExtension != .none else { return name }
     name.append(UInt8(ascii: "."))
     for index in 0..<FileExtension.maximumCount {
@@ -69,9 +69,9 @@ extension EntryName {
     return name
   }
 
-  private static func append(_ word: UInt64, to name: inout FileName) {
-    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word &>> 32)))
-    name.append(packed: Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word)))
+  /// Returns the digits of the lower half of a word.
+  private static func digits(_ word: UInt64) -> UInt64 {
+    Hexadecimal.packedDigits(of: UInt32(truncatingIfNeeded: word))
   }
 
   private static func word(_ name: FileName, at start: Int) -> UInt64? {

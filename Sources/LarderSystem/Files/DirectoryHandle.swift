@@ -238,15 +238,20 @@ extension DirectoryHandle {
     let descriptor = file.rawValue
     do throws(Errno) {
       _ = try system(.linkat, faults) {
-        unsafe name.withCString { unsafe linkat(descriptor, "", raw, $0, Self.emptyPath) }
+        // No literal, because Swift copies one into an array for C.
+        unsafe FileName().withCString { empty in
+          unsafe name.withCString { unsafe linkat(descriptor, empty, raw, $0, Self.emptyPath) }
+        }
       }
       file.noteChange()
     } catch .noSuchFile {
       // A caller without CAP_DAC_READ_SEARCH gets ENOENT before Linux 6.10. The way through /proc
       // needs no privilege, and also gives ENOENT if the directory itself is gone.
+      var path = FileName("/proc/self/fd/")
+      path.append(decimal: UInt64(descriptor))
       _ = try system(.linkat, faults) {
-        unsafe name.withCString {
-          unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", raw, $0, AT_SYMLINK_FOLLOW)
+        unsafe path.withCString { path in
+          unsafe name.withCString { unsafe linkat(AT_FDCWD, path, raw, $0, AT_SYMLINK_FOLLOW) }
         }
       }
     }

@@ -31,21 +31,23 @@ package struct FileName: Sendable {
     }
   }
 
+  /// Creates a name of 32 bytes from four words, with the first byte in the lowest bits of the first.
+  package init(packed a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) {
+    self.init()
+    var span = storage.mutableSpan
+    var raw = unsafe span.mutableBytes
+    raw.storeBytes(of: a.littleEndian, toByteOffset: 0, as: UInt64.self)
+    raw.storeBytes(of: b.littleEndian, toByteOffset: 8, as: UInt64.self)
+    raw.storeBytes(of: c.littleEndian, toByteOffset: 16, as: UInt64.self)
+    raw.storeBytes(of: d.littleEndian, toByteOffset: 24, as: UInt64.self)
+    count = 32
+  }
+
   /// Appends a byte. Precondition: the name has fewer than 63.
   package mutating func append(_ byte: UInt8) {
     precondition(count < Self.maximumCount, "a file name of the cache has at most 63 bytes")
     storage[count] = byte
     count += 1
-  }
-
-  /// Appends eight bytes, the one in the lowest bits first. Precondition: the name stays within 63
-  /// bytes.
-  package mutating func append(packed bytes: UInt64) {
-    precondition(count &+ 8 <= Self.maximumCount, "a file name of the cache has at most 63 bytes")
-    var span = storage.mutableSpan
-    var raw = unsafe span.mutableBytes
-    raw.storeBytes(of: bytes.littleEndian, toByteOffset: count, as: UInt64.self)
-    count &+= 8
   }
 
   /// Appends the decimal digits of a number. Precondition: the name stays within 63 bytes.
