@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 import LarderDisk
 package import LarderSystem
 
@@ -63,7 +62,7 @@ extension FixtureDirectory {
     case .file(let file, let testimony):
       return try onFixture(path, "pack") { () throws(Errno) in
         if isInPlace {
-          let hash = try EntryReader.contentState(of: file)
+          let hash = try ContentHash(ofRest: file)
           guard let line = testimony.line(hash) else { return .refused(.damaged) }
           return .line(line)
         }
@@ -71,7 +70,7 @@ extension FixtureDirectory {
         try copy.copyContent(of: file)
         // The copy is hashed, so that a change of the source meanwhile cannot get into the
         // manifest.
-        guard let line = testimony.line(copy.contentState) else { return .refused(.damaged) }
+        guard let line = testimony.line(copy.hash) else { return .refused(.damaged) }
         // Without attributes the manifest still has everything.
         _ = try line.seal(copy.descriptor)
         _ = try copy.publish(as: name.fileName, isExclusive: false)
@@ -88,27 +87,5 @@ extension FixtureLine {
       return
     }
     proof = .key(key)
-  }
-}
-
-extension XXH64 {
-  /// Returns the hash of the content so far, followed by extended data.
-  func with(_ extendedData: [UInt8]) -> UInt64 {
-    var hash = self
-    hash.update(extendedData.span)
-    return hash.finalize()
-  }
-}
-
-extension EntryReader {
-  /// Returns the state of the hash after a file's content from the present offset on.
-  static func contentState(of file: borrowing FileDescriptor) throws(Errno) -> XXH64 {
-    var hash = XXH64()
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try file.read(into: &piece)
-      if count == 0 { return hash }
-      hash.update(piece.span.extracting(..<count))
-    }
   }
 }

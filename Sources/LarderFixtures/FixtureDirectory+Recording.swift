@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 package import LarderDisk
 package import LarderSystem
 
@@ -68,13 +67,11 @@ extension FixtureDirectory {
 extension FixtureLine {
   /// Creates the line of a value recorded at a point in time.
   fileprivate init(_ recording: FixtureDirectory.Recording, _ key: CacheKey, at now: Timestamp) {
-    var hash = XXH64()
-    hash.update(recording.value.span)
-    hash.update(recording.extendedData.span)
     self.init(
       name: EntryName(key, fileExtension: recording.fileExtension), proof: .key(key.bytes),
       expiry: recording.expiration.expiry(at: now), lastAccess: now,
-      lifetime: recording.expiration.lifetime, contentHash: hash.finalize(),
+      lifetime: recording.expiration.lifetime,
+      contentHash: ContentHash.of(recording.value.span, recording.extendedData.span),
       extendedData: recording.extendedData)
   }
 }

@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 import LarderDisk
 import LarderSystem
 
@@ -52,14 +51,14 @@ extension FixtureDirectory {
     into target: DirectoryHandle
   ) throws(Errno) -> Bool {
     if target.identity == handle.identity {
-      let hash = try EntryReader.contentState(of: file)
+      let hash = try ContentHash(ofRest: file)
       guard let line = testimony.line(hash) else { return false }
       try line.sealWithData(file)
       return true
     }
     var copy = try Self.stage(in: target, permissions: 0o600)
     try copy.copyContent(of: file)
-    guard let line = testimony.line(copy.contentState) else { return false }
+    guard let line = testimony.line(copy.hash) else { return false }
     try line.sealWithData(copy.descriptor)
     _ = try copy.publish(as: name.fileName, isExclusive: false)
     return true
@@ -73,7 +72,7 @@ extension FixtureDirectory {
     let bytes = try onFixture(path, "read") { () throws(Errno) in
       try file.read(upTo: Int(clamping: try file.status().byteCount))
     }
-    var hash = XXH64()
+    var hash = ContentHash()
     hash.update(bytes.span)
     return RecordedValue(
       bytes: bytes, extendedData: testimony.line(hash)?.extendedData ?? [])

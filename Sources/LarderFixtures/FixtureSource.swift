@@ -1,5 +1,4 @@
 import LarderBasics
-import LarderDigest
 package import LarderDisk
 import LarderSystem
 
@@ -101,19 +100,20 @@ extension FixtureSource.Testimony {
   /// Returns the line of a file with a given content; nil if the content is not the stored one.
   ///
   /// - Parameter hash: The state of the hash after the content.
-  func line(_ hash: XXH64) -> FixtureLine? {
+  func line(_ hash: ContentHash) -> FixtureLine? {
     switch self {
-    case .stored(let line): return hash.with(line.extendedData) == line.contentHash ? line : nil
+    case .stored(let line):
+      return hash.finalize(with: line.extendedData) == line.contentHash ? line : nil
     case .unknown(var line):
-      line.contentHash = hash.finalize()
+      line.contentHash = hash.finalize(with: [])
       return line
     case .listed(let lines):
       // Of the lines that a merge left, the one that fits the content.
-      if let line = lines.first(where: { $0.contentHash == hash.with($0.extendedData) }) {
+      if let line = lines.first(where: { $0.contentHash == hash.finalize(with: $0.extendedData) }) {
         return line
       }
       var line = lines.max { ($0.lastAccess, $0.description) < ($1.lastAccess, $1.description) }
-      if let data = line?.extendedData { line?.contentHash = hash.with(data) }
+      if let data = line?.extendedData { line?.contentHash = hash.finalize(with: data) }
       return line
     }
   }

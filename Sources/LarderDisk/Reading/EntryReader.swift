@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 package import LarderSystem
 
 /// The opening and checking of an entry's file. It changes no state; the engine decides what a
@@ -182,10 +181,7 @@ package struct EntryReader: Sendable {
   /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
     guard let contentHash = testimony.contentHash else { return true }
-    var hash = XXH64()
-    hash.update(content)
-    hash.update(testimony.extendedData.span)
-    return hash.finalize() == contentHash
+    return ContentHash.of(content, testimony.extendedData.span) == contentHash
   }
 
   /// Whether a file's content and extended data are those that were stored. Reads the file in
@@ -216,16 +212,6 @@ package struct EntryReader: Sendable {
     of file: borrowing FileDescriptor, _ extendedData: [UInt8]
   ) throws(Errno) -> UInt64 {
     guard !isHollow(try file.status()) else { throw .noMemory }
-    var hash = XXH64()
-    // Large enough that the cost of the calls is negligible, small enough to stay in a second-level
-    // cache.
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try file.read(into: &piece)
-      if count == 0 { break }
-      hash.update(piece.span.extracting(..<count))
-    }
-    hash.update(extendedData.span)
-    return hash.finalize()
+    return try ContentHash(ofRest: file).finalize(with: extendedData)
   }
 }

@@ -32,7 +32,7 @@ extension DiskEngine {
     take(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
     if isPathBound {
       let publication = Publication(
-        contentHash: file.contentHash(with: []), modification: status.modification)
+        contentHash: file.hash.finalize(with: []), modification: status.modification)
       withState { $0.publications.note(publication, of: name, in: $0.index) }
     }
     return .stored

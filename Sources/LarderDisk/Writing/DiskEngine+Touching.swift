@@ -1,5 +1,4 @@
 package import LarderBasics
-import LarderDigest
 package import LarderSystem
 
 /// The identity of a value that was read, to distinguish it from a later one of its name.
@@ -13,10 +12,7 @@ package struct EntryIdentity: Sendable {
   package init(
     _ content: Span<UInt8>, _ extendedData: Span<UInt8>, _ status: FileStatus?
   ) {
-    var hash = XXH64()
-    hash.update(content)
-    hash.update(extendedData)
-    contentHash = hash.finalize()
+    contentHash = ContentHash.of(content, extendedData)
     self.status = status
   }
 

@@ -153,7 +153,7 @@ final class EntryWriter: Sendable {
   private func setEntryAttribute(
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) {
-    let hash = file.contentHash(with: seal.extendedData)
+    let hash = file.hash.finalize(with: seal.extendedData)
     func attribute(recordsKey: Bool) -> [UInt8] {
       seal.key.withBytes {
         EntryAttribute.bytes(hash, seal.lifetime, key: $0, recordsKey: recordsKey)

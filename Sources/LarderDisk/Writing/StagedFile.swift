@@ -1,4 +1,3 @@
-package import LarderDigest
 package import LarderSystem
 
 /// A file in the cache's directory that is being written and is not an entry yet.
@@ -14,7 +13,7 @@ package struct StagedFile: ~Copyable, Sendable {
   /// The name to be unlinked at the end; nil for an unnamed file and after the file is published.
   private var temporary: TemporaryName?
   // Updated as bytes are written, so that no value is read again to be sealed.
-  private var hash = XXH64()
+  package private(set) var hash = ContentHash()
   private(set) var byteCount = 0
   /// Whether the file has its entry's name.
   private(set) var isPublished = false
@@ -92,14 +91,14 @@ package struct StagedFile: ~Copyable, Sendable {
   mutating func empty() throws(Errno) {
     try descriptor.truncate(to: 0)
     try descriptor.seek(to: 0)
-    hash = XXH64()
+    hash = ContentHash()
     byteCount = 0
   }
 
   /// Hashes and counts content that was not written through this value.
   mutating func takeContent() throws(Errno) {
     try descriptor.seek(to: 0)
-    hash = XXH64()
+    hash = ContentHash()
     byteCount = 0
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -108,16 +107,6 @@ package struct StagedFile: ~Copyable, Sendable {
       hash.update(piece.span.extracting(..<count))
       byteCount += count
     }
-  }
-
-  /// The state of the hash after the content.
-  package var contentState: XXH64 { hash }
-
-  /// Returns the hash of the content followed by extended data.
-  func contentHash(with extendedData: [UInt8]) -> UInt64 {
-    var hash = hash
-    hash.update(extendedData.span)
-    return hash.finalize()
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.

@@ -1,0 +1,40 @@
+import LarderDigest
+package import LarderSystem
+
+/// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
+package struct ContentHash: Sendable {
+  private var state = XXH64()
+
+  /// Creates the hash of empty content.
+  package init() {}
+
+  /// Reads a file from its present offset to its end, and hashes it.
+  package init(ofRest file: borrowing FileDescriptor) throws(Errno) {
+    // Large enough that the cost of the calls is negligible, small enough to stay in a second-level
+    // cache.
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try file.read(into: &piece)
+      if count == 0 { return }
+      state.update(piece.span.extracting(..<count))
+    }
+  }
+
+  /// Adds the next piece of the content.
+  package mutating func update(_ content: Span<UInt8>) { state.update(content) }
+
+  /// Returns the hash of the content so far, followed by extended data.
+  package func finalize(with extendedData: [UInt8]) -> UInt64 {
+    var state = state
+    state.update(extendedData.span)
+    return state.finalize()
+  }
+
+  /// Returns the hash of whole content, followed by extended data.
+  package static func of(_ content: Span<UInt8>, _ extendedData: Span<UInt8>) -> UInt64 {
+    var state = XXH64()
+    state.update(content)
+    state.update(extendedData)
+    return state.finalize()
+  }
+}
