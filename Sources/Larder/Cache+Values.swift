@@ -148,9 +148,10 @@ extension Cache {
     }
     defer { keptKeys.settle(subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory
-    // looks at no file, so nothing is kept.
+    // looks at no file, so nothing is kept. Nor after `close()`, which empties memory.
     memory.storeIf(
-      { !disk.engine.isAstray && isCurrent() }, value, forKey: key, cost: byteCount,
+      { !disk.engine.isAstray && !disk.hasClosed && isCurrent() }, value, forKey: key,
+      cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
   }
 

@@ -119,10 +119,13 @@ public final class DiskCache: Sendable {
     try engine.countingErrors { () throws(CacheError) in try engine.flush() }
   }
 
+  /// Whether `close()` has been called.
+  package var hasClosed: Bool { isClosed.load(ordering: .relaxed) }
+
   /// Throws if the cache was closed or the process forked since it was opened.
   @usableFromInline
   package func checkUsable(_ operation: String) throws(CacheError) {
-    if isClosed.load(ordering: .relaxed) {
+    if hasClosed {
       throw CacheError(.closed, operation: operation, path: directory)
     }
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }

@@ -150,6 +150,23 @@ struct `A cache with two tiers` {
     #expect(try cache.value(forKey: "e\u{301}") == "decomposed")
   }
 
+  @Test func `a read that ends after the cache was closed leaves nothing in memory`() throws {
+    let faults = FaultInjector()
+    let cache = try open { $0.disk.faults = faults }
+    try cache.store("value", forKey: "key")
+    cache.memory.removeAll()
+    faults.plan(
+      .before {
+        do {
+          try cache.close()
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .read)
+    #expect(try cache.value(forKey: "key") == "value")
+    #expect(cache.memory.count == 0)
+  }
+
   @Test func `a closed cache says so`() throws {
     let cache = try open()
     try cache.close()
