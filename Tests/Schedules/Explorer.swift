@@ -103,7 +103,8 @@
     /// Explores a scene until the time is up or it has failed.
     mutating func explore(_ scene: Scene, atMost count: Int) -> Bool {
       var generator = SeededGenerator(seed)
-      for _ in 0..<count where !isOver {
+      for _ in 0..<count {
+        if isOver { break }
         let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
         if run(trial).kind != nil { return true }
       }
