@@ -9,12 +9,16 @@
     private var generator: SeededGenerator
     private var scene = Scene()
     private var names: [Character] = ["a"]
+    /// Whether few operations meet at one name, so that a schedule more often hits the few points of
+    /// a race.
+    private var isSmall = false
 
     init(seed: UInt64) { generator = SeededGenerator(seed &+ 77) }
 
     mutating func make() -> Scene {
       scene.isCoarse = generator.once(in: 2)
-      names = Array(["a", "b", "c"].prefix(1 + generator.below(3)))
+      isSmall = generator.once(in: 2)
+      names = Array(["a", "b", "c"].prefix(isSmall ? 1 : 1 + generator.below(3)))
       if generator.once(in: 3) { scene.initial = [generator.pick(names)] }
       if generator.once(in: 8) { scene.early = 64 }
       addCaches()
@@ -66,7 +70,7 @@
 
     private mutating func addThread(_ thread: Int) {
       let cache = thread < scene.caches.count ? thread : generator.below(scene.caches.count)
-      let count = 2 + generator.below(4)
+      let count = isSmall ? 1 + generator.below(3) : 2 + generator.below(4)
       let operations = (0..<count).map { _ in operation(for: scene.caches[cache]) }
       scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
     }
