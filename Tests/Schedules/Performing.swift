@@ -220,6 +220,9 @@
   }
 
   extension Scene {
+    /// Whether a cache is closed and opened again.
+    var reopens: Bool { threads.contains { $0.operations.contains { $0.verb == .reopen } } }
+
     /// Whether an operation replaces the cache's directory.
     var replacesDirectory: Bool {
       threads.contains { $0.operations.contains { $0.verb == .replace } }
