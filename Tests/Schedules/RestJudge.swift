@@ -25,7 +25,9 @@
       judgeDescriptors()
     }
 
-    private var isDisturbed: Bool { !scene.failures.isEmpty }
+    private var isDisturbed: Bool {
+      !scene.failures.isEmpty || scene.replacesDirectory && scene.reopens
+    }
 
     private func flush(_ cache: Int) {
       inProcess(of: cache) {
