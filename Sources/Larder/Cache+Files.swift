@@ -117,7 +117,7 @@ extension Cache {
     defer { writer.end() }
     try await load(writer)
     let outcome = try await executor.run("store") { () throws(CacheError) in
-      try engine.countingErrors { () throws(CacheError) in try engine.finish(writer, request) }
+      try engine.finish(writer, request)
     }
     // A newer store or a removal came first, so `withFile` looks again.
     return fileFlights.isWanted(flight) ? outcome : .stored

@@ -218,8 +218,7 @@ extension Cache {
     } else if !options.reloads {
       let value = try await value(forKey: key, options, isPastMemory: false)
       if !options.isMemoryOnly {
-        flights.noteLookAgain(
-          isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
+        flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
       }
       if let value { return value }
     }

@@ -24,11 +24,7 @@ extension IOExecutor {
               returning: .failure(
                 CacheError(.cancelled, operation: operation, oldValueRemains: replaces)))
           }
-          do throws(CacheError) {
-            continuation.resume(returning: .success(try work()))
-          } catch {
-            continuation.resume(returning: .failure(error))
-          }
+          continuation.resume(returning: Swift.Result(catching: work))
         }
       }
     } onCancel: {
@@ -44,13 +40,7 @@ extension IOExecutor {
     _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
     let outcome: Swift.Result<Result, CacheError> = await withCheckedContinuation { continuation in
-      submit {
-        do throws(CacheError) {
-          continuation.resume(returning: .success(try work()))
-        } catch {
-          continuation.resume(returning: .failure(error))
-        }
-      }
+      submit { continuation.resume(returning: Swift.Result(catching: work)) }
     }
     return try outcome.get()
   }
@@ -88,13 +78,7 @@ extension IOExecutor {
   ) async -> [Result<Output, CacheError>] {
     do throws(CacheError) {
       return try await run("batch", replaces: replaces) { () throws(CacheError) in
-        elements.map { element in
-          do throws(CacheError) {
-            return .success(try work(element))
-          } catch {
-            return .failure(error)
-          }
-        }
+        elements.map { element in Result { () throws(CacheError) in try work(element) } }
       }
     } catch {
       // Only cancellation gets here; a piece that did not begin has this error for each element.

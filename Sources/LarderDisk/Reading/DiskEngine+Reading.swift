@@ -71,9 +71,8 @@ extension DiskEngine {
       }
     }
     if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
-    // Checked before the file is opened. The evictor could otherwise remove the file and its mark
-    // between the opening and the look at the state below, and an evicted value would be found once
-    // more.
+    // Checked before the file is opened. If the evictor removed file and mark between the opening
+    // and the look at the state below, an evicted value would be found once more.
     if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
     switch try reader.open(subject.name.fileName, in: location.handle) {

@@ -16,10 +16,12 @@ extension DiskEngine {
   package func startStream(
     _ request: StoreRequest, _ executor: IOExecutor
   ) throws(CacheError) -> StreamStart {
-    try checkExtendedData(of: request)
-    if let reason = rejection(of: request) { return .rejected(try reject(request, reason)) }
-    return try keepingPromise(request) { () throws(CacheError) in
-      .writer(EntryFileWriter(try openStream(request), executor))
+    try countingErrors { () throws(CacheError) in
+      try checkExtendedData(of: request)
+      if let reason = rejection(of: request) { return .rejected(try reject(request, reason)) }
+      return try keepingPromise(request) { () throws(CacheError) in
+        .writer(EntryFileWriter(try openStream(request), executor))
+      }
     }
   }
 
@@ -30,15 +32,17 @@ extension DiskEngine {
     _ writer: EntryFileWriter, _ request: StoreRequest, failure: (any Error)? = nil
   ) throws(CacheError) -> StoreOutcome {
     let request = writer.described(request)
-    if failure == nil {
-      // Checked again, because the closure may have set both.
-      try checkExtendedData(of: request)
-      if let reason = rejection(of: request) { return try reject(request, reason) }
-    }
-    return try keepingPromise(request) { () throws(CacheError) in
-      guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
-      return try complete(&stream, request) { _ in
-        if let failure { throw failure }
+    return try countingErrors { () throws(CacheError) in
+      if failure == nil {
+        // Checked again, because the closure may have set both.
+        try checkExtendedData(of: request)
+        if let reason = rejection(of: request) { return try reject(request, reason) }
+      }
+      return try keepingPromise(request) { () throws(CacheError) in
+        guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
+        return try complete(&stream, request) { _ in
+          if let failure { throw failure }
+        }
       }
     }
   }
@@ -82,9 +86,7 @@ extension DiskCache {
     let request = request(key.cacheKey, expiration, extendedData)
     let start = try await executor.run("store", replaces: true) { () throws(CacheError) in
       try self.checkStorable()
-      return try engine.countingErrors { () throws(CacheError) in
-        try engine.startStream(request, executor)
-      }
+      return try engine.startStream(request, executor)
     }
     switch start {
     case .rejected(let outcome): return outcome
@@ -93,9 +95,7 @@ extension DiskCache {
       let failure = await Self.failure(of: body, writer)
       // Also in a cancelled task: the older value must not outlive a store that failed.
       return try await executor.runToEnd { () throws(CacheError) in
-        try engine.countingErrors { () throws(CacheError) in
-          try engine.finish(writer, request, failure: failure)
-        }
+        try engine.finish(writer, request, failure: failure)
       }
     }
   }

@@ -74,6 +74,22 @@ struct `A load of a file` {
     #expect(try isEmptyFolder)
   }
 
+  @Test func `is counted where its file cannot be made`() async throws {
+    let before = scene.faults.count(of: .openat)
+    func load() async throws {
+      try await cache.withFile(forKey: "k") { _ in
+      } orStore: { _ in
+        throw Failure()
+      }
+    }
+    await #expect(throws: Failure.self) { try await load() }
+    // The last file that was opened is the one to be written.
+    scene.faults.plan(
+      .errno(.ioError), for: .openat, at: scene.faults.count(of: .openat) - before)
+    await #expect(throws: CacheError.self) { try await load() }
+    #expect(cache.statistics.disk.errors == [.ioError: 1])
+  }
+
   @Test func `is cancelled with the last who waits, and leaves nothing`() async throws {
     let (cache, started) = (cache, AsyncGate())
     let task = Task {
