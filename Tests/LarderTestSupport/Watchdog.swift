@@ -7,7 +7,7 @@ package final class Watchdog: Sendable {
   package static let shared = Watchdog()
 
   /// The longest time without progress, in machine time.
-  private static let patience = Duration.seconds(180)
+  private static let patience = Duration.seconds(600)
 
   private struct State {
     var limit = Watchdog.patience
