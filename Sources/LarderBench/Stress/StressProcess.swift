@@ -33,13 +33,23 @@ enum StressProcess {
     if isWorker { try report(cache, counts) }
   }
 
+  /// Waits until the index has the totals of the directory, for 30 s at most. A process hears of
+  /// its neighbours' last changes within 50 ms, and later where many threads wait for a processor.
+  /// Does not wait without totals.
+  private static func waitForTotals(_ totals: [Int], _ disk: DiskCache) throws {
+    if totals.isEmpty { return }
+    let end = MonotonicTime.now.advanced(by: .seconds(30))
+    while MonotonicTime.now < end, try [disk.totalSize(), disk.count()] != totals { usleep(20_000) }
+  }
+
   /// Flushes the cache, waits until the other processes have done so too, and reports the counts
   /// and the index's totals.
   private static func report(_ cache: Cache<[UInt8]>, _ counts: StressCounts) throws {
     try cache.flush()
     print("rest")
     fflush(nil)
-    guard readLine() != nil else { return }
+    guard let line = readLine() else { return }
+    try waitForTotals(line.split(separator: " ").compactMap { Int($0) }, cache.disk)
     let disk = cache.statistics.disk
     counts.add([
       "index_bytes": try cache.disk.totalSize(), "index_entries": try cache.disk.count(),
