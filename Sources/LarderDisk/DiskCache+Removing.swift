@@ -1,4 +1,6 @@
 public import LarderBasics
+import LarderSystem
+import Synchronization
 
 extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
@@ -86,5 +88,96 @@ extension DiskCache {
     precondition(age >= .zero, "an age to trim to is negative")
     try checkUsable("trim")
     return try engine.countingTrim("trim") { TrimPlan(for: .age(age), at: $0, configuration) }
+  }
+}
+
+extension DiskCache {
+  /// Removes entries until a goal is reached.
+  package func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    switch goal {
+    case .living: try removeExpired()
+    case .size(let byteCount): try trim(toCost: byteCount)
+    case .count(let count): try trim(toCount: count)
+    case .age(let age): try trim(toAge: age)
+    case .nothing: try removeAll()
+    }
+  }
+
+  /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
+  /// works for a cache that only reads. Waits for the first scan.
+  package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    let (expired, evicted) = try victims(goal)
+    var removal = BulkRemoval()
+    for victim in expired + evicted { removal.add(victim) }
+    return removal
+  }
+
+  /// Returns the names of the entries that a trim to a goal would remove if it ran now, in the
+  /// order of their removal.
+  package func names(takenBy goal: TrimGoal) throws(CacheError) -> (
+    expired: [EntryName], evicted: [EntryName]
+  ) {
+    let (expired, evicted) = try victims(goal)
+    return (expired.map(\.name), evicted.map(\.name))
+  }
+
+  private func victims(_ goal: TrimGoal) throws(CacheError) -> (
+    expired: [Victim], evicted: [Victim]
+  ) {
+    try checkUsable("preview")
+    try engine.waitForScan()
+    // The same plan as the removal itself makes.
+    let plan = TrimPlan(for: goal, at: engine.now, configuration)
+    // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
+    // those that the victims touch are copied.
+    var index = engine.withState { $0.index }
+    return index.take(plan)
+  }
+}
+
+extension BulkRemoval {
+  fileprivate mutating func add(_ victim: Victim) {
+    removed += 1
+    byteCount.addSaturating(victim.byteCount)
+  }
+}
+
+/// An entry that left the disk, as an element of a sequence of removals.
+public struct DiskRemovalEvent: Sendable, Hashable {
+  /// The name that its file had in the directory: the last part of ``DiskCache/path(forKey:)``.
+  public let name: String
+  /// The key, if the entry was removed or replaced by key; nil otherwise, because no file is opened
+  /// to find it out.
+  public let key: CacheKey?
+  /// The reason for which it left.
+  public let cause: RemovalCause
+  /// The number of removals that the sequence left out since the event before this one, because its
+  /// buffer was full. The sum over all events is exact; the position of the missing ones is not.
+  public internal(set) var missedCount = 0
+}
+
+extension DiskCache {
+  /// Returns a sequence of the entries that this process removes from the directory from now on,
+  /// with the cause. It is for one task; call this again for another task.
+  ///
+  /// An entry is reported when its file is gone, whichever object of this process on the directory
+  /// removed it. Removals by other processes and people are not reported. The sequence ends when
+  /// the last object on the directory is closed.
+  ///
+  /// A task that falls behind by more than the buffer misses the oldest events; later ones count
+  /// them. The cost falls on removals: a lock for each of them while there is a sequence, nothing
+  /// while there is none.
+  ///
+  /// - Parameter limit: The most events that wait for the task, at least 1.
+  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<DiskRemovalEvent> {
+    engine.removals.add(bufferingNewest: limit)
+  }
+}
+
+extension DiskEngine {
+  /// Reports to the sequences of removals that an entry's file is gone. Called without the lock.
+  func tellOfRemoval(_ name: EntryName, key: CacheKey? = nil, _ cause: RemovalCause) {
+    guard removals.isObserved.load(ordering: .relaxed) else { return }
+    removals.tell(DiskRemovalEvent(name: name.description, key: key, cause: cause))
   }
 }

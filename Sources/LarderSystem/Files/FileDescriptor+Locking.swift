@@ -70,3 +70,55 @@ package final class LockedFile: Sendable {
     }
   }
 }
+
+/// The holders of locks by `/proc/locks`. See: man 5 proc_locks.
+package enum LockTable {
+  /// Returns the processes that hold a `flock` lock on a file, as far as this process can see them:
+  /// those of other namespaces are not listed. Only reads.
+  package static func holders(of file: FileIdentity) -> [Int] {
+    holders(of: file, in: SystemEnvironment.text(ofFile: "/proc/locks") ?? "")
+  }
+
+  /// Returns the holders by a text in the form of `/proc/locks`.
+  ///
+  /// A line is `1: FLOCK  ADVISORY  WRITE 708 08:01:786446 0 EOF`: the device in hexadecimal, the
+  /// inode in decimal digits. A line of a process that waits for its lock has `->` after the
+  /// number.
+  static func holders(of file: FileIdentity, in text: String) -> [Int] {
+    let lines = text.split(separator: "\n").map {
+      $0.split(separator: " ", omittingEmptySubsequences: true)
+    }
+    let expected = DeviceNumber(file.device)
+    let locks: [(process: Int, isSameDevice: Bool)] = lines.compactMap { words in
+      guard words.count >= 6, words[1] == "FLOCK", let process = Int(words[4]), process > 0 else {
+        return nil
+      }
+      let place = words[5].split(separator: ":")
+      guard place.count == 3, UInt64(place[2]) == file.inode else { return nil }
+      let device = (UInt64(place[0], radix: 16), UInt64(place[1], radix: 16))
+      return (process, device == (expected.major, expected.minor))
+    }
+    // Some file systems show another device in a file's status than in this table.
+    let exact = locks.filter(\.isSameDevice)
+    return (exact.isEmpty ? locks : exact).map(\.process).uniqued()
+  }
+}
+
+extension [Int] {
+  fileprivate func uniqued() -> [Int] {
+    reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}
+
+/// The two halves of a device number, as the tables in `/proc` show them.
+struct DeviceNumber: Sendable, Hashable {
+  let major: UInt64
+  let minor: UInt64
+
+  /// Splits a device number of `stat`. Corresponds to `gnu_dev_major` and `gnu_dev_minor`; source:
+  /// glibc's sys/sysmacros.h.
+  init(_ device: UInt64) {
+    major = device >> 8 & 0xfff | device >> 32 & ~0xfff
+    minor = device & 0xff | device >> 12 & ~0xff
+  }
+}

@@ -108,7 +108,7 @@ struct LoadStatisticsTests {
   }
 
   @Test func `every counter of the documentation's list has an event here`() throws {
-    let names = try DocumentedCounters.names(in: "Larder/LoadStatistics.swift")
+    let names = try DocumentedCounters.names(in: "Larder/LoadOptions.swift")
     #expect(Set(names) == Set(Self.rows.map(\.counter)))
     #expect(names.count > 5)
   }

@@ -1,8 +1,10 @@
+import LarderSystem
+
 /// The files below a directory.
-package enum FileTree {
+enum FileTree {
   /// Returns the paths of regular files that all users may read, up to `limit`, sorted by name
   /// within each directory. Files that cannot be read are left out, and links are not followed.
-  package static func readableFiles(
+  static func readableFiles(
     under root: String, byteCounts: ClosedRange<Int>, limit: Int, faults: FaultInjector? = nil
   ) -> [String] {
     var files: [String] = []

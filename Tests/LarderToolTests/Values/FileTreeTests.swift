@@ -1,0 +1,20 @@
+import Foundation
+import LarderTestSupport
+import Testing
+
+@testable import LarderSystem
+@testable import LarderTool
+
+struct `A directory of files` {
+  @Test func `is listed without a file that vanishes meanwhile`() throws {
+    let directory = try TemporaryDirectory()
+    for name in ["a", "b", "c"] {
+      try Data([1]).write(to: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+    }
+    let faults = FaultInjector()
+    faults.plan(.errno(.noSuchFile), for: .fstatat)
+    let files = FileTree.readableFiles(
+      under: directory.path, byteCounts: 0...9, limit: 9, faults: faults)
+    #expect(files.count == 2)
+  }
+}
