@@ -59,7 +59,7 @@ extension DiskEngine {
     guard mayBe(.mustLock) else { return false }
     // Every call tries again until it gets the lock, because nothing is written without it.
     try lockDirectory()
-    withState { $0.mustLock = false }
+    withState { $0.held.noteLock() }
     return isReplaced
   }
 

@@ -85,7 +85,7 @@ package final class DiskEngine: Sendable {
 
   /// Takes a name, after every other change of it.
   @discardableResult
-  func acquire(_ name: EntryName) -> EngineState.Turn {
+  func acquire(_ name: EntryName) -> NameLocks.Turn {
     let turn = wait { $0.take(name) }
     generations.begin(name)
     return turn

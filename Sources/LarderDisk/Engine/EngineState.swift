@@ -34,10 +34,7 @@ struct EngineState: Sendable {
   var rescans = RescanSchedule()
   /// The file server's clock, on a network file system.
   var serverClock = ServerClock()
-  /// Whether another directory was found at the path and its lock has not been taken yet.
-  var mustLock = false
-  /// The number of times that another directory was found at the path.
-  var replacementCount = 0
+  var held = HeldDirectory()
   var phase = Phase.open
   /// The number of changes by other processes that the index knows and that the memory tiers have
   /// not been told of.
@@ -71,8 +68,20 @@ extension EngineState {
   @inline(__always)
   var rarities: Rarities {
     Rarities(
-      rawValue: (hidesFiles ? 1 : 0) | (mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
+      rawValue: (hidesFiles ? 1 : 0) | (held.mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
         | (locks.haveNews ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
+  }
+
+  /// The counts that show whether everything known was given up since they were read.
+  // Inlined, because a call copies the whole state.
+  @inline(__always)
+  var epoch: NameLocks.Epoch {
+    NameLocks.Epoch(clearCount: clearing.count, replacementCount: held.replacementCount)
+  }
+
+  /// Takes a name; returns nil if another thread holds it.
+  mutating func take(_ name: EntryName) -> NameLocks.Turn? {
+    locks.take(name) ? NameLocks.Turn(epoch: epoch, isEnding: phase.isEnding) : nil
   }
 
   /// Whether any file is hidden.

@@ -13,6 +13,22 @@ struct NameLocks: Sendable {
 }
 
 extension NameLocks {
+  /// The state of the directory and of the engine when a thread took a name.
+  struct Turn: Sendable {
+    let epoch: Epoch
+    /// Whether the last object is being closed, so that no new change may begin. The end waits for
+    /// names that are held.
+    let isEnding: Bool
+  }
+
+  /// The counts that show whether everything known was given up while a thread held its name.
+  struct Epoch: Sendable, Equatable {
+    /// The number of removals of everything.
+    let clearCount: Int
+    /// The number of replacements of the directory.
+    let replacementCount: Int
+  }
+
   /// Whether no name is held.
   var isEmpty: Bool { held.isEmpty }
 

@@ -107,24 +107,6 @@ extension EntryIndex {
     return true
   }
 
-  /// Notes that attribute and content of an entry were checked, if its file is still the one that
-  /// is known.
-  ///
-  /// - Returns: Whether it is.
-  /// - Complexity: O(1).
-  @discardableResult
-  mutating func markVerified(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, lifetime: Lifetime, keyTag: UInt32
-  ) -> Bool {
-    guard let slot = names.slot(of: name), facts[slot].inode == inode,
-      facts[slot].changeTime == PackedStamp(changeTime)
-    else { return false }
-    facts[slot].lifetime = lifetime
-    facts[slot].keyTag = keyTag
-    facts[slot].isVerified = true
-    return true
-  }
-
   /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
   private static func expiry(_ time: Timestamp) -> PackedStamp {
     min(PackedStamp(time), .never)

@@ -61,8 +61,7 @@ extension EngineState {
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
     _ = evictions.abandonTerm()
-    mustLock = true
-    replacementCount += 1
+    held.replace()
     index.removeAll()
     uses.forgetAll()
     doomed = DoomedFiles()
@@ -77,30 +76,5 @@ extension EngineState {
     uses.forget(entry.name)
     scans.noteChange(of: entry.name)
     counters.countStore(of: entry.byteCount)
-  }
-
-  /// The counts that show whether everything known was given up since they were read.
-  // Inlined, because a call copies the whole state.
-  @inline(__always)
-  var epoch: Epoch { Epoch(clearCount: clearing.count, replacementCount: replacementCount) }
-
-  /// Takes a name; returns nil if another thread holds it.
-  mutating func take(_ name: EntryName) -> Turn? {
-    locks.take(name) ? Turn(epoch: epoch, isEnding: phase.isEnding) : nil
-  }
-
-  /// The state of the directory and of the engine when a thread took a name.
-  struct Turn: Sendable {
-    let epoch: Epoch
-    /// Whether the last object is being closed, so that no new change may begin. The end waits for
-    /// names that are held.
-    let isEnding: Bool
-  }
-
-  struct Epoch: Sendable, Equatable {
-    /// The number of removals of everything.
-    let clearCount: Int
-    /// The number of replacements of the directory.
-    let replacementCount: Int
   }
 }

@@ -63,7 +63,7 @@ extension DiskEngine {
   /// The result of taking a value into the index.
   private enum Taking: Sendable {
     /// The index has it.
-    case taken(EngineState.Epoch, replacing: RemovalCause?, lag: Duration?)
+    case taken(NameLocks.Epoch, replacing: RemovalCause?, lag: Duration?)
     /// The value was removed together with everything else.
     case cleared
     /// The value is, or may be, in a directory that was moved away.
@@ -77,7 +77,7 @@ extension DiskEngine {
   ///   - epoch: The epoch at which the store took the name.
   private func take(
     _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    reserved room: UInt64, isHeld: Bool, since epoch: EngineState.Epoch
+    reserved room: UInt64, isHeld: Bool, since epoch: NameLocks.Epoch
   ) {
     let isPending = request.write != nil
     let entry = IndexedEntry(
@@ -89,7 +89,7 @@ extension DiskEngine {
       state.limits.giveBack(room)
       // In the same step as the index: a reader finds the pending value or the file.
       let value = state.settle(request)
-      if !isHeld || state.replacementCount != epoch.replacementCount {
+      if !isHeld || state.held.replacementCount != epoch.replacementCount {
         state.noteAstray(entry)
         return .astray
       }
@@ -118,7 +118,7 @@ extension DiskEngine {
   /// Notifies the caller and the memory tiers of a value that the index has taken.
   private func tell(
     of status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    since epoch: EngineState.Epoch
+    since epoch: NameLocks.Epoch
   ) {
     let expiry = expiry(of: status, seal)
     request.onPublish?(

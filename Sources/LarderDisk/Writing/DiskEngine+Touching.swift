@@ -81,7 +81,7 @@ extension DiskEngine {
   /// - Parameter epoch: That of the moment at which the name was taken. The file may go with all
   ///   others, or with the directory, from then on.
   private func touchHeld(
-    _ request: TouchRequest, since epoch: EngineState.Epoch
+    _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(CacheError) -> Bool {
     let name = request.subject.name
     if hidesFile(named: name) { return false }
@@ -116,7 +116,7 @@ extension DiskEngine {
 
   private func touch(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: EngineState.Epoch
+    _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(Errno) -> Bool {
     let name = request.subject.name
     let now = self.now

@@ -118,7 +118,7 @@ struct EngineStateTests {
     state.forgetDirectory()
     #expect(state.index.count == 0 && state.doomed.isEmpty && state.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
-    #expect(state.mustLock && state.rarities == .mustLock)
+    #expect(state.held.mustLock && state.rarities == .mustLock)
     #expect(state.scans.needsScan && !state.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
@@ -130,7 +130,7 @@ struct EngineStateTests {
     _ = state.locks.take(name)
     state.locks.leaveNews(of: name)
     #expect(state.rarities == .hasLateNews)
-    state.mustLock = true
+    state.held.replace()
     hideEverything(in: &state)
     #expect(state.rarities == [.hasLateNews, .mustLock, .hidesFiles])
   }

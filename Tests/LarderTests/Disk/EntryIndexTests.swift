@@ -196,14 +196,12 @@ struct EntryIndexTests {
     #expect(index.numbers() == [2, 4, 5])
   }
 
-  @Test func `a file that is not the one known is neither stamped nor verified`() {
+  @Test func `a file that is not the one known is not stamped`() {
     let entry = IndexSample.entry(1)
     var index = IndexSample.index([entry])
     let isStamped = index.restamp(
       entry.name, inode: entry.inode + 1, changeTime: .never, expiry: Timestamp(seconds: 1))
-    let isVerified = index.markVerified(
-      entry.name, inode: entry.inode, changeTime: .never, lifetime: .fixed, keyTag: 1)
-    #expect(!isStamped && !isVerified)
+    #expect(!isStamped)
     #expect(index.entry(named: entry.name) == entry)
   }
 
