@@ -172,7 +172,7 @@ extension DiskEngine {
     let chance = Double.random(in: 0..<1)
     return withState { state in
       state.scans.progress == .running
-        && state.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
+        && state.scans.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
     }
   }
 }

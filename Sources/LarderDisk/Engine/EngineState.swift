@@ -31,7 +31,6 @@ struct EngineState: Sendable {
   var fullDisk = FullDisk()
   var clearing = Clearing()
   var scans = ScanLog()
-  var rescans = RescanSchedule()
   /// The file server's clock, on a network file system.
   var serverClock = ServerClock()
   var held = HeldDirectory()

@@ -152,7 +152,7 @@ extension DiskEngine {
   }
 
   private func noteScanEnd(since start: MonotonicTime) {
-    withState { $0.rescans.noteScan(from: start, to: .now) }
+    withState { $0.scans.rescans.noteScan(from: start, to: .now) }
   }
 
   /// Removes the temporaries of writers that are gone, which are those that can be locked.
@@ -285,9 +285,9 @@ extension DiskEngine {
     let (isDue, mustPlan) = withState { state in
       let isDue =
         state.scans.mayRescan
-        && state.rescans.isDue(
+        && state.scans.rescans.isDue(
           sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
-      return (isDue, state.rescans.planLook(afterStoreAt: now))
+      return (isDue, state.scans.rescans.planLook(afterStoreAt: now))
     }
     if isDue { startRescan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }
@@ -301,7 +301,8 @@ extension DiskEngine {
   private func rescanAfterLastStore() {
     let now = MonotonicTime.now
     let rest = withState { state in
-      state.phase.isShutDown ? nil : state.rescans.rest(of: configuration.rescanDelay, at: now)
+      state.phase.isShutDown
+        ? nil : state.scans.rescans.rest(of: configuration.rescanDelay, at: now)
     }
     guard let rest else { return }
     if rest > .zero { return planRescan(after: rest) }

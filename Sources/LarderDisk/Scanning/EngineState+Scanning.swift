@@ -6,8 +6,7 @@ extension EngineState {
   /// - Returns: The scan's number, which no longer counts once the directory is replaced.
   /// - Complexity: O(n / 64), under the lock.
   mutating func beginScan() -> Int {
-    if isScanned { rescans.restart() }
-    return scans.begin(index.emptyMarks())
+    scans.begin(index.emptyMarks())
   }
 
   /// Takes over the entries that a scan met, except those whose names this process has changed
@@ -51,7 +50,6 @@ extension EngineState {
   /// - Returns: The names that it has noted, which the caller releases outside of the lock.
   mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
     guard let ending = scans.end(number, outcome) else { return nil }
-    if !ending.isRescan { rescans.restart() }
     if ending.isRescan, case .failed(let errno) = outcome {
       counters.countUpkeepFailure(errno)
     }

@@ -12,6 +12,8 @@ struct ScanLog: Sendable {
   private(set) var number = 0
   /// Whether something happened that the latest scan may have passed over.
   private(set) var hasMissedNews = false
+  /// The times at which the directory is scanned again where no events report changes.
+  var rescans = RescanSchedule()
   private var ongoing: Ongoing?
   /// The names changed since the ongoing scan began; nil while there is none.
   private var changed: NameSet?
@@ -60,6 +62,7 @@ extension ScanLog {
   /// - Returns: The scan's number.
   mutating func begin(_ known: SlotMarks) -> Int {
     number += 1
+    if isComplete { rescans.restart() }
     ongoing = Ongoing(number: number, isRescan: isComplete, met: known)
     if !isComplete { progress = .running }
     hasMissedNews = false
@@ -82,7 +85,10 @@ extension ScanLog {
     let ending = Ending(isRescan: scan.isRescan, remains: changed)
     ongoing = nil
     changed = nil
-    if !scan.isRescan { progress = outcome }
+    if !scan.isRescan {
+      progress = outcome
+      rescans.restart()
+    }
     if outcome == .finished { foreignCount = scan.foreignCount }
     return ending
   }

@@ -43,7 +43,7 @@ struct EngineStateTests {
   @Test func `a stored file is known, counted and newer than what a scan has met`() {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
-    #expect(cause == nil && state.index.count == 2 && state.rescans.byteCount == 100)
+    #expect(cause == nil && state.index.count == 2 && state.scans.rescans.byteCount == 100)
     #expect(state.scans.hasChanged(IndexSample.name(2)) && !state.scans.hasChanged(name))
     #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
     #expect(state.snapshot.removals.isEmpty)

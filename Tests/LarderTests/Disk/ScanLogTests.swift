@@ -51,6 +51,31 @@ struct ScanLogTests {
     #expect(log.progress == .finished && log.mayRescan)
   }
 
+  @Test func `what is stored brings the next scan closer, counted from the end of the first`() {
+    var log = ScanLog()
+    let first = log.begin(SlotMarks(count: 0))
+    log.rescans.noteStore(of: 7)
+    #expect(log.rescans.byteCount == 7)
+    _ = log.end(first, .finished)
+    #expect(log.rescans.byteCount == 0)
+    log.rescans.noteStore(of: 8)
+    let second = log.begin(SlotMarks(count: 0))
+    #expect(log.rescans.byteCount == 0)
+    log.rescans.noteStore(of: 9)
+    _ = log.end(second, .finished)
+    // A store during a later scan may be of a file that the scan has passed.
+    #expect(log.rescans.byteCount == 9)
+  }
+
+  @Test func `a first scan that begins again goes on counting what is stored`() {
+    var log = ScanLog()
+    log.rescans.noteStore(of: 7)
+    _ = log.begin(SlotMarks(count: 0))
+    log.reset()
+    _ = log.begin(SlotMarks(count: 0))
+    #expect(log.rescans.byteCount == 7)
+  }
+
   @Test func `a scan that was given up counts no longer, and its number comes once`() {
     var log = ScanLog()
     let old = log.begin(SlotMarks(count: 8))
