@@ -1,11 +1,7 @@
-import LarderBasics
 // `import Larder` exports the public types of the layers below as well.
 @_exported public import LarderBasics
-import LarderDisk
 @_exported public import LarderDisk
-import LarderMemory
 @_exported public import LarderMemory
-import LarderSystem
 @_exported public import LarderSystem
 
 /// A cache of values in memory and on disk: an exact LRU in front of a directory that can be read

@@ -8,7 +8,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalSize() throws(CacheError) -> Int {
-    try scanned("totalSize") { Int(clamping: $0.index.byteCount) }
+    try scanned("totalSize") { Int(clamping: $0.catalog.index.byteCount) }
   }
 
   /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
@@ -18,7 +18,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalAllocatedSize() throws(CacheError) -> Int {
-    try scanned("totalAllocatedSize") { Int(clamping: $0.index.allocatedByteCount) }
+    try scanned("totalAllocatedSize") { Int(clamping: $0.catalog.index.allocatedByteCount) }
   }
 
   /// Returns the number of entries. Waits for the first scan.
@@ -28,7 +28,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func count() throws(CacheError) -> Int {
-    try scanned("count") { $0.index.count }
+    try scanned("count") { $0.catalog.index.count }
   }
 
   /// Reads the engine's state under its lock once the index is complete.

@@ -130,7 +130,7 @@ extension DiskCache {
     let plan = TrimPlan(for: goal, at: engine.now, configuration)
     // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
     // those that the victims touch are copied.
-    var index = engine.withState { $0.index }
+    var index = engine.withState { $0.catalog.index }
     return index.take(plan)
   }
 }

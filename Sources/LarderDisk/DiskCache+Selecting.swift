@@ -120,7 +120,7 @@ extension DiskEngine {
   fileprivate func lastUse(of entry: DiskEntry) -> Timestamp {
     guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
     let used = withState { state in
-      state.backlog[name]?.lastAccess ?? state.index.entry(named: name)?.lastAccess
+      state.backlog[name]?.lastAccess ?? state.catalog.index.entry(named: name)?.lastAccess
     }
     return max(used ?? entry.lastAccess, entry.lastAccess)
   }
@@ -150,7 +150,7 @@ extension DiskEngine {
         case .file(let file, let status) = try reader.open(
           subject.name.fileName, in: location.handle)
       else { return nil }
-      let pending = withState { $0.uses.expiry(of: subject.name, status) }
+      let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: now) == nil,
         case .accepted(let testimony) = try examine(file, status, subject),
         SystemEnvironment.mayHold(status.byteCount)

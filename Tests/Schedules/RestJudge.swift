@@ -171,8 +171,9 @@
       let engine = disk.engine
       let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
         (
-          Array(state.index.entriesInOrder()), !state.locks.isEmpty || state.clearing.isRunning,
-          !state.doomed.isEmpty || state.clearing.hidesFiles,
+          Array(state.catalog.index.entriesInOrder()),
+          !state.locks.isEmpty || state.clearing.isRunning,
+          !state.catalog.doomed.isEmpty || state.clearing.hidesFiles,
           !state.backlog.isEmpty || state.backlog.byteCount != 0
         )
       }

@@ -129,7 +129,7 @@ extension DiskEngine {
     withState { $0.phase.advance(to: .shutDown) }
     endWatching()
     // A scan or a clear that still runs would remove files of the directory's next owner.
-    wait { !$0.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
+    wait { !$0.catalog.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
     // A store or removal that holds its name goes on, and ends before the lock is released.
     wait { $0.locks.isEmpty ? () : nil }
     try flush()
@@ -139,7 +139,7 @@ extension DiskEngine {
     unlockDirectory()
     let lastStamp = withState { state in
       state.phase.advance(to: .ended)
-      return state.uses.lastAccess
+      return state.catalog.uses.lastAccess
     }
     configuration.clock.remember(lastStamp, in: location.handle.identity)
     removals.finish()
@@ -171,8 +171,8 @@ extension DiskEngine {
     guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let chance = Double.random(in: 0..<1)
     return withState { state in
-      state.scans.progress == .running
-        && state.scans.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
+      state.catalog.scans.progress == .running
+        && state.catalog.scans.rescans.mustFinishScan(sizeLimit: limit, chance: chance)
     }
   }
 }

@@ -44,7 +44,7 @@ package final class DiskEngine: Sendable {
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
     state.withLock { state in
       state.counters.note(isDirectoryUnsafe: location.isUnsafe)
-      if let lastStamp { state.uses.resume(from: lastStamp) }
+      if let lastStamp { state.catalog.uses.resume(from: lastStamp) }
     }
   }
 

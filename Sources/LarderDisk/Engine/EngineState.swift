@@ -3,34 +3,41 @@ import LarderSystem
 
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
-/// A part is a value with fields that are private to its file. Its functions decide and take note;
-/// none of them touches the disk, reads a clock or waits. The functions of the state itself are for
-/// changes of several parts:
+/// A part is a value whose functions decide and take note; none of them touches the disk, reads a
+/// clock or waits. Five functions are for events that concern several parts:
 ///
-/// | function | called when |
-/// |---|---|
-/// | `noteStored` | a file was published under its name |
-/// | `noteRemoved` | the file of a name is gone |
-/// | `noteVanished` | another process has removed the file of a name |
-/// | `noteRestamped` | this process has stamped a file |
-/// | `doom` | victims were chosen |
-/// | `forgetDirectory` | another directory has taken the place of the one that was held |
+/// | function | called when | changes |
+/// |---|---|---|
+/// | `noteStored`, `noteAdopted` | a file was published, or stamped to be an entry | catalog, clearing |
+/// | `noteRemoved` | the file of a name is gone | catalog, clearing |
+/// | `noteRestamped` | this process has stamped a file | catalog, clearing |
+/// | `beginClearing` | everything is to be removed | catalog, clearing, backlog |
+/// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, held directory |
+///
+/// Others pass something from one part to another:
+///
+/// | function | file | passes |
+/// |---|---|---|
+/// | `merge` | `EngineState+Scanning.swift` | news of names from a scan's piece to the locks |
+/// | `evictSlice` | `EngineState+Evicting.swift` | victims from the catalog to the evictions |
+/// | `noteEvicted` | `EngineState+Evicting.swift` | a name from the victims to the locks |
+/// | `keepPending` | `DiskEngine+Clearing.swift` | a dropped value back to the backlog |
+/// | `keepWhileClearing` | `DiskEngine+Clearing.swift` | a file that stays to the catalog |
+/// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use from the catalog to the backlog |
+///
+/// All other functions change one part, or call these. Counting is beside all of this: a function
+/// that changes a part also counts the change.
 struct EngineState: Sendable {
-  /// The entries.
-  var index = EntryIndex()
+  /// The knowledge of the files in the directory.
+  var catalog = Catalog()
   var counters = EngineCounters()
   /// Values that wait to be written.
   var backlog = Backlog()
   var locks = NameLocks()
-  var uses = UseLog()
-  var publications = PublicationLog()
-  /// Victims that have left the index, but not the disk yet.
-  var doomed = DoomedFiles()
   var evictions = EvictionQueue()
   var limits = LimitKeeper()
   var fullDisk = FullDisk()
   var clearing = Clearing()
-  var scans = ScanLog()
   /// The file server's clock, on a network file system.
   var serverClock = ServerClock()
   var held = HeldDirectory()
@@ -42,10 +49,10 @@ struct EngineState: Sendable {
 
 extension EngineState {
   /// The statistics as callers see them.
-  var snapshot: DiskStatistics { counters.snapshot(scans) }
+  var snapshot: DiskStatistics { counters.snapshot(catalog.scans) }
 
   /// Whether the index knows every entry. It stays true during a later scan.
-  var isScanned: Bool { scans.isComplete }
+  var isScanned: Bool { catalog.scans.isComplete }
 
   /// Flags that every read checks and that are rarely set.
   struct Rarities: OptionSet, Sendable {
@@ -85,14 +92,17 @@ extension EngineState {
 
   /// Whether any file is hidden.
   @inline(__always)
-  private var hidesFiles: Bool { !doomed.isEmpty || clearing.hidesFiles }
+  private var hidesFiles: Bool { !catalog.doomed.isEmpty || clearing.hidesFiles }
 
   /// Whether a name's file counts as gone in this process although it is still on disk.
   func hidesFile(named name: EntryName) -> Bool {
     guard hidesFiles else { return false }
-    return doomed.contains(name) || clearing.hides(name)
+    return catalog.doomed.contains(name) || clearing.hides(name)
   }
+}
 
+// Events that concern several parts.
+extension EngineState {
   /// Takes note of a file that was just published under its name.
   ///
   /// Called while the name is held, after the rename. A scan that met the older file is outdated
@@ -103,62 +113,84 @@ extension EngineState {
     _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
   ) -> RemovalCause? {
     // A victim of the name was counted when it was chosen. The rename has replaced its file.
-    var cause = doomed[entry.name]?.cause
-    cancelRemoval(of: entry.name)
-    uses.forget(entry.name)
-    clearing.keep(entry.name)
-    scans.noteChange(of: entry.name)
-    rescans.noteStore(of: entry.byteCount)
-    if index.upsert(entry, order: order) {
+    var cause = catalog.doomed[entry.name]?.cause
+    if noteAdopted(entry, order: order) {
       counters.countRemoval(.replaced)
       cause = .replaced
     }
+    catalog.scans.rescans.noteStore(of: entry.byteCount)
     counters.countStore(of: entry.byteCount)
     return cause
   }
 
-  /// Takes note that the file of a name is gone.
-  mutating func noteRemoved(_ name: EntryName) {
-    cancelRemoval(of: name)
-    uses.forget(name)
-    clearing.takeDropped(name)
-    scans.noteChange(of: name)
-    index.remove(name)
-  }
-
-  /// Forgets the entry of a name whose file another process has removed. A use that was still to be
-  /// stamped counts as dropped.
+  /// Takes note that the file of a name is an entry from now on, whatever it was before.
   ///
   /// - Returns: Whether there was an entry.
-  mutating func noteVanished(_ name: EntryName) -> Bool {
-    if uses.take(name) != nil { counters.countDroppedStamp() }
-    return index.remove(name) != nil
+  @discardableResult
+  mutating func noteAdopted(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
+    clearing.keep(entry.name)
+    return catalog.adopt(entry, order: order)
+  }
+
+  /// Takes note that the file of a name is gone.
+  mutating func noteRemoved(_ name: EntryName) {
+    clearing.takeDropped(name)
+    catalog.remove(name)
   }
 
   /// Takes note that this process has stamped a name's file, which moved its change time.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
-    // If the file is a victim, it is still the one that was judged.
-    doomed.restamp(name, inode: status.inode, changeTime: status.change)
     clearing.noteRestamped(name, status)
-    // A scan may have met the file as it was before the stamp.
-    scans.noteChange(of: name)
-    index.restamp(
-      name, inode: status.inode, changeTime: status.change,
-      expiry: status.modification.asExpiry)
+    catalog.restamp(name, status)
   }
 
-  /// Records victims that have left the index. From here on, only their files are left to remove.
-  mutating func doom(_ victims: [Victim]) {
-    for victim in victims {
-      doomed.insert(victim)
-      uses.forget(victim.name)
-      scans.noteChange(of: victim.name)
-    }
+  /// Hides everything. Returns nil while another clearing is going on, and false, with nothing
+  /// hidden, if the engine is ending and would not wait for one more.
+  mutating func beginClearing() -> Bool? {
+    guard !phase.isShutDown else { return false }
+    guard !clearing.isRunning else { return nil }
+    clearing.begin(
+      remaining: isScanned ? catalog.index.totals : IndexTotals(), dropped: backlog.dropAll())
+    catalog.removeAll()
+    return true
   }
 
-  /// Forgets that the file of a name was to be removed.
-  mutating func cancelRemoval(of name: EntryName) {
-    // A scan may have met the file before it went.
-    if doomed.remove(name) { scans.noteChange(of: name) }
+  /// Forgets everything that was known of the directory, because another is held now.
+  mutating func forgetDirectory() {
+    _ = evictions.abandonTerm()
+    held.replace()
+    // The directory that was moved away is left alone, and the removal was not meant for the one in
+    // its place.
+    clearing.reveal()
+    catalog.reset()
+  }
+}
+
+// Changes of the catalog that are counted.
+extension EngineState {
+  /// Counts a store that did not, or may not, reach the directory that is held now.
+  mutating func noteAstray(_ entry: IndexedEntry) {
+    catalog.noteAstray(entry.name)
+    counters.countStore(of: entry.byteCount)
+  }
+
+  /// Takes over what a scan or an event has shown of a name. Not called for names that this process
+  /// has changed since the look.
+  ///
+  /// - Returns: Whether the name has another file than was known, or its file another state.
+  mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
+    count(catalog.takeOver(met, of: name, at: now))
+  }
+
+  /// Forgets the entry of a name whose file another process has removed.
+  ///
+  /// - Returns: Whether there was an entry.
+  mutating func noteVanished(_ name: EntryName) -> Bool {
+    count(catalog.vanish(name))
+  }
+
+  private mutating func count(_ change: Catalog.Change) -> Bool {
+    if change.dropsUse { counters.countDroppedStamp() }
+    return change.isNews
   }
 }

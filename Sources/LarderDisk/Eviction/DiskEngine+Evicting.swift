@@ -1,72 +1,5 @@
 import LarderSystem
 
-extension EngineState {
-  /// Hands a victim, which has left the index, to the evictor.
-  mutating func startEviction(_ victim: Victim) {
-    let eviction = evictions.begin()
-    doom([victim])
-    eviction.add([victim])
-    evictions.endChoosing(eviction)
-  }
-
-  /// Makes the file of a victim's name an entry again, and takes back the count of its removal.
-  mutating func readopt(_ victim: Victim, as entry: IndexedEntry?) {
-    cancelRemoval(of: victim.name)
-    counters.takeBackRemoval(victim.cause)
-    if !clearing.hidesFiles, let entry { index.upsert(entry, order: .byLastAccess) }
-  }
-}
-
-/// The outcome of the removal of a victim's file.
-struct RemovalOutcome: Sendable {
-  let victim: Victim
-  var isRemoved = false
-  var hasFailed = false
-  /// The entry of the name's file, if the file stays.
-  var entry: IndexedEntry?
-
-  var result: BulkRemoval {
-    var result = BulkRemoval()
-    if isRemoved {
-      result.removed = 1
-      result.byteCount = Int(victim.byteCount)
-    }
-    if hasFailed { result.failed = 1 }
-    return result
-  }
-}
-
-extension EngineState {
-  /// The outcome of an attempt to take a victim's name.
-  fileprivate enum VictimLock: Sendable {
-    case taken(DoomedFiles.Mark)
-    /// Another thread holds the name.
-    case busy
-    /// A store has replaced the file since, and the new one stays.
-    case cancelled
-  }
-
-  /// Takes the name of a victim.
-  fileprivate mutating func takeDoomed(_ name: EntryName) -> VictimLock {
-    guard let mark = doomed[name] else { return .cancelled }
-    return locks.take(name) ? .taken(mark) : .busy
-  }
-
-  /// Notes the outcome for a victim, and gives its name back.
-  ///
-  /// - Returns: False if the name is still held, because there is late news of it to follow.
-  fileprivate mutating func settle(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
-    let name = outcome.victim.name
-    if outcome.isRemoved {
-      cancelRemoval(of: name)
-    } else {
-      // The file is still on disk, and the totals must include it.
-      readopt(outcome.victim, as: outcome.entry)
-    }
-    return !givingBack || locks.giveBack(name)
-  }
-}
-
 extension DiskEngine {
   /// The number of victims that the evictor takes at a time. It is smaller on a network file
   /// system, because evictors on several machines may run at once and each unlink is a round trip.
@@ -133,7 +66,7 @@ extension DiskEngine {
     // This is the last reference, so the tag is closed here, outside of the engine's lock.
     _ = consume term
     let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
-      (state.evictions.rest(), state.doomed.takeExcess())
+      (state.evictions.rest(), state.catalog.doomed.takeExcess())
     }
     return isOver
   }
@@ -186,7 +119,7 @@ extension DiskEngine {
     _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
   ) -> Result {
     let (late, result) = withState { state in
-      let late = outcome.flatMap { state.settle($0) ? nil : $0.victim.name }
+      let late = outcome.flatMap { state.noteEvicted($0) ? nil : $0.victim.name }
       return (late, next(&state))
     }
     if let late { followLateNews(of: late) }
@@ -196,9 +129,9 @@ extension DiskEngine {
 
   private func removeInTurn(_ victim: Victim) -> BulkRemoval {
     changing(victim.name) {
-      guard let mark = withState({ $0.doomed[victim.name] }) else { return BulkRemoval() }
+      guard let mark = withState({ $0.catalog.doomed[victim.name] }) else { return BulkRemoval() }
       let outcome = removeFile(of: victim, mark)
-      withState { _ = $0.settle(outcome, givingBack: false) }
+      withState { _ = $0.noteEvicted(outcome, givingBack: false) }
       return outcome.result
     }
   }

@@ -19,14 +19,14 @@ extension DiskEngine {
   /// itself and must find its entry in the index.
   func enforceLimits() {
     guard configuration.hasLimit else { return }
-    enforceLimits { $0.index.mostRecentName }
+    enforceLimits { $0.catalog.index.mostRecentName }
   }
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
     guard purge(missing: missingFreeSpace(), sparing: spared) else { return }
     // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
     while withState({ $0.evictions.takeLeftPurge() }) {
-      _ = purge(missing: 0, sparing: { $0.index.mostRecentName })
+      _ = purge(missing: 0, sparing: { $0.catalog.index.mostRecentName })
     }
   }
 
@@ -93,11 +93,11 @@ extension DiskEngine {
   /// Whether the size limit or the count limit is passed.
   func isLimitPassed(_ state: EngineState) -> Bool {
     if let limit = configuration.sizeLimit,
-      configuration.sizeMeasure.of(state.index.totals) > UInt64(limit)
+      configuration.sizeMeasure.of(state.catalog.index.totals) > UInt64(limit)
     {
       return true
     }
-    if let limit = configuration.countLimit, state.index.count > limit { return true }
+    if let limit = configuration.countLimit, state.catalog.index.count > limit { return true }
     return false
   }
 
@@ -108,7 +108,8 @@ extension DiskEngine {
   func plan(
     for state: EngineState, missing: UInt64, protecting name: EntryName?, at now: Timestamp
   ) -> TrimPlan? {
-    .limits(of: state.index.totals, missing: missing, protecting: name, at: now, configuration)
+    .limits(
+      of: state.catalog.index.totals, missing: missing, protecting: name, at: now, configuration)
   }
 
   /// Returns the bytes that the file system lacks for the limit on free space. Looks at most every
@@ -233,72 +234,6 @@ extension DiskEngine {
       self.sweep()
       self.planNextSweep()
     }
-  }
-}
-
-extension EngineState {
-  /// Returns the bytes of the entries, and of the files that are still to be removed: those of
-  /// victims and those of a removal of everything.
-  func measuredOnDisk(_ measure: DiskCache.SizeMeasure) -> UInt64 {
-    var sum = measure.of(index.totals)
-    sum.addSaturating(measure.of(doomed.totals))
-    sum.addSaturating(measure.of(clearing.remaining))
-    return sum
-  }
-
-  /// Whether a limit is so near that the latest changes of neighbours count. A thread that stores
-  /// then follows them itself, so that no writer stores faster than it learns of its neighbours.
-  fileprivate func mustLookAround(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
-    isScanned && limits.hasRecentNews(at: .now)
-      && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
-  }
-
-  /// Reserves room, unless there is none and files are being removed for which the store can wait.
-  ///
-  /// - Returns: Whether a neighbour may be evicting in this process's place; nil if the store must
-  ///   wait.
-  fileprivate mutating func reserve(
-    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
-  ) -> Bool? {
-    let mustWait = isScanned && isMakingRoom
-    if mustWait && !hasRoom(for: room, within: most, measure) { return nil }
-    limits.reserve(room)
-    return limits.hasLostElection
-  }
-
-  /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
-  /// within a total.
-  func hasRoom(
-    for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
-  ) -> Bool {
-    var sum = measuredOnDisk(measure)
-    sum.addSaturating(limits.reservedByteCount)
-    sum.addSaturating(room)
-    return sum <= most
-  }
-
-  /// Whether files are being removed for which a store can wait.
-  var isMakingRoom: Bool {
-    if clearing.remaining.count > 0 { return true }
-    // The thread that is still choosing victims starts the evictor next.
-    return !evictions.isAtRest && !doomed.isEmpty
-  }
-
-  /// Takes the next of a plan's victims out of the index. Expired ones are counted as expired, and
-  /// the rest with the cause of the plan.
-  mutating func evictSlice(_ course: inout TrimCourse, _ eviction: Eviction) {
-    let (expired, others) = course.takeSlice(of: &index)
-    hand(expired, to: eviction, .expired)
-    hand(others, to: eviction, course.plan.cause)
-    if course.isDone { evictions.endChoosing(eviction) }
-  }
-
-  private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {
-    guard !victims.isEmpty else { return }
-    let counted = victims.map { $0.counted(as: cause) }
-    counters.countRemoval(cause, counted.count)
-    doom(counted)
-    eviction.add(counted)
   }
 }
 

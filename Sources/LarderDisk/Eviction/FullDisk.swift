@@ -98,7 +98,7 @@ extension DiskEngine {
       }
       state.counters.countPurge()
       return .evict(
-        .room(for: byteCount, in: state.index.totals, at: now, configuration))
+        .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration))
     }
     guard case .evict(let plan) = step else {
       if case .retry = step { return true }

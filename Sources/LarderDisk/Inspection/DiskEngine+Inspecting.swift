@@ -35,7 +35,7 @@ extension DiskEngine {
       if inspection.isRemnant && reader.checksContent { return nil }
     }
     let status = inspection.status
-    let pending = withState { $0.uses.expiry(of: subject.name, status) }
+    let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
     let objection = reader.trust.objection(
       to: status, pending: pending, now: now.adding(.zero - staleness))
     return objection == nil ? inspection : nil

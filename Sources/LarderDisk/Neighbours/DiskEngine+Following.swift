@@ -46,7 +46,7 @@ extension DiskEngine {
   /// forgotten everything.
   private func actOnLoss() {
     withState { state in
-      state.scans.noteMissedNews()
+      state.catalog.scans.noteMissedNews()
       // A scan passes over what this process changes.
       for name in state.locks.held { state.locks.leaveNews(of: name) }
     }
@@ -100,7 +100,7 @@ extension DiskEngine {
       var unclear: [EntryName] = []
       for look in looks {
         // The name is free, but a scan may have met the file before and report it later.
-        if look.met == nil { state.scans.noteChange(of: look.name) }
+        if look.met == nil { state.catalog.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
           guard look.met == nil else { continue }
           // Not news: the name is free, and the index does not know a file. A store of this process
@@ -135,7 +135,9 @@ extension DiskEngine {
     guard let generation = look.generation, generations.isCurrent(generation) else { return false }
     // This process may have stored a newer file before the snapshot of the generation was taken.
     // That file would be younger than the oldest event.
-    guard look.isHearsay, let known = state.index.entry(named: look.name) else { return true }
+    guard look.isHearsay, let known = state.catalog.index.entry(named: look.name) else {
+      return true
+    }
     return known.changeTime < start
   }
 
@@ -201,12 +203,12 @@ extension DiskEngine {
 extension EngineState {
   /// Whether a name stands for something else than the index knows.
   fileprivate func isNews(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
-    if let victim = doomed[name] { return victim.differs(from: met) }
+    if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     // A file that is stored during a removal of everything may be removed as well or stay. A scan
     // finds out.
     if hidesFile(named: name) { return met != nil }
     let sighting = Sighting(
-      of: met, known: index.entry(named: name), pending: uses[name], now: now)
+      of: met, known: catalog.index.entry(named: name), pending: catalog.uses[name], now: now)
     return sighting != .known
   }
 
@@ -217,12 +219,12 @@ extension EngineState {
     _ met: IndexedEntry?, of name: EntryName, at now: Timestamp
   ) -> Bool {
     // The evictor looks at the file once more and takes over what it finds.
-    if let victim = doomed[name] { return victim.differs(from: met) }
+    if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {
-      if met != nil { scans.noteMissedNews() }
+      if met != nil { catalog.scans.noteMissedNews() }
       return true
     }
-    scans.noteChange(of: name)
+    catalog.scans.noteChange(of: name)
     return takeOver(met, of: name, at: now)
   }
 }

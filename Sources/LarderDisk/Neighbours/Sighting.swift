@@ -55,28 +55,3 @@ enum Sighting: Sendable, Equatable {
     self = .news(met)
   }
 }
-
-extension EngineState {
-  /// Takes over what a scan or an event has shown of a name. Not called for names that this process
-  /// has changed since the look.
-  ///
-  /// - Returns: Whether the name has another file than was known, or its file another state.
-  mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
-    let sighting = Sighting(
-      of: met, known: index.entry(named: name), pending: uses[name], now: now)
-    switch sighting {
-    case .known: return false
-    case .used(let time):
-      index.moveAccess(of: name, to: time)
-      uses.noteAccess(at: time)
-      return false
-    case .news(let entry):
-      index.upsert(entry, order: .byLastAccess)
-      // The next use here counts as later, even if the clock stands still.
-      uses.noteAccess(at: entry.lastAccess)
-    case .gone:
-      _ = noteVanished(name)
-    }
-    return true
-  }
-}

@@ -76,7 +76,7 @@ extension EngineState {
       extended = use.extending.extendedExpiry(
         of: value.expiry, lifetime: seal.lifetime, at: use.now)
     }
-    backlog.use(value.write, at: uses.issueAccess(at: use.now), expiry: extended)
+    backlog.use(value.write, at: catalog.uses.issueAccess(at: use.now), expiry: extended)
     return .found(value, expiry: extended ?? value.expiry)
   }
 }

@@ -197,7 +197,7 @@ extension DiskEngine {
     _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
   ) -> EntryReader.Testimony? {
     guard isPathBound, reader.checksContent, testimony.attribute == nil else { return testimony }
-    guard let publication = withState({ $0.publications[name] }), publication.admits(status)
+    guard let publication = withState({ $0.catalog.publications[name] }), publication.admits(status)
     else { return nil }
     var testimony = testimony
     testimony.publishedHash = publication.contentHash
@@ -253,10 +253,10 @@ extension DiskEngine {
     withState { [isPathBound] state in
       if state.hidesFile(named: name) { return Recall(isHidden: true) }
       var recall = Recall()
-      recall.pendingExpiry = state.uses.expiry(of: name, status)
+      recall.pendingExpiry = state.catalog.uses.expiry(of: name, status)
       // If inode numbers belong to paths, the file that replaces a checked one has the same
       // numbers.
-      if !isPathBound, let known = state.index.entry(named: name), known.isVerified,
+      if !isPathBound, let known = state.catalog.index.entry(named: name), known.isVerified,
         known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
       {
         recall.trustedLifetime = known.lifetime
@@ -268,7 +268,7 @@ extension DiskEngine {
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
   private func missesKnownAbsent(_ name: EntryName) -> Bool {
     withState { state in
-      guard state.isScanned && !state.index.contains(name) else { return false }
+      guard state.isScanned && !state.catalog.index.contains(name) else { return false }
       state.counters.countMiss(.absent)
       return true
     }
@@ -281,8 +281,6 @@ extension DiskEngine {
       state.counters.countMiss(.absent)
       guard let generation, generations.isCurrent(generation), state.noteVanished(name)
       else { return false }
-      // A scan may have met the file before its removal and report it later.
-      state.scans.noteChange(of: name)
       outdateReaders(of: name)
       state.untoldCount += 1
       return true

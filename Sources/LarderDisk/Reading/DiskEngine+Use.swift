@@ -17,21 +17,18 @@ extension DiskEngine {
     var isNews = false
     let (access, promised) = withState { state in
       state.counters.countHit(of: status.byteCount)
-      let access = state.uses.issueAccess(at: use.now)
+      let access = state.catalog.uses.issueAccess(at: use.now)
       let standing = standing(of: name, status, use, in: &state)
-      if standing == .outdated { state.index.touch(name, at: access) }
+      if standing == .outdated { state.catalog.index.touch(name, at: access) }
       guard let standing, standing != .outdated else { return (access, expiry) }
       isNews = standing == .news
       if isNews { state.untoldCount += 1 }
-      state.scans.noteChange(of: name)
       if isDue && lag > .zero {
-        state.uses.note(name, status, access: access, expiry: extended)
+        state.catalog.uses.note(name, status, access: access, expiry: extended)
       }
-      var entry = IndexedEntry(
+      let entry = IndexedEntry(
         name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
-      entry.expiry = max(expiry, state.uses.expiry(of: name, status) ?? expiry)
-      state.index.upsert(entry, order: .mostRecent)
-      return (access, entry.expiry)
+      return (access, state.catalog.use(entry, status))
     }
     // The event of the change will find the file known, so the tiers are told here.
     if isNews { tellObservers(ofLearned: [name]) }
@@ -63,7 +60,7 @@ extension DiskEngine {
     // Names share counters. If a change of another name moved this one's counter, the index tells
     // whether the file is still the entry's.
     let isCurrent = use.generation.map(generations.isCurrent) ?? false
-    let known = state.index.entry(named: name)
+    let known = state.catalog.index.entry(named: name)
     guard isCurrent || known?.inode == status.inode else { return nil }
     // If there are events, another read may have indexed a newer file before the event of it came.
     if !isCurrent || hasEvents, let known, known.changeTime > status.change {
@@ -87,13 +84,14 @@ extension DiskEngine {
     let tag = subject.key.tag
     let (hit, lag) = withState { state -> ((expiry: Timestamp, lifetime: Lifetime)?, Int64) in
       guard !state.hidesFile(named: subject.name),
-        let known = state.index.verified(
+        let known = state.catalog.index.verified(
           subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
       else { return (nil, 0) }
       let isDue = isDue(status, known.lifetime, use.now)
       let lag = isDue ? recency.lagNanoseconds(for: known.lifetime) : 0
       if isDue && lag == 0 { return (nil, 0) }
-      let expiry = state.noteTrustedHit(subject.name, status, known, use, isDue: isDue)
+      state.counters.countHit(of: status.byteCount)
+      let expiry = state.catalog.use(known, of: subject.name, status, use, isDue: isDue)
       return ((expiry, known.lifetime), lag)
     }
     if lag > 0 { planDrain(within: .nanoseconds(lag)) }
@@ -112,12 +110,12 @@ extension DiskEngine {
   func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
     let isNews = withState { state in
       guard let generation = use.generation, generations.isCurrent(generation),
-        let known = state.index.entry(named: name),
+        let known = state.catalog.index.entry(named: name),
         known.inode != status.inode || known.changeTime != status.change
       else { return false }
       outdateReaders(of: name)
-      state.scans.noteChange(of: name)
-      state.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
+      state.catalog.scans.noteChange(of: name)
+      state.catalog.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
       state.untoldCount += 1
       return true
     }
@@ -188,14 +186,14 @@ extension DiskEngine {
 
   /// Writes the pending uses of all names.
   func drainStamps() {
-    let slotCount = withState { $0.uses.beginDrain() }
+    let slotCount = withState { $0.catalog.uses.beginDrain() }
     for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
       let end = min(start + Self.drainCount, slotCount)
-      for name in withState({ $0.uses.names(in: start..<end) }) {
+      for name in withState({ $0.catalog.uses.names(in: start..<end) }) {
         changing(name) { drainStamp(of: name) }
       }
     }
-    _ = withState { $0.uses.endDrain() }
+    _ = withState { $0.catalog.uses.endDrain() }
     changed.signal()
   }
 
@@ -203,11 +201,11 @@ extension DiskEngine {
   /// before is on the disk.
   func waitForStamps() {
     drainStamps()
-    wait { $0.uses.isDraining ? nil : () }
+    wait { $0.catalog.uses.isDraining ? nil : () }
   }
 
   private func drainStamp(of name: EntryName) {
-    guard let pending = withState({ $0.uses.take(name) }) else { return }
+    guard let pending = withState({ $0.catalog.uses.take(name) }) else { return }
     do throws(Errno) {
       let descriptor = try location.handle.openForReading(name.fileName)
       let status = try descriptor.status()
@@ -228,32 +226,7 @@ extension DiskEngine {
   /// Plans a drain of the pending uses no later than a lag from now.
   func planDrain(within lag: Duration) {
     let deadline = MonotonicTime.now.advanced(by: lag)
-    guard withState({ $0.uses.planDrain(by: deadline) }) else { return }
+    guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
     IOExecutor.upkeep.submit(after: lag) { [weak self] in self?.drainStamps() }
-  }
-}
-
-extension EngineState {
-  /// Counts a hit on a file in the state that the index has.
-  ///
-  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
-  fileprivate mutating func noteTrustedHit(
-    _ name: EntryName, _ status: FileStatus, _ known: EntryIndex.Verified, _ use: DiskEngine.Use,
-    isDue: Bool
-  ) -> Timestamp {
-    counters.countHit(of: status.byteCount)
-    let access = uses.issueAccess(at: use.now)
-    scans.noteChange(of: name)
-    let stored = status.modification.asExpiry
-    index.use(known.slot, at: access)
-    // Most uses extend nothing, and extensions by earlier uses are in the index already.
-    guard isDue || !uses.isEmpty else { return stored }
-    if isDue {
-      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
-      uses.note(name, status, access: access, expiry: extended)
-    }
-    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
-    index.setExpiry(expiry, of: known.slot)
-    return expiry
   }
 }

@@ -16,7 +16,7 @@ extension DiskEngine {
     // One clearing runs at a time. The second removes what was stored since the first began.
     let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
       // Released outside of the lock, because releasing a million entries takes long.
-      let old = state.index
+      let old = state.catalog.index
       return state.beginClearing().map { ($0, old) }
     }
     tellObserversOfClearing()
@@ -47,7 +47,7 @@ extension DiskEngine {
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // Entries that could not be read are still there, and the index has forgotten them.
-      withState { if $0.clearing.hidesFiles { $0.scans.reset() } }
+      withState { if $0.clearing.hidesFiles { $0.catalog.scans.reset() } }
       keepPending()
     }
     progress.add(endClearingOfPending())
@@ -56,7 +56,7 @@ extension DiskEngine {
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
     _ = withState { $0.clearing.reveal() }
     // The walk may have missed files that other processes stored meanwhile.
-    if withState({ $0.scans.hasMissedNews }) { startRescan() }
+    if withState({ $0.catalog.scans.hasMissedNews }) { startRescan() }
     progress.finish()
     // Last, because the engine's end waits for it, and every waiting thread must have been woken by
     // then.
@@ -99,7 +99,7 @@ extension DiskEngine {
       result.failed += 1
     }
     // The entries are still there, and the index has forgotten them.
-    if result.failed > 0 { withState { $0.scans.reset() } }
+    if result.failed > 0 { withState { $0.catalog.scans.reset() } }
     return result
   }
 
@@ -124,10 +124,7 @@ extension DiskEngine {
       } catch {
         // The file stays and is an entry again.
         noteUpkeepFailure(error)
-        withState { state in
-          state.keepUncleared(entry)
-          state.keepPending(of: name)
-        }
+        withState { $0.keepUncleared(entry) }
         result.failed = 1
       }
       return result
@@ -136,19 +133,6 @@ extension DiskEngine {
 }
 
 extension EngineState {
-  /// Hides everything. Returns nil while another clearing is going on, and false, with nothing
-  /// hidden, if the engine is ending and would not wait for one more.
-  fileprivate mutating func beginClearing() -> Bool? {
-    guard !phase.isShutDown else { return false }
-    guard !clearing.isRunning else { return nil }
-    clearing.begin(
-      remaining: isScanned ? index.totals : IndexTotals(), dropped: backlog.dropAll())
-    index.removeAll()
-    scans.forgetKnown()
-    uses.forgetAll()
-    return true
-  }
-
   /// Counts a value that was published around the beginning of a clearing as stored before it and
   /// removed by it. Returns nil if no clearing has begun since `count` was read, or it is over.
   mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
@@ -169,7 +153,7 @@ extension EngineState {
       return .explicit
     }
     // A victim was counted when it was chosen, and its file is among the victims' since.
-    let victim = doomed[entry.name]
+    let victim = catalog.doomed[entry.name]
     noteRemoved(entry.name)
     if victim == nil {
       counters.countRemoval(.explicit)
@@ -193,12 +177,13 @@ extension EngineState {
   fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
     guard clearing.hidesFiles else { return }
     clearing.keep(name)
-    if let entry { index.upsert(entry, order: .byLastAccess) }
+    if let entry { catalog.index.upsert(entry, order: .byLastAccess) }
   }
 
-  /// Puts an entry whose file could not be removed back into the index.
+  /// Puts an entry whose file could not be removed back into the index, and the value that was to
+  /// replace it back into the backlog.
   fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
-    guard clearing.hidesFiles else { return }
-    index.upsert(entry, order: .byLastAccess)
+    if clearing.hidesFiles { catalog.index.upsert(entry, order: .byLastAccess) }
+    keepPending(of: entry.name)
   }
 }

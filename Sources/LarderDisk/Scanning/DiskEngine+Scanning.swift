@@ -7,7 +7,7 @@ extension DiskEngine {
     // Started before the first name is read, so that no change falls between the scan and the
     // events.
     if followsNeighbours { startWatching() }
-    let number = withState { $0.scans.needsScan ? $0.beginScan() : nil }
+    let number = withState { $0.catalog.scans.needsScan ? $0.beginScan() : nil }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
   }
 
@@ -17,7 +17,7 @@ extension DiskEngine {
   @discardableResult
   func startRescan() -> Bool {
     let number: Int? = withState { state in
-      guard state.scans.mayRescan, !state.phase.isShutDown else { return nil }
+      guard state.catalog.scans.mayRescan, !state.phase.isShutDown else { return nil }
       return state.beginScan()
     }
     if let number { IOExecutor.upkeep.submit { self.scan(number) } }
@@ -33,7 +33,8 @@ extension DiskEngine {
     while true {
       startScanIfNeeded()
       let (outcome, isShutDown) = wait { state in
-        state.scans.progress == .running ? nil : (state.scans.progress, state.phase.isShutDown)
+        state.catalog.scans.progress == .running
+          ? nil : (state.catalog.scans.progress, state.phase.isShutDown)
       }
       switch outcome {
       case .finished: return
@@ -64,7 +65,7 @@ extension DiskEngine {
     if !isReadOnly { keepLimitsAfterScan() }
     // During a removal of everything another scan would miss the same; the end of the removal
     // starts it.
-    if withState({ $0.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
+    if withState({ $0.catalog.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {
@@ -143,7 +144,7 @@ extension DiskEngine {
       ending = withState { [ending] state in
         var next = ending
         state.proceed(with: &next) { state in
-          plan(for: state, missing: 0, protecting: state.index.mostRecentName, at: now)
+          plan(for: state, missing: 0, protecting: state.catalog.index.mostRecentName, at: now)
         }
         return next
       }
@@ -152,7 +153,7 @@ extension DiskEngine {
   }
 
   private func noteScanEnd(since start: MonotonicTime) {
-    withState { $0.scans.rescans.noteScan(from: start, to: .now) }
+    withState { $0.catalog.scans.rescans.noteScan(from: start, to: .now) }
   }
 
   /// Removes the temporaries of writers that are gone, which are those that can be locked.
@@ -194,82 +195,13 @@ extension DiskEngine {
     let isUnsafe = location.isUnsafe
     _ = withState { state in
       state.counters.note(isDirectoryUnsafe: isUnsafe)
-      let old = (state.index, state.uses, state.doomed, state.scans, state.evictions.term)
+      let old = (state.catalog, state.evictions.term)
       state.forgetDirectory()
       return old
     }
     tellObserversOfReplacement()
     generations.endAll()
     changed.signal()
-  }
-}
-
-/// The progress of ending a scan.
-struct ScanEnding: Sendable {
-  let number: Int
-  let outcome: DiskStatistics.ScanProgress
-  /// The plan of a sweep at this moment; nil if nothing may be removed.
-  let sweep: TrimPlan?
-  fileprivate(set) var isOver = false
-  fileprivate var eviction: Eviction?
-  fileprivate var course: TrimCourse?
-  fileprivate var isSwept = false
-  /// The names that the scan has noted, released outside of the engine's lock.
-  fileprivate var remains: NameSet?
-
-  init(number: Int, outcome: DiskStatistics.ScanProgress, sweep: TrimPlan?) {
-    (self.number, self.outcome, self.sweep) = (number, outcome, sweep)
-  }
-}
-
-extension EngineState {
-  /// Takes one step towards the end of a scan: chooses a few victims, or ends it.
-  ///
-  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves
-  /// expired entries to the sweeps, so that it does not change when they are removed. If a trim
-  /// waits for the scan, the trim removes and reports the expired entries itself.
-  ///
-  /// - Parameter limits: Makes the plan that the limits ask for, after the expired entries are
-  ///   gone.
-  mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
-    guard let sweep = ending.sweep, scans.isFirst(ending.number), ending.outcome == .finished,
-      !self.limits.hasWaitingTrim,
-      !phase.isShutDown
-    else { return end(&ending) }
-    if ending.course == nil { begin(sweep, in: &ending) }
-    guard takeSlice(&ending) else { return }
-    if !ending.isSwept {
-      ending.isSwept = true
-      // Threads that waited for the scan find the entries that the limits leave. The files are
-      // removed when this process is elected.
-      if let plan = limits(self) {
-        counters.countPurge()
-        begin(plan, in: &ending)
-        guard takeSlice(&ending) else { return }
-      }
-    }
-    end(&ending)
-  }
-
-  private mutating func begin(_ plan: TrimPlan, in ending: inout ScanEnding) {
-    ending.course = TrimCourse(plan)
-    ending.eviction = evictions.begin()
-  }
-
-  /// - Returns: Whether all victims were chosen.
-  private mutating func takeSlice(_ ending: inout ScanEnding) -> Bool {
-    guard var course = ending.course, let eviction = ending.eviction else { return true }
-    evictSlice(&course, eviction)
-    ending.course = course
-    return course.isDone
-  }
-
-  private mutating func end(_ ending: inout ScanEnding) {
-    // An eviction that is given up, because the directory was replaced or the engine ends, keeps
-    // the victims that it has.
-    if let eviction = ending.eviction, !eviction.isComplete { evictions.endChoosing(eviction) }
-    ending.remains = endScan(ending.number, ending.outcome)
-    ending.isOver = true
   }
 }
 
@@ -284,10 +216,10 @@ extension DiskEngine {
     let now = MonotonicTime.now
     let (isDue, mustPlan) = withState { state in
       let isDue =
-        state.scans.mayRescan
-        && state.scans.rescans.isDue(
+        state.catalog.scans.mayRescan
+        && state.catalog.scans.rescans.isDue(
           sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
-      return (isDue, state.scans.rescans.planLook(afterStoreAt: now))
+      return (isDue, state.catalog.scans.rescans.planLook(afterStoreAt: now))
     }
     if isDue { startRescan() }
     if mustPlan { planRescan(after: configuration.rescanDelay) }
@@ -302,7 +234,7 @@ extension DiskEngine {
     let now = MonotonicTime.now
     let rest = withState { state in
       state.phase.isShutDown
-        ? nil : state.scans.rescans.rest(of: configuration.rescanDelay, at: now)
+        ? nil : state.catalog.scans.rescans.rest(of: configuration.rescanDelay, at: now)
     }
     guard let rest else { return }
     if rest > .zero { return planRescan(after: rest) }
@@ -314,7 +246,7 @@ extension DiskEngine {
   func rescanOnce() {
     if startRescan() { return }
     withState { state in
-      if state.scans.isOngoing { state.scans.noteMissedNews() }
+      if state.catalog.scans.isOngoing { state.catalog.scans.noteMissedNews() }
     }
   }
 }

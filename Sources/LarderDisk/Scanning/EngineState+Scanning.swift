@@ -6,7 +6,7 @@ extension EngineState {
   /// - Returns: The scan's number, which no longer counts once the directory is replaced.
   /// - Complexity: O(n / 64), under the lock.
   mutating func beginScan() -> Int {
-    scans.begin(index.emptyMarks())
+    catalog.scans.begin(catalog.index.emptyMarks())
   }
 
   /// Takes over the entries that a scan met, except those whose names this process has changed
@@ -17,22 +17,24 @@ extension EngineState {
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
-    guard !phase.isShutDown, scans.addForeign(piece.foreignCount, scan: number) else { return nil }
+    guard !phase.isShutDown, catalog.scans.addForeign(piece.foreignCount, scan: number) else {
+      return nil
+    }
     var news: [EntryName] = []
     for entry in piece.entries {
-      scans.meet(index.slot(of: entry.name))
+      catalog.scans.meet(catalog.index.slot(of: entry.name))
       // A later change wins, because the scan may have met the file as it was before.
-      if scans.hasChanged(entry.name) { continue }
+      if catalog.scans.hasChanged(entry.name) { continue }
       // The thread that holds the name looks again once it has told the index what it did.
       if locks.held.contains(entry.name) { locks.leaveNews(of: entry.name) }
       if hidesFile(named: entry.name) {
         // The evictor looks at a victim once more. A file that a removal of everything hides may
         // have come after that removal's walk and stay; another scan finds it when nothing is
         // hidden.
-        if clearing.hidesFiles { scans.noteMissedNews() }
+        if clearing.hidesFiles { catalog.scans.noteMissedNews() }
         continue
       }
-      let isKnown = index.contains(entry.name)
+      let isKnown = catalog.index.contains(entry.name)
       if takeOver(entry, of: entry.name, at: now) && isKnown { news.append(entry.name) }
     }
     return news
@@ -41,38 +43,90 @@ extension EngineState {
   /// Returns the entries in a range of slots that were known before a scan and that it has not met;
   /// nil if the range is beyond the last slot or the scan was given up.
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
-    guard let met = scans.marks(of: number), slots.lowerBound < met.count else { return nil }
-    return index.names(in: slots, lacking: met).filter { !scans.hasChanged($0) }
+    guard let met = catalog.scans.marks(of: number), slots.lowerBound < met.count else {
+      return nil
+    }
+    return catalog.index.names(in: slots, lacking: met).filter { !catalog.scans.hasChanged($0) }
   }
 
   /// Ends a scan unless it was given up before.
   ///
   /// - Returns: The names that it has noted, which the caller releases outside of the lock.
   mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
-    guard let ending = scans.end(number, outcome) else { return nil }
+    guard let ending = catalog.scans.end(number, outcome) else { return nil }
     if ending.isRescan, case .failed(let errno) = outcome {
       counters.countUpkeepFailure(errno)
     }
     return ending.remains
   }
+}
 
-  /// Forgets everything that was known of the directory, because another is held now.
-  mutating func forgetDirectory() {
-    _ = evictions.abandonTerm()
-    held.replace()
-    index.removeAll()
-    uses.forgetAll()
-    doomed = DoomedFiles()
-    // The directory that was moved away is left alone, and the removal was not meant for the one in
-    // its place.
-    clearing.reveal()
-    scans.reset()
+/// The progress of ending a scan.
+struct ScanEnding: Sendable {
+  let number: Int
+  let outcome: DiskStatistics.ScanProgress
+  /// The plan of a sweep at this moment; nil if nothing may be removed.
+  let sweep: TrimPlan?
+  fileprivate(set) var isOver = false
+  fileprivate var eviction: Eviction?
+  fileprivate var course: TrimCourse?
+  fileprivate var isSwept = false
+  /// The names that the scan has noted, released outside of the engine's lock.
+  fileprivate var remains: NameSet?
+
+  init(number: Int, outcome: DiskStatistics.ScanProgress, sweep: TrimPlan?) {
+    (self.number, self.outcome, self.sweep) = (number, outcome, sweep)
+  }
+}
+
+extension EngineState {
+  /// Takes one step towards the end of a scan: chooses a few victims, or ends it.
+  ///
+  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves
+  /// expired entries to the sweeps, so that it does not change when they are removed. If a trim
+  /// waits for the scan, the trim removes and reports the expired entries itself.
+  ///
+  /// - Parameter limits: Makes the plan that the limits ask for, after the expired entries are
+  ///   gone.
+  mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
+    guard let sweep = ending.sweep, catalog.scans.isFirst(ending.number),
+      ending.outcome == .finished,
+      !self.limits.hasWaitingTrim,
+      !phase.isShutDown
+    else { return end(&ending) }
+    if ending.course == nil { begin(sweep, in: &ending) }
+    guard takeSlice(&ending) else { return }
+    if !ending.isSwept {
+      ending.isSwept = true
+      // Threads that waited for the scan find the entries that the limits leave. The files are
+      // removed when this process is elected.
+      if let plan = limits(self) {
+        counters.countPurge()
+        begin(plan, in: &ending)
+        guard takeSlice(&ending) else { return }
+      }
+    }
+    end(&ending)
   }
 
-  /// Counts a store that did not, or may not, reach the directory that is held now.
-  mutating func noteAstray(_ entry: IndexedEntry) {
-    uses.forget(entry.name)
-    scans.noteChange(of: entry.name)
-    counters.countStore(of: entry.byteCount)
+  private mutating func begin(_ plan: TrimPlan, in ending: inout ScanEnding) {
+    ending.course = TrimCourse(plan)
+    ending.eviction = evictions.begin()
+  }
+
+  /// - Returns: Whether all victims were chosen.
+  private mutating func takeSlice(_ ending: inout ScanEnding) -> Bool {
+    guard var course = ending.course, let eviction = ending.eviction else { return true }
+    evictSlice(&course, eviction)
+    ending.course = course
+    return course.isDone
+  }
+
+  private mutating func end(_ ending: inout ScanEnding) {
+    // An eviction that is given up, because the directory was replaced or the engine ends, keeps
+    // the victims that it has.
+    if let eviction = ending.eviction, !eviction.isComplete { evictions.endChoosing(eviction) }
+    ending.remains = endScan(ending.number, ending.outcome)
+    ending.isOver = true
   }
 }

@@ -33,7 +33,7 @@ extension DiskEngine {
     if isPathBound {
       let publication = Publication(
         contentHash: file.hash.finalize(with: []), modification: status.modification)
-      withState { $0.publications.note(publication, of: name, in: $0.index) }
+      withState { $0.catalog.publications.note(publication, of: name, in: $0.catalog.index) }
     }
     return .stored
   }
@@ -152,9 +152,9 @@ extension DiskEngine {
   ) -> Duration? {
     guard let value, value.lastAccess > seal.lastAccess else { return nil }
     let (name, access) = (value.write.subject.name, value.lastAccess)
-    state.index.touch(name, at: access)
+    state.catalog.index.touch(name, at: access)
     guard isDue(status, seal.lifetime, access) else { return nil }
-    state.uses.note(
+    state.catalog.uses.note(
       name, status, access: access, expiry: value.expiry > seal.expiry ? value.expiry : nil)
     return recency.lag(for: seal.lifetime)
   }
@@ -301,7 +301,7 @@ extension DiskEngine {
     let testimony = EntryReader.Testimony(attribute: inspection.attribute)
     if proven(testimony, subject.name, status) == nil { return false }
     let isVerified = withState { state in
-      guard let known = state.index.entry(named: subject.name) else { return false }
+      guard let known = state.catalog.index.entry(named: subject.name) else { return false }
       return known.isVerified && known.inode == status.inode && known.changeTime == status.change
     }
     if isVerified || !reader.checksContent { return true }

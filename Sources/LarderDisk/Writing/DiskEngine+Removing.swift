@@ -53,7 +53,7 @@ extension DiskEngine {
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
       let (told, wasPending) = withState { state -> (RemovalCause?, Bool) in
         // A victim was counted when it was chosen, possibly after `wasHidden` was read.
-        let victim = state.doomed[name]
+        let victim = state.catalog.doomed[name]
         state.noteRemoved(name)
         // Dropped after the file is gone. If the file stayed, reads would find it, and it is older.
         let wasPending = request?.write == nil && state.backlog.drop(name)
@@ -114,15 +114,13 @@ extension DiskEngine {
     // disk shows whether the file is still there. Without it, the findings of one reader in a
     // thousand would be dropped.
     guard isCurrent || isStanding(name, status) else { return }
-    let victim = Victim(IndexedEntry(name: name, status: status)).counted(as: cause)
+    let victim = Victim(IndexedEntry(name: name, status: status))
     withState { state in
       // The judged file may have been replaced meanwhile. The index knows the newer one then.
-      if let known = state.index.entry(named: name), known.inode != status.inode { return }
+      if let known = state.catalog.index.entry(named: name), known.inode != status.inode { return }
       // Another reader may have chosen the file already.
       if state.hidesFile(named: name) || state.phase.isShutDown { return }
-      state.index.remove(name)
-      state.counters.countRemoval(cause)
-      state.startEviction(victim)
+      state.evict(victim, cause)
     }
     runEvictor()
   }

@@ -47,7 +47,9 @@ extension DiskEngine {
     }
     try descriptor.setStamps(lastAccess: now, expiry: expiry)
     let fresh = try descriptor.status()
-    withState { $0.noteStamped(name, fresh) }
+    withState { state in
+      state.noteAdopted(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
+    }
     tellObservers(of: name, attribute.proof)
     let kept = fresh.modification.asExpiry
     return .stamped(expiry: kept < .never ? kept : nil)
@@ -76,17 +78,6 @@ extension DiskEngine {
       before = after
       try descriptor.seek(to: 0)
     }
-  }
-}
-
-extension EngineState {
-  /// Notes that stamping made the file of a name an entry, and forgets what was known of it before.
-  fileprivate mutating func noteStamped(_ name: EntryName, _ status: FileStatus) {
-    cancelRemoval(of: name)
-    uses.forget(name)
-    clearing.keep(name)
-    scans.noteChange(of: name)
-    index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
   }
 }
 

@@ -223,7 +223,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StagedFile {
     let isNew =
       mayBeUnnamed
-      && withState { !$0.index.contains(name) && !$0.doomed.contains(name) }
+      && withState { !$0.catalog.index.contains(name) && !$0.catalog.doomed.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
@@ -253,7 +253,7 @@ extension DiskEngine {
       request.write.map(currentSeal)
       ?? EntryWriter.Seal(
         key: request.subject.key, lifetime: request.expiration.lifetime,
-        lastAccess: withState { $0.uses.issueAccess(at: now) },
+        lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
         expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }

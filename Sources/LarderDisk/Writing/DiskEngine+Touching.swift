@@ -102,7 +102,7 @@ extension DiskEngine {
   ) throws(Errno) -> EntryReader.Testimony? {
     let name = request.subject.name
     let staleness = request.revives ? Self.anyStaleness : .zero
-    let pending = withState { $0.uses.expiry(of: name, status) }
+    let pending = withState { $0.catalog.uses.expiry(of: name, status) }
     guard
       reader.trust.objection(to: status, pending: pending, now: now.adding(.zero - staleness))
         == nil,
@@ -131,7 +131,7 @@ extension DiskEngine {
       attribute.lifetime = lifetime
       if isNew { try descriptor.setAttribute(.entry, to: attribute.bytes) }
     }
-    let access = withState { $0.uses.issueAccess(at: now) }
+    let access = withState { $0.catalog.uses.issueAccess(at: now) }
     try descriptor.setStamps(lastAccess: access, expiry: expiry)
     if configuration.durability == .durable { try descriptor.synchronize() }
     let fresh = try descriptor.status()
@@ -160,19 +160,10 @@ extension EngineState {
     at access: Timestamp
   ) -> Bool {
     counters.countStamp()
-    let known = index.entry(named: name)
+    let known = catalog.index.entry(named: name)
     noteRestamped(name, fresh)
     guard !hidesFile(named: name) else { return false }
-    // Extensions by earlier uses are void.
-    uses.forget(name)
-    publications.noteStamp(fresh.modification, of: name)
-    var entry = IndexedEntry(name: name, status: fresh)
-    entry.lastAccess = access
-    // Only if this very state of the file was checked.
-    if let known, known.isVerified, known.inode == status.inode, known.changeTime == status.change {
-      (entry.isVerified, entry.lifetime, entry.keyTag) = (true, lifetime, known.keyTag)
-    }
-    index.upsert(entry, order: .mostRecent)
+    catalog.touch(name, known: known, from: status, to: fresh, lifetime: lifetime, at: access)
     return true
   }
 }

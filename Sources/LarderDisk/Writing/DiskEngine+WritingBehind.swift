@@ -61,7 +61,8 @@ extension DiskEngine {
       if state.phase.isEnding { return nil }
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
-        lastAccess: state.uses.issueAccess(at: now), expiry: request.expiration.expiry(at: now),
+        lastAccess: state.catalog.uses.issueAccess(at: now),
+        expiry: request.expiration.expiry(at: now),
         extendedData: request.extendedData)
       state.backlog.add(bytes, subject, seal)
       return (seal, state.backlog.claimWriter(), state.clearing.count)

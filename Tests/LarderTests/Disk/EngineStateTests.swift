@@ -17,14 +17,14 @@ struct EngineStateTests {
     var state = EngineState()
     _ = state.endScan(state.beginScan(), .finished)
     _ = state.noteStored(entry)
-    state.uses.note(
+    state.catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
     _ = state.beginScan()
     return state
   }
 
   private func hideEverything(in state: inout EngineState) {
-    state.clearing.begin(remaining: state.index.totals, dropped: state.backlog.dropAll())
+    state.clearing.begin(remaining: state.catalog.index.totals, dropped: state.backlog.dropAll())
   }
 
   private func piece(_ entries: IndexedEntry...) -> DirectoryScan.Piece {
@@ -43,8 +43,11 @@ struct EngineStateTests {
   @Test func `a stored file is known, counted and newer than what a scan has met`() {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
-    #expect(cause == nil && state.index.count == 2 && state.scans.rescans.byteCount == 100)
-    #expect(state.scans.hasChanged(IndexSample.name(2)) && !state.scans.hasChanged(name))
+    #expect(
+      cause == nil && state.catalog.index.count == 2 && state.catalog.scans.rescans.byteCount == 100
+    )
+    #expect(
+      state.catalog.scans.hasChanged(IndexSample.name(2)) && !state.catalog.scans.hasChanged(name))
     #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
     #expect(state.snapshot.removals.isEmpty)
   }
@@ -53,18 +56,18 @@ struct EngineStateTests {
     var state = scanning()
     let cause = state.noteStored(changed)
     #expect(cause == .replaced && state.snapshot.removals == [.replaced: 1])
-    #expect(state.index.entry(named: name)?.changeTime == changed.changeTime)
-    #expect(state.uses.isEmpty)
+    #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
+    #expect(state.catalog.uses.isEmpty)
   }
 
   @Test func `a stored file replaces a victim, which was counted before`() {
     var state = scanning()
-    state.index.remove(name)
-    state.doom([Victim(entry).counted(as: .expired)])
+    state.catalog.index.remove(name)
+    state.catalog.doom(Victim(entry).counted(as: .expired))
     #expect(state.hidesFile(named: name))
     let cause = state.noteStored(changed)
-    #expect(cause == .expired && !state.hidesFile(named: name) && state.doomed.isEmpty)
-    #expect(state.snapshot.removals.isEmpty && state.index.contains(name))
+    #expect(cause == .expired && !state.hidesFile(named: name) && state.catalog.doomed.isEmpty)
+    #expect(state.snapshot.removals.isEmpty && state.catalog.index.contains(name))
   }
 
   @Test func `a file that is stored while everything is removed shows`() {
@@ -78,48 +81,54 @@ struct EngineStateTests {
   @Test func `a removed file leaves nothing behind`() {
     var state = scanning()
     state.noteRemoved(name)
-    #expect(!state.index.contains(name) && state.uses.isEmpty && state.scans.hasChanged(name))
-    state.doom([Victim(IndexSample.entry(2))])
+    #expect(
+      !state.catalog.index.contains(name) && state.catalog.uses.isEmpty
+        && state.catalog.scans.hasChanged(name))
+    state.catalog.doom(Victim(IndexSample.entry(2)))
     state.noteRemoved(IndexSample.name(2))
-    #expect(state.doomed.isEmpty)
+    #expect(state.catalog.doomed.isEmpty)
   }
 
   @Test func `a stamp of this process leaves an entry, a victim and a hidden file what they are`() {
     var state = scanning()
     hideEverything(in: &state)
-    state.doom([Victim(IndexSample.entry(2))])
+    state.catalog.doom(Victim(IndexSample.entry(2)))
     for number in 1...2 {
       let status = IndexSample.status(
         of: IndexSample.entry(number), changed: Timestamp(seconds: 70))
       state.noteRestamped(IndexSample.name(number), status)
     }
-    #expect(state.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
-    #expect(state.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
+    #expect(state.catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
+    #expect(
+      state.catalog.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
     #expect(state.clearing.changeTime(toRemove: entry) == Timestamp(seconds: 70))
-    #expect(state.scans.hasChanged(name) && !state.uses.isEmpty)
+    #expect(state.catalog.scans.hasChanged(name) && !state.catalog.uses.isEmpty)
   }
 
   @Test func `a victim answers nothing any more`() {
     var state = scanning()
-    state.index.remove(name)
-    state.doom([Victim(entry)])
-    #expect(state.hidesFile(named: name) && state.uses.isEmpty && state.scans.hasChanged(name))
+    state.catalog.index.remove(name)
+    state.catalog.doom(Victim(entry))
+    #expect(
+      state.hidesFile(named: name) && state.catalog.uses.isEmpty
+        && state.catalog.scans.hasChanged(name))
     #expect(state.rarities == .hidesFiles)
-    state.cancelRemoval(of: name)
+    state.catalog.endRemoval(of: name)
     #expect(!state.hidesFile(named: name) && state.rarities == [])
   }
 
   @Test func `another directory has to be locked and scanned, and the counters go on`() {
     var state = scanning()
-    state.doom([Victim(IndexSample.entry(2))])
+    state.catalog.doom(Victim(IndexSample.entry(2)))
     hideEverything(in: &state)
     state.evictions.enterTerm(LockedFile(FileDescriptor(rawValue: -1, faults: nil)))
     _ = state.locks.take(name)
     state.forgetDirectory()
-    #expect(state.index.count == 0 && state.doomed.isEmpty && state.uses.isEmpty)
+    #expect(
+      state.catalog.index.count == 0 && state.catalog.doomed.isEmpty && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
     #expect(state.held.mustLock && state.rarities == .mustLock)
-    #expect(state.scans.needsScan && !state.scans.isOngoing)
+    #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
   }
@@ -140,48 +149,50 @@ struct EngineStateTests {
 extension EngineStateTests {
   @Test func `a scan tells which known files are others now`() {
     var state = scanning()
-    let number = state.scans.number
+    let number = state.catalog.scans.number
     let now = Timestamp(seconds: 100)
     let same = state.merge(piece(entry, IndexSample.entry(2)), scan: number, at: now)
     let other = state.merge(piece(changed), scan: number, at: now)
-    #expect(same == [] && other == [name] && state.index.count == 2)
+    #expect(same == [] && other == [name] && state.catalog.index.count == 2)
   }
 
   @Test func `a scan is not believed about what has changed since, or is hidden`() {
     var state = scanning()
-    let number = state.scans.number
+    let number = state.catalog.scans.number
     let now = Timestamp(seconds: 100)
-    state.scans.noteChange(of: name)
-    state.doom([Victim(IndexSample.entry(2))])
+    state.catalog.scans.noteChange(of: name)
+    state.catalog.doom(Victim(IndexSample.entry(2)))
     let news = state.merge(piece(changed, IndexSample.entry(2)), scan: number, at: now)
-    #expect(news == [] && state.index.numbers() == [1] && !state.scans.hasMissedNews)
-    #expect(state.index.entry(named: name)?.changeTime == entry.changeTime)
+    #expect(
+      news == [] && state.catalog.index.numbers() == [1] && !state.catalog.scans.hasMissedNews)
+    #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
     hideEverything(in: &state)
     _ = state.merge(piece(IndexSample.entry(3)), scan: number, at: now)
-    #expect(state.scans.hasMissedNews && !state.index.contains(IndexSample.name(3)))
+    #expect(state.catalog.scans.hasMissedNews && !state.catalog.index.contains(IndexSample.name(3)))
   }
 
   @Test func `a scan that was given up, or comes after the end, changes nothing`() {
     var state = scanning()
     let now = Timestamp(seconds: 100)
-    let old = state.merge(piece(changed), scan: state.scans.number - 1, at: now)
+    let old = state.merge(piece(changed), scan: state.catalog.scans.number - 1, at: now)
     state.phase.advance(to: .shutDown)
-    let late = state.merge(piece(changed), scan: state.scans.number, at: now)
+    let late = state.merge(piece(changed), scan: state.catalog.scans.number, at: now)
     #expect(old == nil && late == nil)
-    #expect(state.index.entry(named: name)?.changeTime == entry.changeTime)
+    #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
   }
 
   @Test func `a scan leaves the last look at a name that is held to the thread that holds it`() {
     var state = scanning()
     let isTaken = state.locks.take(name)
-    let news = state.merge(piece(changed), scan: state.scans.number, at: Timestamp(seconds: 100))
+    let news = state.merge(
+      piece(changed), scan: state.catalog.scans.number, at: Timestamp(seconds: 100))
     #expect(isTaken && news == [name] && state.locks.haveNews(of: name))
-    #expect(state.index.entry(named: name)?.changeTime == changed.changeTime)
+    #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 
   @Test func `an entry that a scan has not met is looked at, unless it has changed since`() {
     let state = scanning()
-    let number = state.scans.number
+    let number = state.catalog.scans.number
     #expect(state.unmet(in: 0..<64, scan: number) == [name])
     #expect(state.unmet(in: 64..<128, scan: number) == nil)
     var stored = state
@@ -209,15 +220,15 @@ extension EngineStateTests {
     limit.maximumCount = 100
     var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
     while !ending.isOver {
-      let before = state.index.count
-      state.proceed(with: &ending) { $0.index.count > 100 ? limit : nil }
-      #expect(before - state.index.count <= 2 * TrimCourse.sliceCount)
+      let before = state.catalog.index.count
+      state.proceed(with: &ending) { $0.catalog.index.count > 100 ? limit : nil }
+      #expect(before - state.catalog.index.count <= 2 * TrimCourse.sliceCount)
       #expect(state.isScanned == ending.isOver)
     }
-    #expect(state.index.count == 100)
+    #expect(state.catalog.index.count == 100)
     #expect(state.snapshot.removals == [.expired: 500, .evicted: 400])
     #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
-    #expect(!state.scans.isOngoing)
+    #expect(!state.catalog.scans.isOngoing)
   }
 
   @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
@@ -232,7 +243,7 @@ extension EngineStateTests {
     #expect(!ending.isOver)
     state.phase.advance(to: .shutDown)
     state.proceed(with: &ending) { _ in nil }
-    #expect(ending.isOver && !state.scans.isOngoing)
+    #expect(ending.isOver && !state.catalog.scans.isOngoing)
     #expect(state.evictions.waiting.map(\.isComplete) == [true])
   }
 }

@@ -125,7 +125,7 @@ struct `Reading only` {
       }, for: .fstatat, at: 3)
     _ = try cache.count()
     let name = DiskScene.name(of: Array("new".utf8))
-    #expect(Happening().wait { engine.withState { $0.index.contains(name) } })
+    #expect(Happening().wait { engine.withState { $0.catalog.index.contains(name) } })
     scene.faults.reset()
   }
 

@@ -21,7 +21,7 @@ struct `Recency on disk` {
 
   private func order(_ cache: DiskCache) throws -> [String] {
     _ = try cache.count()
-    let names = cache.engine.withState { $0.index.entriesInOrder().map(\.name) }
+    let names = cache.engine.withState { $0.catalog.index.entriesInOrder().map(\.name) }
     return try names.map { name in
       try #require(["a", "b", "c", "d"].first { scene.name($0).text == name.description })
     }
@@ -96,7 +96,7 @@ struct `Recency on disk` {
     _ = try cache.value(forKey: "a")
     try FileManager.default.removeItem(atPath: scene.file("a"))
     try Self.looks[number](cache, DiskScene.name(of: Array("a".utf8)))
-    #expect(cache.engine.withState { $0.uses.isEmpty })
+    #expect(cache.engine.withState { $0.catalog.uses.isEmpty })
     #expect(cache.statistics.stampsDropped == 1)
   }
 

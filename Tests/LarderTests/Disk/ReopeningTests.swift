@@ -52,7 +52,7 @@ struct `Opening again` {
     let extra = IndexedEntry(
       name: DiskScene.name(of: [0]), byteCount: 1, allocatedByteCount: 0,
       lastAccess: scene.clock.now, expiry: .never, inode: 1, changeTime: scene.clock.now)
-    engine.withState { _ = $0.index.upsert(extra, order: .mostRecent) }
+    engine.withState { _ = $0.catalog.index.upsert(extra, order: .mostRecent) }
     engine.enforceLimits(after: nil)
     engine.waitForEvictor()
     #expect(try again.count() == 11)

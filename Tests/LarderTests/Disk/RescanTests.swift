@@ -11,7 +11,7 @@ extension DiskCache {
   /// Scans the directory again and waits for the end.
   func rescan() {
     engine.startRescan()
-    engine.wait { !$0.scans.isOngoing ? () : nil }
+    engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
   }
 }
 
@@ -76,9 +76,9 @@ struct `A scan after the first` {
       scene.clock.advance(by: .seconds(1))
       _ = try cache.value(forKey: "\(number)")
     }
-    let before = cache.engine.withState { Array($0.index.entriesInOrder()) }
+    let before = cache.engine.withState { Array($0.catalog.index.entriesInOrder()) }
     cache.rescan()
-    #expect(cache.engine.withState { Array($0.index.entriesInOrder()) } == before)
+    #expect(cache.engine.withState { Array($0.catalog.index.entriesInOrder()) } == before)
   }
 
   /// Returns a cache whose second scan is held at its first names.
@@ -108,7 +108,7 @@ struct `A scan after the first` {
     #expect(cache.statistics.purges == 1)
     #expect(try cache.totalSize() == 500)
     gate.open()
-    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
+    cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(try cache.totalSize() == 500)
     #expect(cache.statistics.purges == 1)
     try scene.expectConsistent(cache)
@@ -121,7 +121,7 @@ struct `A scan after the first` {
     for number in 3..<6 { try cache.store([2], forKey: "\(number)") }
     try cache.store([3], forKey: "new")
     gate.open()
-    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
+    cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(try cache.count() == 7)
     try scene.expectConsistent(cache)
   }
@@ -136,14 +136,14 @@ struct `A scan after the first` {
     gate.waitUntilReached()
     // The removal has read all names, and may not hear of a file that is stored now.
     try scene.plant([1, 2, 3], named: scene.name("neighbour's").text)
-    let number = cache.engine.withState(\.scans.number)
+    let number = cache.engine.withState(\.catalog.scans.number)
     for _ in 0..<5 { cache.rescan() }
     gate.open()
     #expect(try progress.wait().removed == 5)
-    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
+    cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(try cache.totalSize() == 3)
     // None of them starts another one; the end of the removal does.
-    #expect(cache.engine.withState(\.scans.number) == number + 6)
+    #expect(cache.engine.withState(\.catalog.scans.number) == number + 6)
     try scene.expectConsistent(cache)
   }
 
@@ -158,7 +158,7 @@ struct `A scan after the first` {
     // be missed at the end of the scan, and forgotten.
     for number in 10..<19 { try cache.store([2], forKey: "\(number)") }
     gate.open()
-    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
+    cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(try cache.count() == 9)
     try scene.expectConsistent(cache)
   }
@@ -187,7 +187,7 @@ struct `A scan after the first` {
     #expect(cache.statistics.upkeepFailures[.tooManyOpenFiles] == 1)
     try scene.plant([1, 2, 3], named: scene.name("planted").text)
     try cache.store([1], forKey: "k")
-    let found = cache.engine.wait { $0.index.count == 2 ? true : nil }
+    let found = cache.engine.wait { $0.catalog.index.count == 2 ? true : nil }
     #expect(found)
   }
 }
@@ -233,9 +233,9 @@ private struct Sequence {
       default: break
       }
     }
-    cache.engine.wait { !$0.scans.isOngoing ? () : nil }
+    cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     try cache.flush()
-    history.order = cache.engine.withState { $0.index.entriesInOrder().map(\.name) }
+    history.order = cache.engine.withState { $0.catalog.index.entriesInOrder().map(\.name) }
     history.purges = cache.statistics.purges
     history.evicted = cache.statistics.removals[.evicted, default: 0]
     try scene.expectConsistent(cache)

@@ -117,7 +117,7 @@ struct `The scan` {
 
   private func finish(_ cache: DiskCache) {
     cache.engine.startScanIfNeeded()
-    cache.engine.wait { $0.scans.progress == .running ? nil : () }
+    cache.engine.wait { $0.catalog.scans.progress == .running ? nil : () }
   }
 
   @Test(arguments: [Errno.ioError, .permissionDenied])
@@ -136,7 +136,7 @@ struct `The scan` {
     finish(cache)
     #expect(cache.statistics.scan == .finished)
     #expect(cache.statistics.upkeepFailures == [.ioError: 6])
-    #expect(cache.engine.withState { $0.index.count } == 14)
+    #expect(cache.engine.withState { $0.catalog.index.count } == 14)
     scene.faults.reset()
     for number in 0..<20 { #expect(try cache.value(forKey: "\(number)") == [1]) }
     try scene.expectConsistent(cache)

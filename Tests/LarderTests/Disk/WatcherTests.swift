@@ -117,7 +117,7 @@ struct `A cache among neighbours` {
     let engine = cache.disk.engine
     let name = DiskScene.name(of: Array("k".utf8))
     let inode = try engine.location.handle.status(of: name.fileName).inode
-    #expect(engine.withState { $0.index.entry(named: name)?.inode } == inode)
+    #expect(engine.withState { $0.catalog.index.entry(named: name)?.inode } == inode)
     #expect(try cache.value(forKey: "k") == "new")
     try cache.close()
   }
@@ -213,7 +213,7 @@ struct `A cache among neighbours` {
     gate.open()
     #expect(happening.wait { removed.value == 1 })
     let name = DiskScene.name(of: Array("k".utf8))
-    #expect(cache.disk.engine.withState { $0.index.contains(name) })
+    #expect(cache.disk.engine.withState { $0.catalog.index.contains(name) })
     #expect(try cache.value(forKey: "k") == "new")
     try cache.close()
   }
@@ -233,7 +233,7 @@ struct `A cache among neighbours` {
     gate.open()
     #expect(happening.wait { stored.value == 1 })
     #expect(try cache.value(forKey: "held") == value)
-    let isKnown = cache.disk.engine.withState { $0.index.contains(file) }
+    let isKnown = cache.disk.engine.withState { $0.catalog.index.contains(file) }
     #expect(isKnown == (value != nil))
     try cache.close()
   }
@@ -270,13 +270,13 @@ struct `A cache among neighbours` {
     let cache = try open(.events)
     try cache.store("old", forKey: "k")
     _ = try cache.disk.count()
-    let scans = cache.disk.engine.withState(\.scans.number)
+    let scans = cache.disk.engine.withState(\.catalog.scans.number)
     var news = DirectoryNews()
     news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
     cache.disk.engine.act(on: news, since: cache.disk.engine.now)
     #expect(try cache.tier(forKey: "k") == .disk)
-    cache.disk.engine.wait { !$0.scans.isOngoing ? () : nil }
-    #expect(cache.disk.engine.withState(\.scans.number) == scans + 1)
+    cache.disk.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
+    #expect(cache.disk.engine.withState(\.catalog.scans.number) == scans + 1)
     try cache.close()
   }
 

@@ -31,8 +31,8 @@ extension DiskScene {
     _ = try cache.count()
     try cache.flush()
     let indexed = cache.engine.withState { state in
-      state.index.checkInvariants()
-      return Array(state.index.entriesInOrder())
+      state.catalog.index.checkInvariants()
+      return Array(state.catalog.index.entriesInOrder())
     }
     let onDisk = try scanned(cache)
     #expect(Set(indexed.map(Listing.init)) == onDisk, comment, sourceLocation: sourceLocation)
@@ -40,7 +40,7 @@ extension DiskScene {
     #expect(verification.damaged.isEmpty, comment, sourceLocation: sourceLocation)
     #expect(try cache.survey().temporaryCount == 0, comment, sourceLocation: sourceLocation)
     let state = cache.engine.withState { $0 }
-    #expect(state.doomed.isEmpty && state.doomed.totals == IndexTotals(), comment)
+    #expect(state.catalog.doomed.isEmpty && state.catalog.doomed.totals == IndexTotals(), comment)
     #expect(state.locks.isEmpty && !state.clearing.hidesFiles, comment)
   }
 

@@ -1,0 +1,195 @@
+import LarderBasics
+import LarderSystem
+
+/// What this process knows of the files in the directory, by the names of entries.
+///
+/// 1. `index`: the entries.
+/// 2. `doomed`: the victims, which have left the index and not the disk yet.
+/// 3. `uses`: the uses of entries that are still to be stamped on the disk.
+/// 4. `publications`: the files of this process on a file system where files cannot prove their
+///    content.
+/// 5. `scans`: the scans that compare all this with the directory, and the names that this process
+///    has changed since the latest began.
+///
+/// What concerns one of the five alone is asked of it. The functions here keep them in step: a use
+/// is pending only of an entry, an entry is no victim, and a scan does not report an older file of
+/// a name that this process has changed.
+struct Catalog: Sendable {
+  var index = EntryIndex()
+  var doomed = DoomedFiles()
+  var uses = UseLog()
+  var publications = PublicationLog()
+  var scans = ScanLog()
+}
+
+extension Catalog {
+  /// Makes a file that was just put under its name, or stamped to become one, the entry of the name.
+  ///
+  /// - Returns: Whether there was an entry.
+  mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
+    forgetPending(of: entry.name)
+    scans.noteChange(of: entry.name)
+    return index.upsert(entry, order: order)
+  }
+
+  /// Forgets everything of a name whose file is gone.
+  mutating func remove(_ name: EntryName) {
+    forgetPending(of: name)
+    scans.noteChange(of: name)
+    index.remove(name)
+  }
+
+  /// Forgets the removal and the use that were pending for the file that a name had.
+  private mutating func forgetPending(of name: EntryName) {
+    doomed.remove(name)
+    uses.forget(name)
+  }
+
+  /// Notes that this process has stored a file which is not, or may not be, in the directory that is
+  /// held now.
+  mutating func noteAstray(_ name: EntryName) {
+    uses.forget(name)
+    scans.noteChange(of: name)
+  }
+
+  /// Notes that this process has stamped a name's file, which moved its change time.
+  mutating func restamp(_ name: EntryName, _ status: FileStatus) {
+    // If the file is a victim, it is still the one that was judged.
+    doomed.restamp(name, inode: status.inode, changeTime: status.change)
+    // A scan may have met the file as it was before the stamp.
+    scans.noteChange(of: name)
+    index.restamp(
+      name, inode: status.inode, changeTime: status.change,
+      expiry: status.modification.asExpiry)
+  }
+
+  /// Forgets all entries and their uses. The files of victims are still to be removed.
+  mutating func removeAll() {
+    index.removeAll()
+    scans.forgetKnown()
+    uses.forgetAll()
+  }
+
+  /// Forgets everything, because another directory is held now.
+  mutating func reset() {
+    index.removeAll()
+    uses.forgetAll()
+    doomed = DoomedFiles()
+    scans.reset()
+  }
+}
+
+// Uses by this process.
+extension Catalog {
+  /// Notes a use of a file in the state that the index has.
+  ///
+  /// - Parameter isDue: Whether the use has to reach the disk.
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
+  mutating func use(
+    _ known: EntryIndex.Verified, of name: EntryName, _ status: FileStatus, _ use: DiskEngine.Use,
+    isDue: Bool
+  ) -> Timestamp {
+    let access = uses.issueAccess(at: use.now)
+    scans.noteChange(of: name)
+    let stored = status.modification.asExpiry
+    index.use(known.slot, at: access)
+    // Most uses extend nothing, and extensions by earlier uses are in the index already.
+    guard isDue || !uses.isEmpty else { return stored }
+    if isDue {
+      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
+      uses.note(name, status, access: access, expiry: extended)
+    }
+    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
+    index.setExpiry(expiry, of: known.slot)
+    return expiry
+  }
+
+  /// Makes a file that was used, and checked for the use, the entry of its name.
+  ///
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
+  mutating func use(_ entry: IndexedEntry, _ status: FileStatus) -> Timestamp {
+    scans.noteChange(of: entry.name)
+    var entry = entry
+    entry.expiry = max(entry.expiry, uses.expiry(of: entry.name, status) ?? entry.expiry)
+    index.upsert(entry, order: .mostRecent)
+    return entry.expiry
+  }
+
+  /// Notes that an entry got another expiry and was used.
+  ///
+  /// - Parameters:
+  ///   - known: The entry as it was before the touch.
+  ///   - status: The status of the file before the touch, and `fresh` after it.
+  mutating func touch(
+    _ name: EntryName, known: IndexedEntry?, from status: FileStatus, to fresh: FileStatus,
+    lifetime: Lifetime, at access: Timestamp
+  ) {
+    // Extensions by earlier uses are void.
+    uses.forget(name)
+    publications.noteStamp(fresh.modification, of: name)
+    var entry = IndexedEntry(name: name, status: fresh)
+    entry.lastAccess = access
+    // Only if this very state of the file was checked.
+    if let known, known.isVerified, known.inode == status.inode, known.changeTime == status.change {
+      (entry.isVerified, entry.lifetime, entry.keyTag) = (true, lifetime, known.keyTag)
+    }
+    index.upsert(entry, order: .mostRecent)
+  }
+}
+
+// Victims.
+extension Catalog {
+  /// Notes a victim that has left the index. From here on, only its file is left to remove.
+  mutating func doom(_ victim: Victim) {
+    doomed.insert(victim)
+    uses.forget(victim.name)
+    scans.noteChange(of: victim.name)
+  }
+
+  /// Notes that the file of a victim is gone or stays, so that it is no victim any more.
+  mutating func endRemoval(of name: EntryName) {
+    // A scan may have met the file before it went.
+    if doomed.remove(name) { scans.noteChange(of: name) }
+  }
+}
+
+// Changes by other processes.
+extension Catalog {
+  /// The effect of a change by another process.
+  struct Change: Sendable, Equatable {
+    /// Whether the name has another file than was known, or its file another state.
+    var isNews = false
+    /// Whether a use that was still to be stamped is void, because its file is gone.
+    var dropsUse = false
+  }
+
+  /// Takes over what a scan or an event has shown of a name. Not called for names that this process
+  /// has changed since the look.
+  mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Change {
+    let sighting = Sighting(
+      of: met, known: index.entry(named: name), pending: uses[name], now: now)
+    switch sighting {
+    case .known: return Change()
+    case .used(let time):
+      index.moveAccess(of: name, to: time)
+      uses.noteAccess(at: time)
+      return Change()
+    case .news(let entry):
+      index.upsert(entry, order: .byLastAccess)
+      // The next use here counts as later, even if the clock stands still.
+      uses.noteAccess(at: entry.lastAccess)
+      return Change(isNews: true)
+    case .gone:
+      return vanish(name)
+    }
+  }
+
+  /// Forgets the entry of a name whose file another process has removed.
+  mutating func vanish(_ name: EntryName) -> Change {
+    let dropsUse = uses.take(name) != nil
+    let isNews = index.remove(name) != nil
+    // A scan may have met the file before its removal and report it later.
+    if isNews { scans.noteChange(of: name) }
+    return Change(isNews: isNews, dropsUse: dropsUse)
+  }
+}

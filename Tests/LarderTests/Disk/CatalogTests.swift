@@ -1,0 +1,192 @@
+import Testing
+
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// The knowledge of a directory's files, tested without files.
+@Suite("The catalog")
+struct CatalogTests {
+  private let name = IndexSample.name(1)
+  private let entry = IndexSample.entry(1)
+  private let now = Timestamp(seconds: 100)
+
+  /// Returns a catalog that knows entry 1, whose use is pending, during a second scan.
+  private func scanning() -> Catalog {
+    var catalog = Catalog()
+    _ = catalog.scans.end(catalog.scans.begin(SlotMarks(count: 0)), .finished)
+    _ = catalog.adopt(entry, order: .byLastAccess)
+    catalog.uses.note(
+      name, IndexSample.status(of: entry), access: Timestamp(seconds: 9),
+      expiry: Timestamp(seconds: 900))
+    _ = catalog.scans.begin(catalog.index.emptyMarks())
+    return catalog
+  }
+
+  /// Returns the circumstances of a use that extends nothing.
+  private func use(at seconds: Int64) -> DiskEngine.Use {
+    DiskEngine.Use(
+      generation: nil, extending: .off, now: Timestamp(seconds: seconds), staleness: .zero)
+  }
+
+  /// Entry 1 in another state.
+  private var changed: IndexedEntry {
+    var changed = entry
+    changed.changeTime = Timestamp(seconds: 70)
+    return changed
+  }
+
+  @Test func `a file that becomes an entry voids what was pending of the file before`() {
+    var catalog = scanning()
+    let (isKnown, isNew) = (
+      catalog.adopt(changed, order: .mostRecent),
+      catalog.adopt(IndexSample.entry(2), order: .mostRecent)
+    )
+    #expect(isKnown && !isNew && catalog.index.count == 2 && catalog.uses.isEmpty)
+    #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
+    #expect(catalog.scans.hasChanged(name) && catalog.scans.hasChanged(IndexSample.name(2)))
+    catalog.index.remove(name)
+    catalog.doom(Victim(entry))
+    _ = catalog.adopt(changed, order: .mostRecent)
+    #expect(catalog.doomed.isEmpty && catalog.index.contains(name))
+  }
+
+  @Test func `nothing is left of a name whose file is gone`() {
+    var catalog = scanning()
+    catalog.doom(Victim(IndexSample.entry(2)))
+    for number in 1...2 { catalog.remove(IndexSample.name(number)) }
+    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && catalog.doomed.isEmpty)
+    #expect(catalog.scans.hasChanged(name) && catalog.scans.hasChanged(IndexSample.name(2)))
+  }
+
+  @Test func `a store that went astray leaves the entry and outdates the scan`() {
+    var catalog = scanning()
+    catalog.noteAstray(name)
+    #expect(catalog.index.contains(name) && catalog.uses.isEmpty)
+    #expect(catalog.scans.hasChanged(name))
+  }
+
+  @Test func `a stamp moves the change time of an entry or a victim, and keeps the use`() {
+    var catalog = scanning()
+    catalog.doom(Victim(IndexSample.entry(2)))
+    for number in 1...2 {
+      let status = IndexSample.status(
+        of: IndexSample.entry(number), changed: Timestamp(seconds: 70))
+      catalog.restamp(IndexSample.name(number), status)
+    }
+    #expect(catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
+    #expect(
+      catalog.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
+    #expect(!catalog.uses.isEmpty && catalog.scans.hasChanged(name))
+  }
+
+  @Test func `the removal of everything leaves victims, and another directory leaves nothing`() {
+    var catalog = scanning()
+    catalog.doom(Victim(IndexSample.entry(2)))
+    let number = catalog.scans.number
+    catalog.removeAll()
+    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && !catalog.doomed.isEmpty)
+    #expect(catalog.scans.isComplete && catalog.scans.isOngoing(number))
+    #expect(catalog.scans.marks(of: number)?.count == 0)
+    catalog.reset()
+    #expect(catalog.doomed.isEmpty && catalog.scans.needsScan && !catalog.scans.isOngoing)
+  }
+
+  @Test(arguments: [true, false])
+  func `a use of a verified file counts at once, and waits for its stamp if it is due`(
+    isDue: Bool
+  ) {
+    var catalog = scanning()
+    catalog.uses.forgetAll()
+    var verified = entry
+    (verified.isVerified, verified.lifetime, verified.keyTag) = (true, .never, 5)
+    catalog.index.upsert(verified, order: .byLastAccess)
+    catalog.index.upsert(IndexSample.entry(2), order: .mostRecent)
+    let status = IndexSample.status(of: entry)
+    let known = catalog.index.verified(
+      name, inode: entry.inode, changeTime: entry.changeTime, keyTag: 5)
+    guard let known else {
+      Issue.record("the entry is verified")
+      return
+    }
+    let expiry = catalog.use(known, of: name, status, use(at: 50), isDue: isDue)
+    #expect(expiry == .never && catalog.index.numbers() == [2, 1])
+    #expect(catalog.uses[name]?.lastAccess == (isDue ? Timestamp(seconds: 50) : nil))
+    #expect(catalog.uses.lastAccess == Timestamp(seconds: 50) && catalog.scans.hasChanged(name))
+  }
+
+  @Test func `a use keeps the later expiry that an earlier use has promised`() {
+    var catalog = Catalog()
+    let short = IndexSample.entry(1, expires: 300)
+    let status = IndexSample.status(of: short)
+    catalog.uses.note(
+      name, status, access: Timestamp(seconds: 9), expiry: Timestamp(seconds: 900))
+    let promised = catalog.use(short, status)
+    #expect(promised == Timestamp(seconds: 900))
+    #expect(catalog.index.entry(named: name)?.expiry == Timestamp(seconds: 900))
+    let other = IndexSample.status(of: IndexSample.entry(1, expires: 400))
+    var later = short
+    later.expiry = Timestamp(seconds: 400)
+    // Another expiry was set since, so the promise is void.
+    let expiry = catalog.use(later, other)
+    #expect(expiry == Timestamp(seconds: 400))
+  }
+
+  @Test(arguments: [true, false])
+  func `a touch keeps a check of the very state that it touched`(isSame: Bool) {
+    var catalog = scanning()
+    var known = isSame ? entry : changed
+    (known.isVerified, known.lifetime, known.keyTag) = (true, .fixed, 5)
+    let fresh = IndexSample.status(of: entry, changed: Timestamp(seconds: 80))
+    catalog.touch(
+      name, known: known, from: IndexSample.status(of: entry), to: fresh, lifetime: .never, at: now)
+    let touched = catalog.index.entry(named: name)
+    #expect(touched?.isVerified == isSame && touched?.lifetime == (isSame ? .never : nil))
+    #expect(touched?.lastAccess == now && touched?.changeTime == Timestamp(seconds: 80))
+    #expect(catalog.uses.isEmpty)
+  }
+
+  @Test func `a victim has no use and is no older file that a scan reports`() {
+    var catalog = scanning()
+    catalog.index.remove(name)
+    catalog.doom(Victim(entry))
+    #expect(catalog.doomed.contains(name) && catalog.uses.isEmpty)
+    #expect(catalog.scans.hasChanged(name))
+  }
+
+  @Test func `the end of a removal outdates the scan if there was a victim`() {
+    var catalog = scanning()
+    catalog.doom(Victim(entry))
+    _ = catalog.scans.end(catalog.scans.number, .finished)
+    _ = catalog.scans.begin(catalog.index.emptyMarks())
+    catalog.endRemoval(of: IndexSample.name(2))
+    #expect(!catalog.scans.hasChanged(IndexSample.name(2)))
+    catalog.endRemoval(of: name)
+    #expect(catalog.doomed.isEmpty && catalog.scans.hasChanged(name))
+  }
+
+  @Test func `what another process did is told apart from what is known`() {
+    var catalog = scanning()
+    let same = catalog.takeOver(entry, of: name, at: now)
+    var used = entry
+    used.lastAccess = Timestamp(seconds: 50)
+    let use = catalog.takeOver(used, of: name, at: now)
+    #expect(same == Catalog.Change() && use == Catalog.Change())
+    #expect(catalog.index.entry(named: name)?.lastAccess == Timestamp(seconds: 50))
+    let other = catalog.takeOver(changed, of: name, at: now)
+    #expect(other == Catalog.Change(isNews: true))
+    #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
+    // A use here after that of the other process counts as later.
+    let access = catalog.uses.issueAccess(at: Timestamp(seconds: 50))
+    #expect(access > Timestamp(seconds: 50))
+  }
+
+  @Test func `a file that another process removed takes its pending use with it`() {
+    var catalog = scanning()
+    let gone = catalog.takeOver(nil, of: name, at: now)
+    #expect(gone == Catalog.Change(isNews: true, dropsUse: true))
+    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && catalog.scans.hasChanged(name))
+    let again = [catalog.takeOver(nil, of: name, at: now), catalog.vanish(name)]
+    #expect(again == [Catalog.Change(), Catalog.Change()])
+  }
+}
