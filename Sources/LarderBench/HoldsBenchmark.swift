@@ -184,7 +184,8 @@ enum HoldsBenchmark {
       let rows = results.map {
         """
             {"name": "\($0.name)", "lock": "\($0.lock)", "entries": \(count), \
-        "longest_ms": \(Self.milliseconds($0.processor)), "elapsed_ms": \(Self.milliseconds($0.elapsed))}
+        "longest_ms": \(Self.milliseconds($0.processor)), \
+        "elapsed_ms": \(Self.milliseconds($0.elapsed))}
         """
       }
       return """
@@ -199,7 +200,7 @@ enum HoldsBenchmark {
     }
 
     private static func milliseconds(_ nanoseconds: Int64) -> String {
-      "\((Double(nanoseconds) / 10_000).rounded() / 100)"
+      (Double(nanoseconds) / 1_000_000).rounded(to: 2)
     }
   }
 

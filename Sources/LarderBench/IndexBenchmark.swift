@@ -19,14 +19,10 @@ enum IndexBenchmark {
     print("   entries  " + IndexMeasurement.columns.map { $0.padded(to: 12) }.joined())
     for (row, count) in all.enumerated() {
       var measurement = IndexMeasurement(count: count)
-      var cells = measurement.run().map(rounded)
+      var cells = measurement.run().map { $0.rounded(to: 1) }
       if row > 0 { cells[0] = "–" }
       print("\(count)".padded(to: 10) + "  " + cells.map { $0.padded(to: 12) }.joined())
     }
-  }
-
-  private static func rounded(_ value: Double) -> String {
-    "\((value * 10).rounded() / 10)"
   }
 }
 

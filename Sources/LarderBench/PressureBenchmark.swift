@@ -94,12 +94,7 @@ enum PressureBenchmark {
   /// Returns the microseconds for which tasks of the machine have waited for memory. See: psi.rst
   /// of the kernel.
   private static func waited() -> Int {
-    guard let file = unsafe fopen("/proc/pressure/memory", "r") else { return 0 }
-    defer { unsafe fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    guard unsafe fgets(&line, 256, file) != nil else { return 0 }
-    let text = String(
-      decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = firstLine(ofFile: "/proc/pressure/memory")
     let total = text.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("total=") }
     return total.flatMap { Int($0.dropFirst(6)) } ?? 0
   }

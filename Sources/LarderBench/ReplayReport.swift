@@ -38,7 +38,7 @@ struct ReplayReport {
       ("evicted_memory", "\(memoryEvictions)"), ("evicted_disk", "\(diskEvictions)"),
       ("purges_disk", "\(diskPurges)"), ("bytes_disk", "\(diskBytes)"),
       ("entries_disk", "\(diskEntries)"), ("entries_memory", "\(memoryEntries)"),
-      ("seconds", rounded(seconds)), ("hit_milliseconds", rounded(hitSeconds * 1000)),
+      ("seconds", seconds.rounded(to: 2)), ("hit_milliseconds", (hitSeconds * 1000).rounded(to: 2)),
       ("wrong_values", "\(wrongValues)"),
     ]
   }
@@ -52,15 +52,9 @@ struct ReplayReport {
   var table: String {
     let hits = memoryHits + diskHits
     let share = accesses == 0 ? 0 : 100 * Double(hits) / Double(accesses)
-    let rows = figures + [("hit_percent", rounded(share))]
+    let rows = figures + [("hit_percent", share.rounded(to: 2))]
     return rows.map { name, value in
       name + String(repeating: " ", count: max(1, 28 - name.count - value.count)) + value
     }.joined(separator: "\n")
-  }
-
-  private func rounded(_ number: Double) -> String {
-    let hundredths = Int((number * 100).rounded())
-    let fraction = hundredths % 100
-    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
   }
 }

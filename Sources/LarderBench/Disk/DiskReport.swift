@@ -41,16 +41,3 @@ struct DiskReport {
       + "\"ratio\": \(result.ratio.rounded(to: 3))}"
   }
 }
-
-extension Double {
-  /// Returns the number with so many decimals; `null` for infinity and NaN.
-  func rounded(to places: Int) -> String {
-    guard isFinite else { return "null" }
-    let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
-    let whole = Int((magnitude * Double(scale)).rounded())
-    guard places > 0 else { return (self < 0 ? "-" : "") + "\(whole)" }
-    let fraction = String(whole % scale)
-    let zeros = String(repeating: "0", count: places - fraction.count)
-    return (self < 0 ? "-" : "") + "\(whole / scale).\(zeros)\(fraction)"
-  }
-}

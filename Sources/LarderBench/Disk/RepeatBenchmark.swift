@@ -10,7 +10,8 @@ enum RepeatBenchmark {
   static let usage = """
     usage: LarderBench repeat OPERATION TIMES [--directory DIR]
 
-      OPERATION: memory-hit, load-hit, read, read-first, miss, miss-exclusive, store-new, store-over, remove
+      OPERATION: memory-hit, load-hit, read, read-first, miss, miss-exclusive, store-new,
+                 store-over, remove
     """
 
   private static let entries = 2_000

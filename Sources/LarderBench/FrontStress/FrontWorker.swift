@@ -4,13 +4,13 @@ import Larder
 struct FrontWorker {
   private let subject: FrontSubject
   private let writer: UInt64
-  private var random: StressRandom
+  private var random: SeededRandom
   private var tally: [String: Int] = [:]
 
   init(_ subject: FrontSubject, thread: Int) {
     self.subject = subject
     writer = UInt64(thread + 1)
-    random = StressRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
+    random = SeededRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
   }
 
   /// Works until a point in time.

@@ -34,10 +34,10 @@ enum CountingBenchmark {
     let difference = differences[rounds / 2]
     let share = difference / hit.sorted()[rounds / 2] * 100
     return """
-      hit              \(tenths(hit.sorted()[rounds / 2])) ns
-      lock and count   \(tenths(counted.sorted()[rounds / 2])) ns
-      lock             \(tenths(bare.sorted()[rounds / 2])) ns
-      counting         \(tenths(difference)) ns, \(tenths(share)) % of a hit
+      hit              \(hit.sorted()[rounds / 2].rounded(to: 1)) ns
+      lock and count   \(counted.sorted()[rounds / 2].rounded(to: 1)) ns
+      lock             \(bare.sorted()[rounds / 2].rounded(to: 1)) ns
+      counting         \(difference.rounded(to: 1)) ns, \(share.rounded(to: 1)) % of a hit
       """
   }
 
@@ -50,10 +50,5 @@ enum CountingBenchmark {
       for index in 0..<entries { body(index) }
     }
     return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
-  }
-
-  private static func tenths(_ value: Double) -> String {
-    let rounded = Int((value * 10).rounded())
-    return "\(rounded < 0 ? "-" : "")\(abs(rounded) / 10).\(abs(rounded) % 10)"
   }
 }

@@ -2,10 +2,11 @@ import Glibc
 
 /// The keys of a measurement, which look like URLs, and the order of their use.
 struct KeyStream {
-  private var state: UInt64
+  // The same seed gives the same keys in every run, for every cache.
+  private var random: SeededRandom
 
   init(seed: UInt64) {
-    state = seed
+    random = SeededRandom(seed: seed)
   }
 
   /// Returns the key of a number: 40 to 80 bytes, the same each time, in memory of its own.
@@ -23,7 +24,7 @@ struct KeyStream {
   /// Returns the numbers below `count` in random order.
   mutating func shuffled(_ count: Int) -> [Int] {
     var numbers = Array(0..<count)
-    numbers.shuffle(using: &self)
+    numbers.shuffle(using: &random)
     return numbers
   }
 
@@ -39,7 +40,7 @@ struct KeyStream {
     }
     let order = shuffled(count)
     return (0..<length).map { _ in
-      order[Self.firstIndex(in: sums, above: Double.random(in: 0..<sum, using: &self))]
+      order[Self.firstIndex(in: sums, above: Double.random(in: 0..<sum, using: &random))]
     }
   }
 
@@ -51,16 +52,5 @@ struct KeyStream {
       if sums[middle] > value { high = middle } else { low = middle + 1 }
     }
     return low
-  }
-}
-
-extension KeyStream: RandomNumberGenerator {
-  mutating func next() -> UInt64 {
-    // SplitMix64: the same seed gives the same keys in every run, for every cache.
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

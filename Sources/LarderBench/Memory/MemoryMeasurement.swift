@@ -1,5 +1,3 @@
-import Glibc
-
 /// The measurement in one process: one cache, one size, one number of threads, all four workloads.
 struct MemoryMeasurement {
   static let workloads = ["get-hit", "get-miss", "set-evict", "zipf"]
@@ -26,11 +24,11 @@ struct MemoryMeasurement {
   mutating func run<Cache: BenchmarkedCache>(_ type: Cache.Type) -> [(String, Double)] {
     let values = (0..<1024).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 64) }
     let keys = KeyStream.keys(stream.shuffled(entries))
-    let before = Self.residentBytes()
+    let before = ResidentMemory.byteCount
     let cache = filled(type, keys, values)
     // The key and the value take this in any cache.
     let inline = MemoryLayout<String>.stride + MemoryLayout<[UInt8]>.stride
-    let bytes = Double(Self.residentBytes() - before) / Double(entries) - Double(inline)
+    let bytes = Double(ResidentMemory.byteCount - before) / Double(entries) - Double(inline)
     return [
       ("bytes", bytes), ("get-hit", hits(cache)), ("get-miss", misses(cache)),
       ("zipf", zipf(cache, values)), ("set-evict", sets(filled(type, keys, values), values)),
@@ -118,17 +116,5 @@ struct MemoryMeasurement {
     let start = clock.now
     BenchmarkThreads.run(threads) { thread in body(thread, passes) }
     return (clock.now - start) / .nanoseconds(1) / Double(passes * entries)
-  }
-
-  /// Returns the second field of `/proc/self/statm`, in bytes. See: man 5 proc.
-  private static func residentBytes() -> Int {
-    guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
-    defer { unsafe fclose(file) }
-    var line = [CChar](repeating: 0, count: 128)
-    guard unsafe fgets(&line, 128, file) != nil else { return 0 }
-    let text = String(
-      decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let fields = text.split(separator: " ")
-    return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
   }
 }

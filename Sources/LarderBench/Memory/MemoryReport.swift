@@ -33,16 +33,16 @@ struct MemoryReport {
         let ratio = caches[0] / caches[4]
         lines.append(
           row(
-            [workload, "\(each.entries)", "\(each.threads)"] + caches.map { rounded($0, 1) }
-              + [rounded(ratio, 2)]))
+            [workload, "\(each.entries)", "\(each.threads)"] + caches.map { $0.rounded(to: 1) }
+              + [ratio.rounded(to: 2)]))
       }
     }
     lines.append("ns per operation of a thread, medians")
     lines += scaling.map {
-      "\($0.entries) entries, \($0.stripes) stripes: two threads take \(rounded($0.ratio, 2)) of "
-        + "one thread's time for a hit, best rounds"
+      "\($0.entries) entries, \($0.stripes) stripes: two threads take "
+        + "\($0.ratio.rounded(to: 2)) of one thread's time for a hit, best rounds"
     }
-    lines.append("a cache line changes cores in \(rounded(handover, 1)) ns")
+    lines.append("a cache line changes cores in \(handover.rounded(to: 1)) ns")
     return lines.joined(separator: "\n")
   }
 
@@ -61,14 +61,5 @@ struct MemoryReport {
 
   private func row(_ cells: [String]) -> String {
     cells.map { String(repeating: " ", count: max(0, 10 - $0.count)) + $0 }.joined(separator: " ")
-  }
-
-  func rounded(_ value: Double, _ places: Int) -> String {
-    guard value.isFinite else { return "null" }
-    let scale = places == 1 ? 10 : 100
-    let whole = Int((value.magnitude * Double(scale)).rounded())
-    let fraction = String(whole % scale)
-    let zeros = String(repeating: "0", count: places - fraction.count)
-    return (value < 0 ? "-" : "") + "\(whole / scale).\(zeros)\(fraction)"
   }
 }

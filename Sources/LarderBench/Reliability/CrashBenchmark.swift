@@ -62,7 +62,7 @@ struct CrashValue {
   /// KiB.
   init(key: String, version: Int, isPlain: Bool) {
     let seed = XXH64.digest(of: Array("\(key) \(version)".utf8).span)
-    var random = StressRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let longest: UInt64 = seed % 16 == 2 ? 131_072 : 16_384
     let byteCount = seed % 16 == 0 ? 0 : Int(random.next() % longest)
     bytes = [UInt8](capacity: byteCount) { output in

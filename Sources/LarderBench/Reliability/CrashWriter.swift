@@ -38,7 +38,7 @@ struct CrashWriter: Sendable {
   /// Runs one thread's part of a round.
   private func work(round: Int, thread: Int) throws {
     let worker = (options.process * 4 + round) * 16 + thread
-    var random = StressRandom(seed: options.seed &* 1_000 &+ UInt64(worker))
+    var random = SeededRandom(seed: options.seed &* 1_000 &+ UInt64(worker))
     var pending: [String] = []
     for number in 0..<(options.steps / 4 / options.threads) {
       let id = "\(options.process).\(round).\(thread).\(number)"

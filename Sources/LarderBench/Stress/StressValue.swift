@@ -48,7 +48,7 @@ struct StressValue {
   /// Returns the value's bytes, with a filling of some length.
   func bytes(fillingCount: Int) -> [UInt8] {
     let byteCount = Self.headerByteCount + fillingCount
-    var random = StressRandom(seed: key &* 31 &+ version &* 17 &+ writer)
+    var random = SeededRandom(seed: key &* 31 &+ version &* 17 &+ writer)
     let filling = [UInt8](capacity: fillingCount) { output in
       while output.count < fillingCount {
         withUnsafeBytesOfWord(random.next(), fillingCount - output.count) { output.append($0) }

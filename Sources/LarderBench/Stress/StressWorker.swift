@@ -12,7 +12,7 @@ struct StressWorker {
   private let clock: WallClock
   /// Whether failures of the file system are expected, and therefore only counted.
   private let isNetwork: Bool
-  private var random: StressRandom
+  private var random: SeededRandom
   private var version: UInt64 = 0
   private var tally: [String: Int] = [:]
   /// The version that this thread last stored under each key of its own; 0 after a removal.
@@ -34,7 +34,7 @@ struct StressWorker {
     isNetwork = options.other != nil
     mayClear = options.role == .clearer && thread == 0
     // Partly random, so that the successor of a killed writer does not repeat the same operations.
-    random = StressRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
+    random = SeededRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
   }
 
   static func key(_ number: UInt64) -> String { "https://example.org/stress/\(number)" }

@@ -3,28 +3,8 @@
 @testable import LarderDisk
 @testable import LarderSystem
 
-/// A random number generator with a seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
-  }
-
-  mutating func bytes(count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-  }
-}
-
 /// Returns the ends of chunks that split bytes at random places. Some chunks are empty.
-func chunkEnds(of count: Int, using generator: inout SeededGenerator) -> [Int] {
+func chunkEnds(of count: Int, using generator: inout SeededRandom) -> [Int] {
   let cuts = (0..<Int.random(in: 0...8, using: &generator)).map { _ in
     Int.random(in: 0...count, using: &generator)
   }

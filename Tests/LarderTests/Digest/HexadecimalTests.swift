@@ -60,7 +60,7 @@ struct HexadecimalTests {
 
   @Test
   func `random words come back`() {
-    var generator = SeededGenerator(seed: 16)
+    var generator = SeededRandom(seed: 16)
     for _ in 0..<1_000 {
       let word = generator.next()
       var digits: [UInt8] = []

@@ -41,7 +41,7 @@ struct MD5Tests {
 
   @Test
   func `a message in chunks has the digest of the whole`() {
-    var generator = SeededGenerator(seed: 1321)
+    var generator = SeededRandom(seed: 1321)
     for count in 0...300 {
       let message = generator.bytes(count: count)
       let whole = MD5.digest(of: message)
@@ -68,7 +68,7 @@ struct MD5Tests {
 
   @Test
   func `a slice at an odd address has the digest of its copy`() {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SeededRandom(seed: 7)
     let message = generator.bytes(count: 200)
     for start in 0..<9 {
       let copy = Array(message[start...])
@@ -79,7 +79,7 @@ struct MD5Tests {
 
   @Test(.watched)
   func `random keys are named as md5sum names them`() throws {
-    var generator = SeededGenerator(seed: 10_000)
+    var generator = SeededRandom(seed: 10_000)
     let keys = (0..<rounds(1_000)).map { _ in
       generator.bytes(count: Int.random(in: 0...300, using: &generator))
     }

@@ -54,7 +54,7 @@ struct XXH64Tests {
 
   @Test
   func `content in chunks has the hash of the whole`() {
-    var generator = SeededGenerator(seed: 64)
+    var generator = SeededRandom(seed: 64)
     for count in 0...300 {
       let content = generator.bytes(count: count)
       let whole = XXH64.digest(of: content)

@@ -154,8 +154,8 @@ struct `A scan after the first` {
       try FileManager.default.removeItem(atPath: scene.file("\(number)"))
       #expect(try cache.value(forKey: "\(number)") == nil)
     }
-    // These take the slots of the entries that are gone. An entry that came back in one of them would
-    // be missed at the end of the scan, and forgotten.
+    // These take the slots of the entries that are gone. An entry that came back in one of them
+    // would be missed at the end of the scan, and forgotten.
     for number in 10..<19 { try cache.store([2], forKey: "\(number)") }
     gate.open()
     cache.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }

@@ -1,3 +1,4 @@
+import LarderTestSupport
 import Testing
 
 @testable import LarderTool
@@ -103,7 +104,7 @@ struct ArgumentOrderTests {
   }
 
   @Test func `no mixture of words and bytes traps`() {
-    var random = SeededGenerator(seed: 21)
+    var random = SeededRandom(seed: 21)
     let words: [[UInt8]] =
       [
         "", "-", "--", "---", "--=", "-=", "-n", "-n=", "--to", "--to=", "1M", "d", "-o",

@@ -1,3 +1,4 @@
+import LarderTestSupport
 import Testing
 
 @testable import LarderTool
@@ -28,7 +29,7 @@ struct JSONStringTests {
   }
 
   @Test func `reading a string back gives the same scalars`() throws {
-    var random = SeededGenerator(seed: 11)
+    var random = SeededRandom(seed: 11)
     for _ in 0..<2000 {
       let scalars = (0..<6).compactMap { _ in
         Unicode.Scalar(UInt32.random(in: 0...0x3_0000, using: &random))

@@ -1,3 +1,4 @@
+import LarderTestSupport
 import Testing
 
 @testable import LarderTool
@@ -53,7 +54,7 @@ struct ByteCountTests {
   }
 
   @Test func `no text of four bytes traps`() {
-    var random = SeededGenerator(seed: 4)
+    var random = SeededRandom(seed: 4)
     let alphabet = Array("019.-KMiB \u{0}".utf8) + [0xFF]
     for _ in 0..<20_000 {
       let text = (0..<4).map { _ in alphabet.randomElement(using: &random) ?? 0 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderTestSupport
 import Testing
 
 @testable import LarderFixtures
@@ -40,7 +41,7 @@ struct TimeSpanTests {
   }
 
   @Test func `the parts of a length of time add up`() throws {
-    var random = SeededGenerator(seed: 7)
+    var random = SeededRandom(seed: 7)
     for _ in 0..<500 {
       let parts = (0..<5).map { _ in Int.random(in: 0..<1000, using: &random) }
       let text = zip(parts, ["w", "d", "h", "m", "s"]).map { "\($0)\($1)" }.joined()
