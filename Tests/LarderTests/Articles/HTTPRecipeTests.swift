@@ -71,10 +71,8 @@ struct `The recipe for HTTP responses` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
+    var configuration = scene.configuration
+    configuration.disk.sizeLimit = DiskCache.Configuration().sizeLimit
     client = try HTTPCache(
       directory: scene.path, configuration: configuration, send: origin.answer)
   }

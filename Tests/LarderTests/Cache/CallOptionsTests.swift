@@ -16,12 +16,7 @@ struct `Options of one call` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = nil
-    configuration.disk.expiredGrace = .seconds(3600)
-    cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    cache = try scene.open(.string) { $0.disk.expiredGrace = .seconds(3600) }
   }
 
   @Test func `a list joins them, and the longer time holds`() {

@@ -15,12 +15,7 @@ struct `A load of a file` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = 64 << 20
-    cache = try Cache(directory: scene.path, coder: .bytes, configuration: configuration)
+    cache = try scene.open(.bytes) { $0.disk.sizeLimit = 64 << 20 }
   }
 
   private static func content(of file: borrowing EntryFile) throws -> [UInt8] {

@@ -16,12 +16,7 @@ struct `A value in pieces` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = 64 << 20
-    cache = try Cache(directory: scene.path, coder: .bytes, configuration: configuration)
+    cache = try scene.open(.bytes) { $0.disk.sizeLimit = 64 << 20 }
   }
 
   @Test func `is visible when the closure has ended, and not before`() async throws {

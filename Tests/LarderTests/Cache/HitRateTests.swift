@@ -15,12 +15,7 @@ struct `The share of hits` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = nil
-    configuration.disk.expiredGrace = .seconds(3600)
-    cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    cache = try scene.open(.string) { $0.disk.expiredGrace = .seconds(3600) }
   }
 
   private var isHalf: Bool { cache.statistics.hitRate == 0.5 }

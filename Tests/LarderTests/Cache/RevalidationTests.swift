@@ -24,15 +24,11 @@ struct `A load that knows the previous value` {
   private static func open(
     _ scene: DiskScene, _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = nil
-    configuration.disk.extending = .off
-    configuration.disk.expiredGrace = .seconds(3600)
-    change(&configuration)
-    return try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    try scene.open(.string) { configuration in
+      configuration.disk.extending = .off
+      configuration.disk.expiredGrace = .seconds(3600)
+      change(&configuration)
+    }
   }
 
   /// Stores a value with extended data that expired ten seconds ago.

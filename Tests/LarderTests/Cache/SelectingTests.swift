@@ -15,11 +15,7 @@ struct `Choosing entries` {
 
   init() throws {
     scene = try DiskScene()
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
-    cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    cache = try scene.open(.string) { $0.disk.sizeLimit = DiskCache.Configuration().sizeLimit }
   }
 
   private func fill() throws {

@@ -40,13 +40,7 @@ struct `Superseded loads` {
   private func open(
     _ change: (inout CacheConfiguration) -> Void = { _ in }
   ) throws -> Cache<String> {
-    var configuration = CacheConfiguration()
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .none
-    configuration.disk.sizeLimit = nil
-    change(&configuration)
-    return try Cache(directory: scene.path, coder: Self.coder, configuration: configuration)
+    try scene.open(Self.coder, change)
   }
 
   @Test(arguments: Obstacle.allCases, [nil, 1 << 20])

@@ -19,13 +19,10 @@ struct `What others do between two steps of a cache` {
   private func open(
     _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> Cache<String> {
-    var configuration = CacheConfiguration()
-    configuration.disk.sizeLimit = nil
-    configuration.disk.clock = scene.clock.wallClock
-    configuration.disk.faults = scene.faults
-    configuration.disk.coherence = .strict
-    change(&configuration.disk)
-    return try Cache(directory: scene.path, coder: .string, configuration: configuration)
+    try scene.open(.string) { configuration in
+      configuration.disk.coherence = .strict
+      change(&configuration.disk)
+    }
   }
 
   /// Runs a script, as another process would, before a call of the cache.

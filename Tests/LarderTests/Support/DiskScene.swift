@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
 @testable import LarderDigest
 @testable import LarderDisk
 @testable import LarderSystem
@@ -28,6 +29,25 @@ final class DiskScene: Sendable {
     configuration.coherence = .none
     change(&configuration)
     return try DiskCache(directory: path, configuration: configuration)
+  }
+
+  /// The settings of `open(_:)`, for a cache of both tiers.
+  var configuration: CacheConfiguration {
+    var configuration = CacheConfiguration()
+    configuration.disk.sizeLimit = nil
+    configuration.disk.clock = clock.wallClock
+    configuration.disk.faults = faults
+    configuration.disk.coherence = .none
+    return configuration
+  }
+
+  /// Opens a cache of both tiers as `open(_:)` opens the disk tier.
+  func open<Value: Sendable>(
+    _ coder: Coder<Value>, _ change: (inout CacheConfiguration) -> Void = { _ in }
+  ) throws -> Cache<Value> {
+    var configuration = configuration
+    change(&configuration)
+    return try Cache(directory: path, coder: coder, configuration: configuration)
   }
 
   /// Creates the cache's directory without the cache.
