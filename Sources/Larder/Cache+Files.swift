@@ -43,7 +43,8 @@ extension Cache {
   /// Lends the open file of a value to an asynchronous closure. Without a valid value, another
   /// closure writes it first.
   ///
-  /// Runs in the caller's task and actor; everything else is as for a closure that waits for nothing.
+  /// Runs in the caller's task and actor; everything else is as for a closure that waits for
+  /// nothing.
   ///
   /// - Parameters:
   ///   - key: The key of the value.
@@ -176,8 +177,8 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// See `DiskCache.store(forKey:expiration:extendedData:_:)` for what holds while it comes, when it
-  /// fails and when the task is cancelled.
+  /// See `DiskCache.store(forKey:expiration:extendedData:_:)` for what holds while it comes, when
+  /// it fails and when the task is cancelled.
   ///
   /// - Throws: `CacheError`, as that does.
   /// - Complexity: O(bytes), with memory for one piece.

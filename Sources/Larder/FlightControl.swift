@@ -214,11 +214,11 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// once.
   ///
   /// - Parameters:
-  ///   - isFirst: Whether no other look of the call was counted: that of a forced or of a background
-  ///     load.
+  ///   - isFirst: Whether no other look of the call was counted: that of a forced or of a
+  ///     background load.
   ///   - hasFound: Whether the disk tier counted a hit and not a miss.
-  ///   - isAnswer: Whether what was found answers the caller, so that it counts in place of the miss
-  ///     before. If not, the load alone is told of it.
+  ///   - isAnswer: Whether what was found answers the caller, so that it counts in place of the
+  ///     miss before. If not, the load alone is told of it.
   func noteLookAgain(isFirst: Bool, hasFound: Bool, isAnswer: Bool = true) {
     state.withLock {
       if hasFound && (!isAnswer || isFirst) {

@@ -206,12 +206,14 @@ package protocol LoadReplacement: Sendable {
 /// |---|---|
 /// | `started` | a load began, for a caller or to refresh what was served expired |
 /// | `succeeded`, `failed` | it ended with a value, or threw; one that was cancelled has failed |
-/// | `unstored` | a loaded value could not be stored, for a full disk or a coder that threw; not one that was rejected, or came too late |
+/// | `unstored` | a loaded value could not be stored: the disk was full, or the coder threw |
 /// | `renewed` | a load said that the previous value is still good, and that got a new expiry |
 /// | `joined` | a caller waited for a load that another had started |
 /// | `servedStale` | a caller got a value past its expiry |
 /// | `servedFailures` | a caller got the error of an earlier load |
 /// | `time` | a load ended, by the time from its start |
+///
+/// A value that was rejected, or came too late, does not count as `unstored`.
 public struct LoadStatistics: Sendable, Hashable {
   /// Loads that were started.
   public internal(set) var started = 0

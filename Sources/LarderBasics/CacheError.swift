@@ -119,7 +119,10 @@ extension CacheError.Code {
     case .callerFailed: "the closure or coder given by the caller threw"
     case .cancelled: "the task was cancelled before the operation began"
     case .loadCycle:
-      "a load asks for a key whose load waits for it; load that key elsewhere, or from Task.detached"
+      """
+      a load asks for a key whose load waits for it; load that key elsewhere, or from \
+      Task.detached
+      """
     case .notCached:
       "there is no valid value and the options forbid to load one; allow it or do without"
     case .closed: "the cache was closed; open another"

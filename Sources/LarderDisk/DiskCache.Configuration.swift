@@ -253,8 +253,8 @@ extension DiskCache.Configuration {
     return parsed
   }
 
-  /// Returns the settings of an object that was opened with these, on an engine that was opened with
-  /// others: the object's own, and the rest of the engine's.
+  /// Returns the settings of an object that was opened with these, on an engine that was opened
+  /// with others: the object's own, and the rest of the engine's.
   func joining(_ shared: Self) -> Self {
     var joined = shared
     joined.expiration = expiration

@@ -93,8 +93,8 @@ extension DiskCache {
 
   /// Stores Foundation's bytes in place of an older value, without a copy.
   ///
-  /// - Throws: `CacheError`, as the synchronous call does; `.cancelled`, with `oldValueRemains`, when
-  ///   the task was cancelled before the store began.
+  /// - Throws: `CacheError`, as the synchronous call does; `.cancelled`, with `oldValueRemains`,
+  ///   when the task was cancelled before the store began.
   /// - Complexity: O(bytes).
   @discardableResult
   public func store(

@@ -9,8 +9,8 @@
     private var generator: SeededGenerator
     private var scene = Scene()
     private var names: [Character] = ["a"]
-    /// Whether few operations meet at one name, so that a schedule more often hits the few points of
-    /// a race.
+    /// Whether few operations meet at one name, so that a schedule more often hits the few points
+    /// of a race.
     private var isSmall = false
 
     init(seed: UInt64) { generator = SeededGenerator(seed &+ 77) }

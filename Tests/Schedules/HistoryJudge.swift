@@ -94,8 +94,8 @@
 
     private var processes: Set<Int> { Set(scene.caches.map(\.process)) }
 
-    /// Returns whether a process was killed while values waited to be written, or could not write one
-    /// and said so: an older value that could not be removed either may be back.
+    /// Returns whether a process was killed while values waited to be written, or could not write
+    /// one and said so: an older value that could not be removed either may be back.
     private func isLossy(_ process: Int?) -> Bool {
       guard let process, isBehind(process) else { return false }
       return killed.contains(process) || history.lossy.contains(process)
@@ -302,8 +302,8 @@
       return history.calls.contains { $0.value == value && $0.end > look.end }
     }
 
-    /// Returns whether a use of a name may be stamped during a call. A touch that falls between the look at a
-    /// file and its stamp is overwritten: no system call compares and sets times.
+    /// Returns whether a use of a name may be stamped during a call. A touch that falls between the
+    /// look at a file and its stamp is overwritten: no system call compares and sets times.
     private func isStamped(_ name: Character, during call: Call) -> Bool {
       history.calls.contains { use in
         guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,

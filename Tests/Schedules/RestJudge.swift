@@ -96,7 +96,8 @@
         let (count, size) = (try slot.disk.count(), try slot.disk.totalSize())
         if count != files.count || size != total {
           history.report(
-            "cache \(cache) counts \(count) entries of \(size) bytes; there are \(files.count) of \(total)"
+            "cache \(cache) counts \(count) entries of \(size) bytes; "
+              + "there are \(files.count) of \(total)"
           )
         }
         // The last stored value is spared, also one of a neighbour with a larger limit.

@@ -23,7 +23,8 @@ struct Catalog: Sendable {
 }
 
 extension Catalog {
-  /// Makes a file that was just put under its name, or stamped to become one, the entry of the name.
+  /// Makes a file that was just put under its name, or stamped to become one, the entry of the
+  /// name.
   ///
   /// - Returns: Whether there was an entry.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
@@ -45,8 +46,8 @@ extension Catalog {
     uses.forget(name)
   }
 
-  /// Notes that this process has stored a file which is not, or may not be, in the directory that is
-  /// held now.
+  /// Notes that this process has stored a file which is not, or may not be, in the directory that
+  /// is held now.
   mutating func noteAstray(_ name: EntryName) {
     uses.forget(name)
     scans.noteChange(of: name)

@@ -99,8 +99,8 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Returns the error for a directory that cannot be opened or followed. `isUnsafe` throws EPERM for
-  /// an unsafe directory; the system reports EACCES if it denies access.
+  /// Returns the error for a directory that cannot be opened or followed. `isUnsafe` throws EPERM
+  /// for an unsafe directory; the system reports EACCES if it denies access.
   static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
     if errno == .notPermitted {
       return CacheError(.unsafeDirectory, operation: operation, path: path)

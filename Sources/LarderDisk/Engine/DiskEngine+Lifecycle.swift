@@ -88,8 +88,8 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a failed revalidation. An unsafe directory counts as EPERM, and one that another process
-  /// holds as EWOULDBLOCK.
+  /// Counts a failed revalidation. An unsafe directory counts as EPERM, and one that another
+  /// process holds as EWOULDBLOCK.
   private func noteUpkeepFailure(_ error: CacheError) {
     noteUpkeepFailure(error.errno ?? (error.code == .unsafeDirectory ? .notPermitted : .wouldBlock))
   }

@@ -4,11 +4,12 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, reads a
-/// clock or waits. Five functions are for events that concern several parts:
+/// clock or waits. Six functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
-/// | `noteStored`, `noteAdopted` | a file was published, or stamped to be an entry | catalog, clearing |
+/// | `noteStored` | a file was published under its name | catalog, clearing |
+/// | `noteAdopted` | the same, or a file was stamped to be an entry | catalog, clearing |
 /// | `noteRemoved` | the file of a name is gone | catalog, clearing |
 /// | `noteRestamped` | this process has stamped a file | catalog, clearing |
 /// | `beginClearing` | everything is to be removed | catalog, clearing, backlog |
@@ -23,7 +24,7 @@ import LarderSystem
 /// | `noteEvicted` | `EngineState+Evicting.swift` | a name from the victims to the locks |
 /// | `keepPending` | `DiskEngine+Clearing.swift` | a dropped value back to the backlog |
 /// | `keepWhileClearing` | `DiskEngine+Clearing.swift` | a file that stays to the catalog |
-/// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use from the catalog to the backlog |
+/// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use to the backlog |
 ///
 /// All other functions change one part, or call these. Counting is beside all of this: a function
 /// that changes a part also counts the change.
@@ -126,7 +127,6 @@ extension EngineState {
   /// Takes note that the file of a name is an entry from now on, whatever it was before.
   ///
   /// - Returns: Whether there was an entry.
-  @discardableResult
   mutating func noteAdopted(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
     clearing.keep(entry.name)
     return catalog.adopt(entry, order: order)

@@ -107,21 +107,21 @@ extension EvictionQueue {
     waiting.firstIndex(where: \.isComplete).map { waiting.remove(at: $0) }
   }
 
-  /// Ends the term, unless a purge needs it, and returns its lock for release outside of the engine's
-  /// lock.
+  /// Ends the term, unless a purge needs it, and returns its lock for release outside of the
+  /// engine's lock.
   mutating func takeTerm() -> LockedFile? {
     isPurging ? nil : abandonTerm()
   }
 
-  /// Ends the term because its directory is no longer held, and returns its lock for release outside
-  /// of the engine's lock.
+  /// Ends the term because its directory is no longer held, and returns its lock for release
+  /// outside of the engine's lock.
   mutating func abandonTerm() -> LockedFile? {
     defer { term = nil }
     return term
   }
 
-  /// Lets the evictor rest; returns false if another eviction has become ready, or a purge that kept
-  /// the term is over. The evictor stays for both.
+  /// Lets the evictor rest; returns false if another eviction has become ready, or a purge that
+  /// kept the term is over. The evictor stays for both.
   mutating func rest() -> Bool {
     hasEvictor = hasReady || term != nil && !isPurging
     return !hasEvictor

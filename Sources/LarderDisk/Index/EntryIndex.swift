@@ -103,8 +103,8 @@ extension EntryIndex {
     }
   }
 
-  /// The name of the entry that last came to the end of the order. If that entry is gone, the name of
-  /// the last one, or nil if strays may come after it.
+  /// The name of the entry that last came to the end of the order. If that entry is gone, the name
+  /// of the last one, or nil if strays may come after it.
   ///
   /// - Complexity: O(1).
   var mostRecentName: EntryName? {

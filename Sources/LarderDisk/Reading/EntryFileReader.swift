@@ -42,9 +42,9 @@ public final class EntryFileReader: Sendable {
   ///
   /// - Parameter count: The most bytes to read. The default is 256 KiB.
   /// - Returns: The bytes; fewer than asked for only at the end of the value, and none after it.
-  /// - Throws: `CacheError`: `.io` if the file ends before `byteCount`, because it was truncated, and
-  ///   for other errors of the system; `.cancelled` when the task was cancelled; `.closed` after the
-  ///   closure has ended.
+  /// - Throws: `CacheError`: `.io` if the file ends before `byteCount`, because it was truncated,
+  ///   and for other errors of the system; `.cancelled` when the task was cancelled; `.closed`
+  ///   after the closure has ended.
   /// - Complexity: O(bytes read), all of which are held in memory.
   public func read(upTo count: Int = 256 << 10) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
@@ -107,8 +107,8 @@ extension DiskCache {
   /// is replaced or removed. Counts as a use.
   ///
   /// The content is checked before the closure runs, the first time that this process opens the
-  /// file. It is not held in memory: the closure asks for piece after piece. It runs in the caller's
-  /// task and actor; the cache's threads do the file work.
+  /// file. It is not held in memory: the closure asks for piece after piece. It runs in the
+  /// caller's task and actor; the cache's threads do the file work.
   ///
   /// - Returns: The closure's result; nil on a miss, in which case it is not called.
   /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does.

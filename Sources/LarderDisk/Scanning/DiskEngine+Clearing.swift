@@ -66,8 +66,8 @@ extension DiskEngine {
 
   /// Counts the values that had waited to be written when a clearing began and had no file.
   private func endClearingOfPending() -> BulkRemoval {
-    // A thread that was publishing one of them when it was dropped removes the file, which is hidden
-    // until then.
+    // A thread that was publishing one of them when it was dropped removes the file, which is
+    // hidden until then.
     for name in withState({ $0.clearing.namesUnderway }) { changing(name) {} }
     let cleared = withState { $0.clearing.takeDropped() }.writes
     var result = BulkRemoval()

@@ -20,8 +20,8 @@ extension DiskEngine {
   ///     stays.
   ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
   ///   - origin: The memory tier that is not told.
-  ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal, with
-  ///     the name held.
+  ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal,
+  ///     with the name held.
   package func remove(
     _ name: EntryName, _ subject: Subject? = nil, except origin: ObjectIdentifier? = nil,
     cause: RemovalCause, of request: StoreRequest? = nil, whileHeld: () -> Void = {}

@@ -48,7 +48,7 @@ extension DiskEngine {
     try descriptor.setStamps(lastAccess: now, expiry: expiry)
     let fresh = try descriptor.status()
     withState { state in
-      state.noteAdopted(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
+      _ = state.noteAdopted(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
     }
     tellObservers(of: name, attribute.proof)
     let kept = fresh.modification.asExpiry

@@ -63,8 +63,8 @@ extension DiskCache {
   /// store: the last to finish wins.
   ///
   /// The value is visible when the closure has returned, also if the task was cancelled in between.
-  /// If the closure throws, as `write` does in a cancelled task, the store has failed: nothing of it
-  /// is left, and the older value is removed, as with any store that fails.
+  /// If the closure throws, as `write` does in a cancelled task, the store has failed: nothing of
+  /// it is left, and the older value is removed, as with any store that fails.
   ///
   /// - Parameters:
   ///   - key: The key of the value.

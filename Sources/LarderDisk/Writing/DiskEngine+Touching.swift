@@ -67,8 +67,8 @@ extension DiskEngine {
       writePending(name)
       let turn = acquire(name)
       defer { release(name) }
-      // A value that was accepted since is written first, because the seal of a pending value cannot
-      // be changed.
+      // A value that was accepted since is written first, because the seal of a pending value
+      // cannot be changed.
       if pending(name) != nil { continue }
       if turn.isEnding { throw closedError("touch") }
       if request.isWanted?() == false { return false }

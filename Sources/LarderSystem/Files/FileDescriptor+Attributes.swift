@@ -18,8 +18,8 @@ extension FileDescriptor {
     _ name: AttributeName, _ body: (Span<UInt8>) -> Void
   ) throws(Errno) {
     do throws(Errno) {
-      // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack. A read
-      // of an entry reads two attributes, and neither should cost an allocation.
+      // Most attributes fit into 1,024 bytes, which is the most that Swift puts on the stack. A
+      // read of an entry reads two attributes, and neither should cost an allocation.
       try lendAttribute(name, upTo: 1024, to: body)
     } catch .rangeTooSmall {
       try lendAttribute(name, upTo: Self.maximumAttributeByteCount, to: body)

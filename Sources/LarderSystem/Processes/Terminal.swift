@@ -41,8 +41,8 @@ package enum StandardStream: Int32, Sendable {
 /// Single keys from the terminal on standard input, without waiting for Return.
 ///
 /// The terminal's mode is restored when the value ends. A signal that ends the process leaves the
-/// changed mode, so Ctrl-C and Ctrl-Z arrive as keys here and not as signals. Shells restore the mode
-/// after a program that was killed otherwise.
+/// changed mode, so Ctrl-C and Ctrl-Z arrive as keys here and not as signals. Shells restore the
+/// mode after a program that was killed otherwise.
 package struct Keyboard: ~Copyable {
   private let former: termios
 
@@ -53,8 +53,8 @@ package struct Keyboard: ~Copyable {
     self.former = former
   }
 
-  /// Switches the terminal to single keys. Returns nil if standard input is no terminal. Corresponds
-  /// to `tcsetattr`.
+  /// Switches the terminal to single keys. Returns nil if standard input is no terminal.
+  /// Corresponds to `tcsetattr`.
   package static func attached() -> Keyboard? {
     var mode = termios()
     guard unsafe tcgetattr(0, &mode) == 0 else { return nil }

@@ -37,7 +37,8 @@ struct ProgressLine {
     isShown = false
   }
 
-  /// Returns the line: the numbers, a bar, the share, and the speed so far with the time left at it.
+  /// Returns the line: the numbers, a bar, the share, and the speed so far with the time left at
+  /// it.
   static func text(
     _ what: String, _ done: Int, _ total: Int, elapsed: Duration, width: Int
   ) -> String {

@@ -21,8 +21,8 @@ extension Verb {
       """
       pack takes the entries of the cache DIR into the fixture TO and writes its manifest; within \
       one directory it brings the manifest up to what the files are. unpack makes a cache TO of \
-      the fixture DIR, with the stamps and attributes that git does not keep. Both leave out what a \
-      read refuses, such as a damaged file, say so, and end with status 1. check compares the \
+      the fixture DIR, with the stamps and attributes that git does not keep. Both leave out what \
+      a read refuses, such as a damaged file, say so, and end with status 1. check compares the \
       fixture DIR with its manifest; a finding is status 1.
       """
     ],

@@ -16,8 +16,8 @@ extension Verb {
       /dev/null, is written in place.
       """,
       """
-      With --data-only the data beside the value, as put --data keeps them, take its place; nothing \
-      is written where there are none, and that is no miss. The object of --json has both.
+      With --data-only the data beside the value, as put --data keeps them, take its place; \
+      nothing is written where there are none, and that is no miss. The object of --json has both.
       """,
     ],
     run: { call throws(Failure) in try call.get() })

@@ -21,9 +21,9 @@ extension Verb {
       Without --ext the file has no extension, whatever else is there.
       """,
       """
-      The data of --data are up to 1,024 bytes beside the value, such as an ETag, and are read back \
-      by get --data-only. As with curl, @FILE takes them from a file and @- from stdin, byte for \
-      byte; a text that begins with @ has to come that way.
+      The data of --data are up to 1,024 bytes beside the value, such as an ETag, and are read \
+      back by get --data-only. As with curl, @FILE takes them from a file and @- from stdin, byte \
+      for byte; a text that begins with @ has to come that way.
       """,
     ],
     run: { call throws(Failure) in try call.put() })
