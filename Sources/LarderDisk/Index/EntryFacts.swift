@@ -1,4 +1,5 @@
 import LarderBasics
+import LarderSystem
 
 /// The facts that an index keeps of one file, beside its name, its place in the order and its
 /// expiry: 32 bytes.
@@ -80,4 +81,45 @@ struct EntryFacts: Sendable {
       lifetimeSeconds = if case .seconds(let count) = newValue { count } else { 0 }
     }
   }
+}
+
+/// A point in time in 64 bits: 34 of seconds and 30 of nanoseconds, from 1970 to 2514.
+///
+/// An earlier time counts as the first of these, and a later one as the last.
+struct PackedStamp: Sendable, Hashable {
+  /// The seconds, and below them 30 bits of nanoseconds.
+  let bits: UInt64
+
+  /// The expiry that means never.
+  static let never = PackedStamp(.never)
+
+  private static let latest: UInt64 = (1 << 34 - 1) << 30 | 999_999_999
+
+  /// Takes bits that came from another stamp.
+  init(bits: UInt64) {
+    self.bits = bits
+  }
+
+  /// Packs a point in time, or the nearest that fits.
+  init(_ time: Timestamp) {
+    if time.seconds < 0 {
+      bits = 0
+    } else if time.seconds >= 1 << 34 {
+      bits = Self.latest
+    } else {
+      bits = UInt64(time.seconds) << 30 | UInt64(time.nanoseconds)
+    }
+  }
+
+  /// The point in time.
+  ///
+  /// It is exact for every stamp from 1970 to 2514, and the nearest of these for any other.
+  var timestamp: Timestamp {
+    Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
+  }
+}
+
+extension PackedStamp: Comparable {
+  /// Orders by time, in one comparison of integers.
+  static func < (a: PackedStamp, b: PackedStamp) -> Bool { a.bits < b.bits }
 }
