@@ -56,6 +56,15 @@ struct `The house` {
     }
   }
 
+  // Such a limit counts the time in which a test waits for its turn among all others, so tests would
+  // fail on a slow machine. See `MachineTime`.
+  @Test func `no test has a limit in real time`() throws {
+    for path in try FileManager.default.subpathsOfDirectory(atPath: "\(Self.root)/Tests")
+    where path.hasSuffix(".swift") {
+      #expect(try !Readme.text(of: "Tests/\(path)").contains("timeLimit" + "("), "\(path)")
+    }
+  }
+
   @Test func `no example is longer than 119 lines`() throws {
     let folder = "Tests/Examples"
     for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {

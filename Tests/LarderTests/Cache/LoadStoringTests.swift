@@ -6,7 +6,7 @@ import Testing
 @testable import LarderSystem
 
 /// A loaded value whose store needs more than one attempt.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `A load whose first link fails` {
   private let directory: TemporaryDirectory
   private let faults = FaultInjector()

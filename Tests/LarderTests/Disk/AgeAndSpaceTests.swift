@@ -6,7 +6,7 @@ import Testing
 @testable import LarderMemory
 @testable import LarderSystem
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.watched)
 struct `Age limits, free space and clocks that stand still` {
   let scene: DiskScene
 

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderSystem
 
 /// Operations in progress while the directory's last object is closed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Closing while something is going on` {
   private let scene: DiskScene
 

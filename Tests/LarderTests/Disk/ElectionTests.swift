@@ -8,7 +8,7 @@ import Testing
 @testable import LarderSystem
 
 /// The term of a process as evictor, which lasts while it holds the lock on the tag.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .watched)
 struct `The evictor's term` {
   let scene: DiskScene
 

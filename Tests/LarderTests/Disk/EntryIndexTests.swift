@@ -133,7 +133,7 @@ struct EntryIndexTests {
   }
 
   // With a walk for each victim this takes many minutes, without one a second.
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.watched)
   func `a victim costs no walk through those that share its stamp`() {
     let (tied, others) = (40_000, 4_000)
     var index = IndexSample.index(

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderSystem
 
 /// The bytes on disk beyond a limit, while victims are being removed and at rest.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .watched)
 struct `The excess over a limit` {
   let scene: DiskScene
 

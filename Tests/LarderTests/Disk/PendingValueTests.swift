@@ -9,7 +9,7 @@ import Testing
 
 /// The result of each operation while a value waits to be written. The writer is blocked, so that
 /// only the operation itself writes to the disk.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.watched)
 struct `Beside a pending value` {
   let scene: DiskScene
 

@@ -28,7 +28,11 @@ struct `A directory copied by an ordinary command` {
   /// Checks that the source is unchanged and still served.
   private func expectUnmoved(_ before: DirectoryRecord) throws {
     let after = try live.record().manifest
-    withKnownIssue("this filesystem has no no-atime flag, so reading moves the last access") {
+    // Intermittent, because a mount with `noatime` keeps the last access as well.
+    withKnownIssue(
+      "this filesystem has no no-atime flag, so reading moves the last access",
+      isIntermittent: true
+    ) {
       #expect(after == before.manifest)
     } when: {
       !FileSystemFeatures.keepsAccessTimes

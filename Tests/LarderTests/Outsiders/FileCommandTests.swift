@@ -111,7 +111,11 @@ struct `An ordinary command on a file` {
     let before = try live.record().manifest
     try live.shell("touch -c $FILE.json; cat * > /dev/null; cp $FILE ..; ls -l; grep -r value .")
     let after = try live.record().manifest
-    withKnownIssue("this filesystem has no no-atime flag, so reading moves the last access") {
+    // Intermittent, because a mount with `noatime` keeps the last access as well.
+    withKnownIssue(
+      "this filesystem has no no-atime flag, so reading moves the last access",
+      isIntermittent: true
+    ) {
       #expect(after == before)
     } when: {
       !FileSystemFeatures.keepsAccessTimes

@@ -113,7 +113,7 @@ struct `Taking entries over into a fixture` {
     #expect(try fixture().manifest().latestAccess == now)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.watched)
   func `waits for no cache that works on the directory`() throws {
     try store("k")
     let cache = try DiskCache(directory: source)
