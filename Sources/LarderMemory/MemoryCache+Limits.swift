@@ -26,17 +26,23 @@ extension MemoryCache {
   /// Changes the limits for all stripes and removes the values that no longer fit.
   func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
     let now = now
-    limits.withLock { $0 = change($0) }
-    var index = 0
-    _ = removing { lru, removals in
+    let hasAgeLimit = limits.withLock { limits in
+      limits = change(limits)
+      return limits.age != nil
+    }
+    var goals = LRU<Key, Value>.Goals()
+    _ = removing(at: now) { slice, lru, removals in
+      if slice.isFirst { goals = LRU.Goals() }
       // Read under each stripe's lock, not once for all stripes: the thread that changed the limits
       // last visits each stripe last, so a slower thread must not bring older limits. This lock is
       // taken inside a stripe's lock and never around one.
       let newest = limits.withLock { $0 }
-      lru.setLimits(newest.share(ofStripe: index, of: stripeMask + 1), at: now)
-      lru.enforceLimits(at: now, into: &removals)
-      index += 1
+      return lru.lowerSlice(
+        to: newest.share(ofStripe: slice.stripe, of: stripeMask + 1), &goals, at: now,
+        into: &removals)
     }
+    // What has reached an age limit counts as expired from now on.
+    if hasAgeLimit { removeExpired() }
     planSweepIfNeeded()
   }
 }
@@ -57,7 +63,7 @@ extension MemoryCache {
   public func trim(toCount count: Int) -> Int {
     precondition(count >= 0, "the count to trim to must not be negative")
     return trimming(to: count) { lru, target, now, removals in
-      lru.evict(toCount: target, besides: .none, .explicit, at: now, into: &removals)
+      lru.evictSlice(.explicit, at: now, into: &removals) { $0.slab.count > target }
     }
   }
 
@@ -70,7 +76,7 @@ extension MemoryCache {
   public func trim(toCost cost: Int) -> Int {
     precondition(cost >= 0, "the cost to trim to must not be negative")
     return trimming(to: cost) { lru, target, now, removals in
-      lru.evict(toCost: target, besides: .none, .explicit, at: now, into: &removals)
+      lru.evictSlice(.explicit, at: now, into: &removals) { $0.slab.totalCost > target }
     }
   }
 
@@ -87,21 +93,18 @@ extension MemoryCache {
     let span = PackedSpan(age)
     return trimming(to: 0) { lru, _, now, removals in
       lru.keepTimes(from: now)
-      lru.evict(toAge: span, at: now, into: &removals)
+      return lru.evictSlice(toAge: span, at: now, into: &removals)
     }
   }
 
-  /// Removes expired values and then trims each stripe to its part of a target.
+  /// Removes expired values and then trims each stripe to its part of a target, in slices.
   private func trimming(
     to target: Int,
-    _ body: (inout LRU<Key, Value>, Int, PackedTime, inout Removals<Key, Value>) -> Void
+    _ evict: (inout LRU<Key, Value>, Int, PackedTime, inout Removals<Key, Value>) -> Bool
   ) -> Int {
     let (stripes, now) = (stripeMask + 1, now)
-    var index = 0
-    return removing { lru, removals in
-      lru.removeExpired(besides: .none, at: now, into: &removals)
-      body(&lru, target / stripes + (index < target % stripes ? 1 : 0), now, &removals)
-      index += 1
+    return removing(at: now) { slice, lru, removals in
+      evict(&lru, target / stripes + (slice.stripe < target % stripes ? 1 : 0), now, &removals)
     }
   }
 }

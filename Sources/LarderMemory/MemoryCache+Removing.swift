@@ -61,30 +61,57 @@ extension MemoryCache {
 
   /// Removes the values past their expiry or the age limit and returns their number.
   ///
+  /// Other threads get at the cache in between if there are many values.
+  ///
   /// - Complexity: O(*n*), or O(1) when no value can have expired.
-  @inlinable
   @discardableResult
   public func removeExpired() -> Int {
-    removing { $0.removeExpired(besides: .none, at: now(for: $0), into: &$1) }
+    removing(at: now) { _, _, _ in false }
   }
 
-  /// Runs a removal in each stripe, frees memory if a stripe is sparse, and returns the number of
-  /// removed values.
-  @inlinable
+  /// Removes the expired values of each stripe and then what `evict` takes out, frees memory if a
+  /// stripe is sparse, and returns the number of removed values.
+  ///
+  /// Works in slices, between which other threads get the stripe's lock. A stripe of up to
+  /// ``LRU/sliceCount`` values is done in one.
+  ///
+  /// - Parameter evict: Takes a slice of values out of a stripe, and returns whether another slice
+  ///   has to follow.
   func removing(
-    _ body: (inout LRU<Key, Value>, inout Removals<Key, Value>) -> Void
+    at now: PackedTime,
+    _ evict: (StripeSlice, inout LRU<Key, Value>, inout Removals<Key, Value>) -> Bool
   ) -> Int {
     var removed = 0
     for index in 0...stripeMask {
       var removals = Removals<Key, Value>()
-      withStripe(at: index) { lru in
-        body(&lru, &removals)
-        lru.shrinkIfSparse()
-        check(lru)
+      var sweep = LRU<Key, Value>.Sweep.due
+      var slice = StripeSlice(stripe: index)
+      var isUnfinished = true
+      while isUnfinished {
+        isUnfinished = withStripe(at: index) { lru in
+          var isUnfinished = lru.proceed(with: &sweep, at: now, into: &removals)
+          if !isUnfinished {
+            isUnfinished = evict(slice, &lru, &removals)
+            slice.isFirst = false
+          }
+          if !isUnfinished { lru.shrinkIfSparse() }
+          check(lru)
+          return isUnfinished
+        }
+        // Outside of the lock, so that no slice copies the entries of those before it.
+        if isUnfinished { removals.makeRoom(for: LRU<Key, Value>.sliceCount) }
       }
       removed += removals.count
       finish(&removals)
     }
     return removed
   }
+}
+
+/// A step of an eviction from one stripe, under the stripe's lock.
+struct StripeSlice {
+  /// The index of the stripe.
+  let stripe: Int
+  /// Whether it is the first step in the stripe.
+  var isFirst = true
 }

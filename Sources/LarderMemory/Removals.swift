@@ -35,6 +35,13 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Makes room for a number of further entries.
+  mutating func makeRoom(for count: Int) {
+    guard rest.capacity - rest.count < count else { return }
+    // Twice as much, so that repeated calls copy each entry once on average.
+    rest.reserveCapacity(2 * rest.count + count)
+  }
+
   /// Takes all entries out.
   mutating func takeAll() -> Removals {
     defer { self = Removals() }

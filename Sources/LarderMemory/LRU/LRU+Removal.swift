@@ -49,9 +49,6 @@ extension LRU {
 }
 
 extension LRU {
-  /// The number of entries in a slice of a sweep: about 10 µs under the lock.
-  static var sliceCount: Int { 256 }
-
   /// Begins a sweep in slices. Returns `false` if it would find nothing.
   mutating func beginSweep(at now: PackedTime) -> Bool {
     guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else {
@@ -70,7 +67,7 @@ extension LRU {
   mutating func sweepSlice(
     at now: PackedTime, into removals: inout Removals<Key, Value>
   ) -> Bool {
-    // The sweep is over, because all entries were removed, looked through or moved meanwhile.
+    // The sweep is over, because all entries were removed or looked through meanwhile.
     guard sweepSlot > 0 else { return false }
     let end = min(slab.end, sweepSlot + UInt32(Self.sliceCount))
     while sweepSlot < end {
@@ -93,6 +90,7 @@ extension LRU {
   /// Frees memory if little of it is in use. Slots change then.
   @usableFromInline
   mutating func shrinkIfSparse() {
-    if slab.shrinkIfSparse() { sweepSlot = 0 }
+    // A sweep that is going on begins again, because entries may have moved behind it.
+    if slab.shrinkIfSparse(), sweepSlot > 0 { sweepSlot = 1 }
   }
 }

@@ -22,13 +22,6 @@ extension LRU {
     }
   }
 
-  /// Removes expired entries and those that no longer fit after limits were lowered.
-  @usableFromInline
-  mutating func enforceLimits(at now: PackedTime, into removals: inout Removals<Key, Value>) {
-    removeExpired(besides: .none, at: now, into: &removals)
-    makeRoom(cost: 0, count: 0, besides: .none, at: now, into: &removals)
-  }
-
   /// Removes the least recently used entries until the rest costs no more than a target.
   @inlinable
   mutating func evict(
@@ -52,37 +45,6 @@ extension LRU {
       let victim = slab.leastRecent
       if victim == .none || victim == kept { return }
       remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
-    }
-  }
-
-  /// Removes the entries that were last used `age` ago or earlier.
-  @usableFromInline
-  mutating func evict(
-    toAge age: PackedSpan, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) {
-    guard settings.keepsTimes, let cutoff = now.subtracting(age) else { return }
-    while slab.leastRecent != .none {
-      let victim = slab.leastRecent
-      if slab.times[victim.index].lastUse > now { dateFutureUses(at: now) }
-      if slab.times[victim.index].lastUse > cutoff { return }
-      remove(victim, isExpired(victim, at: now) ? .expired : .explicit, into: &removals)
-    }
-  }
-
-  /// Corrects times of use that lie in the future because the clock was set back, at the old end of
-  /// the order: these uses were made before the next one in the order, and before now.
-  ///
-  /// - Complexity: O(*k*) for *k* such uses, each of which is corrected once.
-  private mutating func dateFutureUses(at now: PackedTime) {
-    var next = slab.leastRecent
-    while next != .none, slab.times[next.index].lastUse > now {
-      next = slab.previous(before: next)
-    }
-    let time = next == .none ? now : slab.times[next.index].lastUse
-    var slot = slab.leastRecent
-    while slot != next {
-      slab.times[slot.index].lastUse = time
-      slot = slab.previous(before: slot)
     }
   }
 }
@@ -123,37 +85,5 @@ extension LRU {
       }
       slot = next
     }
-  }
-}
-
-extension LRU {
-  /// Evicts the least recently used entries until a share of the cost is freed, and sets ceilings
-  /// that lower the limits to the rest at the next `setLimits(_:at:)`.
-  ///
-  /// If all entries cost nothing, their number is reduced. An empty LRU keeps its limits, because
-  /// it has nothing to free.
-  mutating func reduce(
-    by share: Double, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) {
-    removeExpired(besides: .none, at: now, into: &removals)
-    if slab.totalCost > 0 {
-      settings.costCeiling = Self.rest(of: slab.totalCost, without: share)
-      evict(toCost: settings.costCeiling, besides: .none, .evicted, at: now, into: &removals)
-    } else if slab.count > 0 {
-      settings.countCeiling = Self.rest(of: slab.count, without: share)
-      evict(toCount: settings.countCeiling, besides: .none, .evicted, at: now, into: &removals)
-    }
-  }
-
-  /// Removes the ceilings, which restores the limits at the next `setLimits(_:at:)`.
-  mutating func liftCeilings() {
-    settings.costCeiling = .max
-    settings.countCeiling = .max
-  }
-
-  /// Returns the rest of an amount without a share; at least 1, because a limit of 0 would let
-  /// nothing in.
-  private static func rest(of amount: Int, without share: Double) -> Int {
-    max(1, amount - Int((Double(amount) * share).rounded(.down)))
   }
 }

@@ -44,14 +44,10 @@ struct LRU<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 }
 
 extension LRU {
-  /// Sets new limits. Entries that no longer fit go at the next `enforceLimits(at:into:)`.
+  /// Sets new limits. `lowerSlice(to:_:at:into:)` removes the entries that do not fit them before.
   @usableFromInline
   mutating func setLimits(_ limits: MemoryLimits, at now: PackedTime) {
-    settings.costLimit = min(limits.cost ?? .max, settings.costCeiling)
-    settings.costTarget = limits.target(of: settings.costLimit)
-    settings.countLimit = min(limits.count ?? .max, settings.countCeiling, Slot.maximumCount)
-    settings.countTarget = limits.target(of: settings.countLimit)
-    settings.ageLimit = limits.age.map(PackedSpan.init)
+    settings.set(limits)
     if settings.ageLimit != nil { keepTimes(from: now) }
   }
 
@@ -118,5 +114,14 @@ extension LRU {
     /// Creates settings without limits and times, with counters at zero.
     @inlinable
     init() {}
+
+    /// Sets new limits, lowered to the ceilings.
+    mutating func set(_ limits: MemoryLimits) {
+      costLimit = min(limits.cost ?? .max, costCeiling)
+      costTarget = limits.target(of: costLimit)
+      countLimit = min(limits.count ?? .max, countCeiling, Slot.maximumCount)
+      countTarget = limits.target(of: countLimit)
+      ageLimit = limits.age.map(PackedSpan.init)
+    }
   }
 }

@@ -140,7 +140,10 @@ extension MemoryCache: MemoryPressureResponding {
 
   private func reduce(by share: Double) {
     let now = now
-    _ = removing { $0.reduce(by: share, at: now, into: &$1) }
+    _ = removing(at: now) { slice, lru, removals in
+      if slice.isFirst { lru.setCeilings(without: share) }
+      return lru.evictSlice(.evicted, at: now, into: &removals) { $0.isAboveCeilings }
+    }
     setLimits { $0 }
   }
 
