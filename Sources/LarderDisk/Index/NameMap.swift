@@ -66,6 +66,11 @@ extension NameMap {
     }
   }
 
+  /// The values of all names.
+  ///
+  /// - Complexity: O(slots).
+  var allValues: [Value] { (0..<slotCount).compactMap { values[$0] } }
+
   /// Takes the memory of an empty map that was large, to be given back outside of a lock.
   mutating func takeExcess() -> NameMap? {
     guard isEmpty, slotCount > NameTable.smallCount else { return nil }

@@ -63,22 +63,16 @@ package struct Backlog: Sendable {
     var turn: UInt64
   }
 
-  private struct Turn {
-    let name: EntryName
-    let number: UInt64
-  }
-
-  private var waiting: [EntryName: Waiting] = [:]
+  private var waiting: NameMap<Waiting> = [:]
   /// The values that threads are writing, at most one of a name.
   private var underway: [EntryName: Value] = [:]
   // Turns and not values, because a value that was written or replaced must not stay in memory
   // until all have had their turn, which under a steady load is never. A turn is past if its number
   // is not that of the waiting value.
-  private var queue: [Turn] = []
-  private var first = 0
+  private var queue = TurnQueue()
   /// Turns that came while an earlier value of their name was being written. They are hardly more
   /// than the threads that write.
-  private var deferred: [Turn] = []
+  private var deferred: [TurnQueue.Turn] = []
   private var lastTurn: UInt64 = 0
   /// The number of the latest value.
   private(set) var latest: UInt64 = 0
@@ -159,7 +153,7 @@ extension Backlog {
     } else {
       lastTurn += 1
       waiting[name] = Waiting(value: Value(write, since: latest), turn: lastTurn)
-      queue.append(Turn(name: name, number: lastTurn))
+      queue.append(TurnQueue.Turn(name: name, number: lastTurn))
     }
   }
 
@@ -191,21 +185,22 @@ extension Backlog {
 
   /// Drops all values, in a time that does not grow with their number.
   mutating func dropAll() -> Dropped {
-    let dropped = Dropped(waiting: waiting, underway: underway)
+    let dropped = Dropped(waiting: waiting, underway: underway, queue: queue)
     byteCount -= valueByteCount
     valueByteCount = 0
     waiting = [:]
     underway = [:]
-    queue = []
-    first = 0
+    queue = TurnQueue()
     deferred = []
     return dropped
   }
 
   /// The newest values of all names that were dropped at once.
   struct Dropped: Sendable {
-    fileprivate var waiting: [EntryName: Waiting] = [:]
+    fileprivate var waiting: NameMap<Waiting> = [:]
     fileprivate var underway: [EntryName: Value] = [:]
+    /// Only to be released with the rest, outside of the engine's lock.
+    fileprivate var queue = TurnQueue()
 
     /// The names of which a thread was writing a value.
     var namesUnderway: [EntryName] { Array(underway.keys) }
@@ -222,7 +217,7 @@ extension Backlog {
     ///
     /// - Complexity: O(n).
     var writes: [Write] {
-      waiting.values.map(\.value.write)
+      waiting.allValues.map(\.value.write)
         + underway.values.map(\.write).filter { waiting[$0.subject.name] == nil }
     }
   }
@@ -233,21 +228,19 @@ extension Backlog {
   /// Takes the next value to be written among those that stand for a value up to a number; nil if
   /// all of them have had their turn.
   mutating func next(upTo number: UInt64 = .max) -> Write? {
-    defer { forgetTurns() }
     if !deferred.isEmpty { deferred = deferred.filter { isToCome($0) } }
     let ready = deferred.firstIndex { turn in
       underway[turn.name] == nil && waiting[turn.name].map { $0.value.since <= number } ?? false
     }
     if let ready { return take(deferred.remove(at: ready).name) }
-    while first < queue.count {
-      let turn = queue[first]
+    while let turn = queue.first {
       guard isToCome(turn) else {
-        first += 1
+        queue.removeFirst()
         continue
       }
       // Turns are in the order of acceptance, so those that follow are newer.
       guard let value = waiting[turn.name]?.value, value.since <= number else { return nil }
-      first += 1
+      queue.removeFirst()
       if underway[turn.name] == nil { return take(turn.name) }
       deferred.append(turn)
     }
@@ -285,7 +278,7 @@ extension Backlog {
       lastTurn += 1
       waiting[name]?.value.since = value.since
       waiting[name]?.turn = lastTurn
-      deferred.append(Turn(name: name, number: lastTurn))
+      deferred.append(TurnQueue.Turn(name: name, number: lastTurn))
     }
     return value
   }
@@ -305,7 +298,7 @@ extension Backlog {
     }
   }
 
-  private func isToCome(_ turn: Turn) -> Bool { waiting[turn.name]?.turn == turn.number }
+  private func isToCome(_ turn: TurnQueue.Turn) -> Bool { waiting[turn.name]?.turn == turn.number }
 
   private mutating func take(_ name: EntryName) -> Write? {
     guard let value = waiting.removeValue(forKey: name)?.value else { return nil }
@@ -313,11 +306,16 @@ extension Backlog {
     return value.write
   }
 
-  /// Drops the turns that are past once they are more than half.
-  private mutating func forgetTurns() {
-    guard first > queue.count / 2 else { return }
-    queue.removeFirst(first)
-    first = 0
+  /// The memory of many values that were written, which the caller releases outside of the engine's
+  /// lock.
+  struct Remains: Sendable {
+    fileprivate let waiting: NameMap<Waiting>
+  }
+
+  /// Lets the writer rest.
+  mutating func endWriting() -> Remains? {
+    hasWriter = false
+    return waiting.takeExcess().map(Remains.init)
   }
 }
 

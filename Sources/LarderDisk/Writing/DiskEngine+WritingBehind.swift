@@ -92,11 +92,11 @@ extension DiskEngine {
   }
 
   private func nextWrite() -> Backlog.Write? {
-    withState { state in
-      let write = state.backlog.next()
-      if write == nil { state.backlog.hasWriter = false }
-      return write
+    let (write, _) = withState { state -> (Backlog.Write?, Backlog.Remains?) in
+      if let write = state.backlog.next() { return (write, nil) }
+      return (nil, state.backlog.endWriting())
     }
+    return write
   }
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.

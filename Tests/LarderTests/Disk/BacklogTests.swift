@@ -38,6 +38,25 @@ struct BacklogTests {
     #expect(backlog.byteCount == 2)
   }
 
+  @Test func `many values have their turns in order, and leave no memory of theirs behind`() {
+    var backlog = Backlog()
+    for number in 0..<5_000 {
+      backlog.addAgain(Backlog.Write([UInt8(number % 251)], subject("\(number)"), seal))
+    }
+    let isClaimed = backlog.claimWriter()
+    #expect(isClaimed)
+    for number in 0..<5_000 {
+      let write = backlog.next()
+      #expect(write?.subject.key == CacheKey("\(number)"))
+      if let write { backlog.settle(write, isWritten: true) }
+    }
+    expectNext(nil, in: &backlog)
+    let remains = backlog.endWriting()
+    #expect(remains != nil && !backlog.hasWriter && backlog.isEmpty && backlog.byteCount == 0)
+    let nothing = backlog.endWriting()
+    #expect(nothing == nil)
+  }
+
   @Test func `a value that comes while its name is being written has a turn of its own`() {
     var backlog = Backlog()
     add(1, "a", to: &backlog)
