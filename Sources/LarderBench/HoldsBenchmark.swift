@@ -34,8 +34,7 @@ enum HoldsBenchmark {
     struct Result {
       let name: String
       let lock: String
-      let processor: Int64
-      let elapsed: Int64
+      let longest: HoldRecord.Longest
     }
 
     private let options: DiskOptions
@@ -64,11 +63,10 @@ enum HoldsBenchmark {
     ) rethrows {
       _ = record.take()
       try operation()
-      let (processor, elapsed) = record.take()
       results.append(
         Result(
           name: name, lock: record === HoldRecord.engine ? "engine" : "memory",
-          processor: processor, elapsed: elapsed))
+          longest: record.take()))
     }
 
     /// Creates complete entries without content, with given access times.
@@ -170,11 +168,12 @@ enum HoldsBenchmark {
 
   extension HoldsRun {
     var table: String {
-      let head = ["operation".padded(32), "lock  ", "longest ms", "elapsed ms"]
+      let head = ["operation".padded(32), "lock  ", "place".padded(48), "longest ms", "elapsed ms"]
       let rows = results.map { result in
         [
-          result.name.padded(32), result.lock, Self.milliseconds(result.processor).padded(10),
-          Self.milliseconds(result.elapsed).padded(10),
+          result.name.padded(32), result.lock, result.longest.place.padded(48),
+          Self.milliseconds(result.longest.processor).padded(10),
+          Self.milliseconds(result.longest.elapsed).padded(10),
         ]
       }
       return ([head] + rows).map { $0.joined(separator: "  ") }.joined(separator: "\n")
@@ -184,8 +183,8 @@ enum HoldsBenchmark {
       let rows = results.map {
         """
             {"name": "\($0.name)", "lock": "\($0.lock)", "entries": \(count), \
-        "longest_ms": \(Self.milliseconds($0.processor)), \
-        "elapsed_ms": \(Self.milliseconds($0.elapsed))}
+        "longest_ms": \(Self.milliseconds($0.longest.processor)), \
+        "elapsed_ms": \(Self.milliseconds($0.longest.elapsed)), "place": "\($0.longest.place)"}
         """
       }
       return """

@@ -29,7 +29,7 @@ extension MemoryCache {
     defer { gate.leave() }
     #if LARDER_HOLDS
       let start = HoldRecord.Start()
-      defer { HoldRecord.memory.note(start) }
+      defer { HoldRecord.memory.note(start, #fileID, #line) }
     #endif
     return stripes[index].withLock(body)
   }

@@ -98,10 +98,13 @@ package final class DiskEngine: Sendable {
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.
-  func wait<Result: Sendable>(for condition: (inout EngineState) -> Result?) -> Result {
+  func wait<Result: Sendable>(
+    file: StaticString = #fileID, line: Int = #line,
+    for condition: (inout EngineState) -> Result?
+  ) -> Result {
     while true {
       let ticket = changed.ticket()
-      if let result = withState({ condition(&$0) }) { return result }
+      if let result = withState(file: file, line: line, { condition(&$0) }) { return result }
       changed.wait(ticket)
     }
   }
@@ -115,11 +118,13 @@ package final class DiskEngine: Sendable {
   // This function and the mutex's own are always inlined. Otherwise each call would copy what the
   // closure captures, such as a key.
   @inline(__always)
-  func withState<Result: Sendable>(_ body: (inout EngineState) -> Result) -> Result {
+  func withState<Result: Sendable>(
+    file: StaticString = #fileID, line: Int = #line, _ body: (inout EngineState) -> Result
+  ) -> Result {
     state.withLock { state in
       #if LARDER_HOLDS
         let start = HoldRecord.Start()
-        defer { HoldRecord.engine.note(start) }
+        defer { HoldRecord.engine.note(start, file, line) }
       #endif
       let result = body(&state)
       let now = state.rarities.rawValue

@@ -31,20 +31,37 @@
       init() {}
     }
 
-    private let processor = Atomic<Int64>(0)
-    private let elapsed = Atomic<Int64>(0)
+    /// The longest holds since the last look.
+    package struct Longest: Sendable {
+      /// The most processor time, in nanoseconds.
+      package var processor: Int64 = 0
+      /// The most elapsed time, in nanoseconds.
+      package var elapsed: Int64 = 0
+      /// The place that took the lock for the hold with the most processor time.
+      package var place = ""
+    }
+
+    private let longest = Synchronization.Mutex(Longest())
 
     /// Records a hold that ends now.
     @usableFromInline
-    func note(_ start: Start) {
+    func note(_ start: Start, _ file: StaticString, _ line: Int) {
       let end = Start()
-      processor.max(end.processor - start.processor, ordering: .relaxed)
-      elapsed.max(end.elapsed - start.elapsed, ordering: .relaxed)
+      let (processor, elapsed) = (end.processor - start.processor, end.elapsed - start.elapsed)
+      longest.withLock { longest in
+        longest.elapsed = max(longest.elapsed, elapsed)
+        if processor <= longest.processor { return }
+        longest.processor = processor
+        longest.place = "\(file):\(line)"
+      }
     }
 
-    /// Returns the longest hold since the last call, in nanoseconds by both clocks.
-    package func take() -> (processor: Int64, elapsed: Int64) {
-      (processor.exchange(0, ordering: .relaxed), elapsed.exchange(0, ordering: .relaxed))
+    /// Returns the longest holds since the last call.
+    package func take() -> Longest {
+      longest.withLock { longest in
+        defer { longest = Longest() }
+        return longest
+      }
     }
 
     private static func read(_ clock: clockid_t) -> Int64 {
