@@ -28,7 +28,7 @@
       fileprivate let elapsed = HoldRecord.read(CLOCK_MONOTONIC)
 
       @usableFromInline
-      init() {}
+      package init() {}
     }
 
     /// The longest holds since the last look.
@@ -45,7 +45,7 @@
 
     /// Records a hold that ends now.
     @usableFromInline
-    func note(_ start: Start, _ file: StaticString, _ line: Int) {
+    package func note(_ start: Start, _ file: StaticString, _ line: Int) {
       let end = Start()
       let (processor, elapsed) = (end.processor - start.processor, end.elapsed - start.elapsed)
       longest.withLock { longest in
