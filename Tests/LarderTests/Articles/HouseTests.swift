@@ -56,8 +56,8 @@ struct `The house` {
     }
   }
 
-  // Such a limit counts the time in which a test waits for its turn among all others, so tests would
-  // fail on a slow machine. See `MachineTime`.
+  // Such a limit counts the time in which a test waits for its turn among all others, so tests
+  // would fail on a slow machine. See `MachineTime`.
   @Test func `no test has a limit in real time`() throws {
     for path in try FileManager.default.subpathsOfDirectory(atPath: "\(Self.root)/Tests")
     where path.hasSuffix(".swift") {
