@@ -133,6 +133,47 @@ struct EngineStateTests {
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
   }
 
+  @Test func `a thread that takes a name learns what was given up before it`() {
+    var state = EngineState()
+    let first = state.take(name)
+    let other = state.take(name)
+    #expect(first?.epoch == state.epoch && first?.isEnding == false && other == nil)
+    let hasBegun = state.beginClearing()
+    #expect(hasBegun == true && state.epoch.clearCount == 1)
+    state.forgetDirectory()
+    #expect(state.epoch.replacementCount == 1 && first?.epoch != state.epoch)
+    state.phase.advance(to: .ending)
+    let isFree = state.locks.giveBack(name)
+    let last = state.take(name)
+    #expect(isFree && last?.epoch == state.epoch && last?.isEnding == true)
+  }
+
+  @Test func `everything is hidden once at a time, and not after the end`() {
+    var state = scanning()
+    let begun = [state.beginClearing(), state.beginClearing()]
+    #expect(begun == [true, nil] && state.hidesFile(named: name))
+    #expect(state.catalog.index.count == 0 && state.clearing.remaining.count == 1)
+    state.clearing.end()
+    state.phase.advance(to: .shutDown)
+    let late = state.beginClearing()
+    #expect(late == false && !state.clearing.isRunning)
+  }
+
+  @Test func `a file that is stamped to be an entry stays while everything is removed`() {
+    var state = scanning()
+    hideEverything(in: &state)
+    let isKnown = state.noteAdopted(changed, order: .byLastAccess)
+    #expect(isKnown && !state.hidesFile(named: name) && state.snapshot.stores == 1)
+  }
+
+  @Test func `a use that is void because its file is gone is counted`() {
+    var state = scanning()
+    let isNews = state.noteVanished(name)
+    #expect(isNews && state.snapshot.stampsDropped == 1)
+    let again = state.takeOver(nil, of: name, at: Timestamp(seconds: 100))
+    #expect(!again && state.snapshot.stampsDropped == 1)
+  }
+
   @Test func `a read checks four flags`() {
     var state = EngineState()
     #expect(state.rarities == [])

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// The decisions of stores that find the disk full, as a table.
+@Suite("A full disk")
+struct FullDiskTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+  private let pause = Duration.seconds(30)
+
+  private func step(
+    _ disk: inout FullDisk, since count: Int = 0, after seconds: Int = 0
+  ) -> FullDisk.Step {
+    disk.step(since: count, at: start.advanced(by: .seconds(seconds)), pause: pause)
+  }
+
+  /// Returns a full disk after one eviction.
+  private func evicted(hasFreed: Bool) -> FullDisk {
+    var disk = FullDisk()
+    _ = step(&disk)
+    disk.end(hasFreed: hasFreed)
+    return disk
+  }
+
+  @Test func `one store evicts, and the others wait`() {
+    var disk = FullDisk()
+    let steps = (0..<3).map { _ in step(&disk) }
+    #expect(steps == [.evict, .wait, .wait] && disk.count == 0)
+    disk.end(hasFreed: true)
+    #expect(disk.count == 1)
+  }
+
+  @Test(arguments: [(true, FullDisk.Step.retry), (false, .fail)])
+  func `an eviction counts for the stores that were under way`(
+    hasFreed: Bool, expected: FullDisk.Step
+  ) {
+    var disk = evicted(hasFreed: hasFreed)
+    let waiting = step(&disk, since: 0)
+    let later = step(&disk, since: 1)
+    #expect(waiting == expected && later == .evict)
+  }
+
+  @Test(arguments: [(0, FullDisk.Step.fail), (29, .fail), (30, .evict)])
+  func `after an eviction that helped no store there is none for a while`(
+    seconds: Int, expected: FullDisk.Step
+  ) {
+    var disk = evicted(hasFreed: true)
+    let isVain = disk.noteFailure(at: start)
+    let next = step(&disk, since: 1, after: seconds)
+    #expect(isVain && next == expected)
+  }
+
+  @Test func `an eviction is vain once, and not where a store has succeeded`() {
+    var disk = evicted(hasFreed: true)
+    let failures = (0..<2).map { _ in disk.noteFailure(at: start) }
+    #expect(failures == [true, false])
+    disk.noteSuccess()
+    let afterwards = disk.noteFailure(at: start)
+    let next = step(&disk, since: 1)
+    #expect(!afterwards && next == .evict)
+  }
+
+  @Test func `each eviction can turn out to be vain`() {
+    var disk = evicted(hasFreed: true)
+    disk.noteSuccess()
+    _ = step(&disk, since: 1)
+    disk.end(hasFreed: true)
+    let isVain = disk.noteFailure(at: start)
+    #expect(isVain && disk.count == 2)
+  }
+}
