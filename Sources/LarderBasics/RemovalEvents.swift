@@ -1,5 +1,10 @@
-import LarderSystem
 public import Synchronization
+
+#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
+  public import LarderSystem
+#else
+  import LarderSystem
+#endif
 
 /// The values that leave a cache, one after the other, for one task.
 ///
@@ -84,12 +89,6 @@ public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
   /// Its bytes differed from the stored ones.
   case corrupt
 }
-
-#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
-  public import LarderSystem
-#else
-  import LarderSystem
-#endif
 
 /// The sequences that get an event for each value that leaves one cache.
 @usableFromInline

@@ -39,10 +39,6 @@
       return try mutex.withLock(body)
     }
   }
-#endif
-
-#if LARDER_SCHEDULES
-  import Synchronization
 
   /// The values of the processes of a schedule, one for each.
   @usableFromInline

@@ -200,9 +200,7 @@
       core.withLock { $0.add(text) }
     }
   }
-#endif
 
-#if LARDER_SCHEDULES
   /// A strategy that chooses the next thread to run.
   package protocol SchedulingStrategy: Sendable {
     /// Chooses one of the threads that can run.
