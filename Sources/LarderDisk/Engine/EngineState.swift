@@ -20,14 +20,15 @@ import LarderSystem
 /// | function | file | passes |
 /// |---|---|---|
 /// | `merge` | `EngineState+Scanning.swift` | news of names from a scan's piece to the locks |
-/// | `evictSlice` | `EngineState+Evicting.swift` | victims from the catalog to the evictions |
+/// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
+/// | `evictSlice`, `evict` | `EngineState+Evicting.swift` | victims to the evictions |
 /// | `noteEvicted` | `EngineState+Evicting.swift` | a name from the victims to the locks |
 /// | `keepPending` | `DiskEngine+Clearing.swift` | a dropped value back to the backlog |
-/// | `keepWhileClearing` | `DiskEngine+Clearing.swift` | a file that stays to the catalog |
+/// | `keepUncleared`, `keepWhileClearing` | the same | a file that stays to the catalog |
 /// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use to the backlog |
 ///
-/// All other functions change one part, or call these. Counting is beside all of this: a function
-/// that changes a part also counts the change.
+/// All other functions of the state change one part, or call these. Counting is beside all of this:
+/// a function that changes a part also counts the change.
 struct EngineState: Sendable {
   /// The knowledge of the files in the directory.
   var catalog = Catalog()
