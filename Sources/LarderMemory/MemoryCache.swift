@@ -15,11 +15,11 @@ public import Synchronization
 /// ones, the next pass waits until as many stores have come as an eighth of the values. In between,
 /// the least recently used value goes, even if another one has expired.
 ///
-/// Every operation on one key takes one lock, for a few dozen nanoseconds. Trims, sweeps and lowered
-/// limits take it for at most 256 values at a time; if less than an eighth of the memory is in use
-/// afterwards, the rest is moved to less memory in one step. Keys are hashed before the lock is
-/// taken, and values are released after it. The listener and a cost function are called outside of
-/// it. The clock is read under it, so a clock of your own must not use the cache.
+/// Every operation on one key takes one lock, for a few dozen nanoseconds. Trims, sweeps and
+/// lowered limits take it for at most 256 values at a time; if less than an eighth of the memory is
+/// in use afterwards, the rest is moved to less memory in one step. Keys are hashed before the lock
+/// is taken, and values are released after it. The listener and a cost function are called outside
+/// of it. The clock is read under it, so a clock of your own must not use the cache.
 ///
 /// Two keys are the same if `==` says so. `String` compares by canonical equivalence; if bytes
 /// matter, use `CacheKey`, as `Cache` does.
