@@ -60,6 +60,10 @@ extension Collection<UInt8> {
   /// UTF-8 is escaped as by `String.escapedForDisplay`; each byte that belongs to no character
   /// becomes `\x` and two hexadecimal digits. Different bytes give different texts.
   package var escapedForDisplay: String {
+    // Most keys need no escapes, and the properties of characters take long to look up.
+    if allSatisfy({ 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) {
+      return String(decoding: self, as: UTF8.self)
+    }
     var text = ""
     var valid: [UInt8] = []
     var parser = UTF8.ForwardParser()
@@ -115,7 +119,8 @@ extension String {
 extension Unicode.Scalar {
   /// Whether printing the character could move the cursor, hide or reorder text.
   package var isUnsafeForDisplay: Bool {
-    switch properties.generalCategory {
+    if value < 0x7F { return value < 0x20 }
+    return switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned,
       .privateUse:
       true

@@ -97,10 +97,10 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
       let names = try engine.names().sorted()
-      for (index, name) in names.enumerated() {
+      try engine.forEachLook(at: names, isChecking: false) { _, look, done in
         // An entry that is removed between the walk and the look at it is left out.
-        if let entry = DiskEntry(try engine.look(at: name)) { entries.append(entry) }
-        progress(index + 1, names.count)
+        if let entry = DiskEntry(look.entry) { entries.append(entry) }
+        progress(done, names.count)
       }
       return entries
     }

@@ -6,19 +6,19 @@ public struct DiskEntry: Sendable, Hashable {
   /// The file's name.
   public let name: String
   /// The key, if the file records it. It is untrusted text, so escape it before showing it.
-  public let key: CacheKey?
+  public package(set) var key: CacheKey?
   /// The bytes of the value.
   public let byteCount: Int
   /// The bytes that the file system set aside for the file.
   public let allocatedByteCount: Int
   /// The last access on disk.
-  public let lastAccess: Timestamp
+  public package(set) var lastAccess: Timestamp
   /// The expiry on disk, nil for never.
-  public let expiry: Timestamp?
+  public package(set) var expiry: Timestamp?
   /// The behaviour of the expiry at an extending access; nil if the file does not record it.
-  public let lifetime: RecordedLifetime?
+  public package(set) var lifetime: RecordedLifetime?
   /// The caller's own data beside the value, empty when there is none.
-  public let extendedData: [UInt8]
+  public package(set) var extendedData: [UInt8]
   /// Whether the file can be opened. If not, only its name and status are known. If the status
   /// cannot be read either, the length is 0.
   public internal(set) var isReadable = true
@@ -43,7 +43,7 @@ public enum RecordedLifetime: Sendable, Hashable {
 
 extension RecordedLifetime {
   /// Converts a lifetime; nil if none is recorded.
-  init?(_ lifetime: Lifetime) {
+  package init?(_ lifetime: Lifetime) {
     switch lifetime {
     case .seconds(let count): self = .seconds(Int(count))
     case .never: self = .never

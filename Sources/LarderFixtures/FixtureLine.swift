@@ -104,7 +104,7 @@ extension FixtureLine: CustomStringConvertible {
   ///
   /// Times are written as in RFC 3339 in UTC, or `never`. A lifetime is a number of seconds,
   /// `never` or `fixed`. A key that is not known is written as `#` and 32 digits of its SHA-256, or
-  /// as `-`. `data` is omitted if there is none. Bytes other than printable ASCII are `\xHH`.
+  /// as `-`. `data` is omitted if there is none. Keys and data are spelled as by `EscapedText`.
   package var description: String {
     var fields = [
       "\(name)", proofText, "expires=\(expiry < .never ? expiry.rfc3339 : "never")",
@@ -137,7 +137,7 @@ extension FixtureLine: CustomStringConvertible {
   }
 
   private static func quoted(_ bytes: [UInt8]) -> String {
-    "\"\(EscapedText.spelling(of: bytes, escapingSpaces: false))\""
+    "\"\(EscapedText.spelling(of: bytes))\""
   }
 }
 
@@ -145,10 +145,10 @@ extension FixtureLine {
   /// Reads a line; nil for any text that `description` does not write.
   init?(_ line: some StringProtocol) {
     var scanner = FixtureScanner(line)
-    guard let name = EntryName(Array(scanner.word().utf8)), let proof = scanner.proof(),
-      let expiry = scanner.field("expires").flatMap(Self.expiry),
-      let lastAccess = scanner.field("used").flatMap({ Timestamp(rfc3339: $0) }),
-      let lifetime = scanner.field("lifetime").flatMap(Self.lifetime),
+    guard let name = EntryName(Array(scanner.word())), let proof = scanner.proof(),
+      let expiry = scanner.textField("expires").flatMap(Self.expiry),
+      let lastAccess = scanner.textField("used").flatMap({ Timestamp(rfc3339: $0) }),
+      let lifetime = scanner.textField("lifetime").flatMap(Self.lifetime),
       let hash = scanner.field("hash").flatMap(Self.word)
     else { return nil }
     self.init(
@@ -161,7 +161,8 @@ extension FixtureLine {
       extendedData = data
     }
     // Each line has only one spelling, so that no diff shows a change without a cause.
-    guard description == String(line) else { return nil }
+    // As bytes, because to Swift a composed and a decomposed letter are equal.
+    guard description.utf8.elementsEqual(line.utf8) else { return nil }
   }
 
   private static func expiry(_ text: Substring) -> Timestamp? {
@@ -176,7 +177,7 @@ extension FixtureLine {
     }
   }
 
-  static func word(_ digits: Substring) -> UInt64? {
-    Hexadecimal.word(of: Array(digits.utf8).span)
+  static func word(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    Hexadecimal.word(of: Array(digits).span)
   }
 }

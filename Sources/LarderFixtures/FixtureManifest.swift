@@ -63,6 +63,24 @@ package struct FixtureManifest: Sendable, Equatable {
     rivals = rivals.filter { names.contains($0.key) }
   }
 
+  /// Returns an entry with what the manifest says in place of what its file does, because git keeps
+  /// neither stamps nor attributes. A file without a line and without an attribute of its own does
+  /// not expire, as in tests.
+  package func entry(_ entry: DiskEntry) -> DiskEntry {
+    var entry = entry
+    if let line = EntryName(Array(entry.name.utf8)).flatMap({ candidates(for: $0).first }) {
+      entry.key = line.key
+      entry.lastAccess = line.lastAccess
+      entry.expiry = line.expiry < .never ? line.expiry : nil
+      entry.lifetime = RecordedLifetime(line.lifetime)
+      entry.extendedData = line.extendedData
+    } else if entry.lifetime == nil {
+      entry.lastAccess = latestAccess ?? FixtureDirectory.start
+      entry.expiry = nil
+    }
+    return entry
+  }
+
   /// The manifest as written to its file.
   package var text: String {
     lines.keys.sorted().flatMap { candidates(for: $0).map { "\($0)\n" }.sorted() }.joined()
@@ -75,41 +93,48 @@ package struct FixtureManifest: Sendable, Equatable {
 }
 
 /// A scanner that reads the fields of a manifest's line from the left.
+///
+/// It works on bytes, because a combining mark would make one character of a quote and itself.
 struct FixtureScanner {
-  private var rest: Substring
+  private var rest: ArraySlice<UInt8>
 
   init(_ line: some StringProtocol) {
-    rest = Substring(line)
+    rest = ArraySlice(line.utf8)
   }
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Returns the text before the next space, and skips the space.
-  mutating func word() -> Substring {
-    let word = rest.prefix { $0 != " " }
+  /// Returns the bytes before the next space, and skips the space.
+  mutating func word() -> ArraySlice<UInt8> {
+    let word = rest.prefix { $0 != UInt8(ascii: " ") }
     rest = rest.dropFirst(word.count + 1)
     return word
   }
 
   /// Returns the value of the field with a name; nil if another field comes next.
-  mutating func field(_ name: String) -> Substring? {
-    guard rest.hasPrefix("\(name)=") else { return nil }
-    return word().dropFirst(name.count + 1)
+  mutating func field(_ name: String) -> ArraySlice<UInt8>? {
+    guard rest.starts(with: "\(name)=".utf8) else { return nil }
+    return word().dropFirst(name.utf8.count + 1)
+  }
+
+  /// Returns the value of the field with a name as text; nil if another field comes next.
+  mutating func textField(_ name: String) -> Substring? {
+    field(name).map { Substring(decoding: $0, as: UTF8.self) }
   }
 
   /// Returns the bytes of the field with a name whose value is in quotes.
   mutating func quotedField(_ name: String) -> [UInt8]? {
-    guard rest.hasPrefix("\(name)=") else { return nil }
-    rest = rest.dropFirst(name.count + 1)
+    guard rest.starts(with: "\(name)=".utf8) else { return nil }
+    rest = rest.dropFirst(name.utf8.count + 1)
     return quoted()
   }
 
   /// Returns the key in quotes, its digest, or the mark that it is unknown.
   mutating func proof() -> KeyProof? {
-    if rest.hasPrefix("\"") { return quoted().map { .key($0) } }
+    if rest.first == UInt8(ascii: "\"") { return quoted().map { .key($0) } }
     let word = word()
-    if word == "-" { return KeyProof.none }
-    guard word.hasPrefix("#"), word.utf8.count == 33,
+    if word.elementsEqual("-".utf8) { return KeyProof.none }
+    guard word.first == UInt8(ascii: "#"), word.count == 33,
       let first = FixtureLine.word(word.dropFirst().prefix(16)),
       let second = FixtureLine.word(word.suffix(16))
     else { return nil }
@@ -118,10 +143,11 @@ struct FixtureScanner {
 
   /// Returns the bytes between two quotes. A quote or a backslash among them is escaped.
   private mutating func quoted() -> [UInt8]? {
-    guard rest.popFirst() == "\"", let end = rest.firstIndex(of: "\"") else { return nil }
+    let quote = UInt8(ascii: "\"")
+    guard rest.popFirst() == quote, let end = rest.firstIndex(of: quote) else { return nil }
     let text = rest[..<end]
-    rest = rest[rest.index(after: end)...]
-    guard rest.isEmpty || rest.popFirst() == " " else { return nil }
+    rest = rest[(end + 1)...]
+    guard rest.isEmpty || rest.popFirst() == UInt8(ascii: " ") else { return nil }
     do throws(EscapedText.Malformed) {
       return try EscapedText.bytes(of: text)
     } catch {
@@ -130,37 +156,72 @@ struct FixtureScanner {
   }
 }
 
-/// The spelling of bytes in a manifest: printable ASCII as it is, all other bytes as `\xHH`.
+/// The spelling of bytes in a manifest: visible text in UTF-8 as it is, all other bytes as `\xHH`.
 ///
 /// So an entry stays one line of text whatever bytes a key or a name has, and different bytes have
-/// different spellings.
+/// different spellings. If bytes are not UTF-8 from end to end, only their ASCII is kept.
 enum EscapedText {
   /// The error for a text that is not such a spelling.
   struct Malformed: Error {
     let text: String
   }
 
-  /// Spells bytes. A name's spaces are escaped, an attribute's are not.
-  static func spelling(of bytes: some Sequence<UInt8>, escapingSpaces: Bool) -> String {
-    bytes.map { byte in
-      let isPlain = (escapingSpaces ? 0x21 : 0x20)...0x7E ~= byte && byte != 0x22 && byte != 0x5C
-      if isPlain { return String(UnicodeScalar(byte)) }
-      let digits = String(byte, radix: 16)
-      return "\\x" + (digits.count == 1 ? "0" : "") + digits
-    }.joined()
+  /// The characters past ASCII that show nothing, look like a space, join the one before or reorder
+  /// the line. A fixed list, because the tables of Unicode grow with each toolchain and a manifest
+  /// must not change with them.
+  private static let hidden: [ClosedRange<UInt32>] = [
+    0x80...0xA0, 0xAD...0xAD, 0x300...0x36F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
+    0x180B...0x180F, 0x2000...0x200F, 0x2028...0x202F, 0x205F...0x206F, 0x2800...0x2800,
+    0x3000...0x3000, 0x3164...0x3164, 0xE000...0xF8FF, 0xFDD0...0xFDEF, 0xFE00...0xFE0F,
+    0xFEFF...0xFEFF, 0xFFA0...0xFFA0, 0xFFF0...0xFFFF, 0x1D173...0x1D17A, 0xE0000...0x10FFFF,
+  ]
+
+  /// Spells bytes. Of a file's name, spaces and everything past ASCII are escaped as well.
+  static func spelling(of bytes: some Sequence<UInt8>, isName: Bool = false) -> String {
+    let bytes = Array(bytes)
+    guard !isName, let valid = String(validating: bytes, as: UTF8.self) else {
+      return bytes.map { byte in
+        let isText = byte < 0x80 && isVisible(Unicode.Scalar(byte)) && !(isName && byte == 0x20)
+        return isText ? String(Unicode.Scalar(byte)) : escape(byte)
+      }.joined()
+    }
+    var text = String.UnicodeScalarView()
+    for scalar in valid.unicodeScalars {
+      if isVisible(scalar) {
+        text.append(scalar)
+      } else {
+        for byte in String(scalar).utf8 { text += escape(byte).unicodeScalars }
+      }
+    }
+    return String(text)
   }
 
-  /// Reads a spelling.
-  static func bytes(of text: some StringProtocol) throws(Malformed) -> [UInt8] {
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x22, 0x5C: false
+    case 0..<0x80: 0x20...0x7E ~= scalar.value
+    default: !hidden.contains { $0.contains(scalar.value) }
+    }
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16)
+    return "\\x" + (digits.count == 1 ? "0" : "") + digits
+  }
+
+  /// Reads a spelling, whose text is UTF-8.
+  static func bytes(of text: some Collection<UInt8>) throws(Malformed) -> [UInt8] {
     var bytes: [UInt8] = []
-    var rest = Substring(text)
-    while let character = rest.popFirst() {
-      guard character == "\\" else {
-        bytes += character.utf8
+    var rest = ArraySlice(text)
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
         continue
       }
-      guard rest.popFirst() == "x", let byte = UInt8(rest.prefix(2), radix: 16) else {
-        throw Malformed(text: String(text))
+      let isEscape = rest.popFirst() == UInt8(ascii: "x")
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      guard isEscape, let byte = UInt8(digits, radix: 16) else {
+        throw Malformed(text: String(decoding: text, as: UTF8.self))
       }
       bytes.append(byte)
       rest = rest.dropFirst(2)

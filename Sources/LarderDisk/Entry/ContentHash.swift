@@ -10,13 +10,17 @@ package struct ContentHash: Sendable {
 
   /// Reads a file from its present offset to its end, and hashes it.
   package init(ofRest file: borrowing FileDescriptor) throws(Errno) {
-    // Large enough that the cost of the calls is negligible, small enough to stay in a second-level
-    // cache.
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    // Most values are small, and a large piece takes longer to clear than a small value to read.
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = try file.read(into: &piece)
       if count == 0 { return }
       state.update(piece.span.extracting(..<count))
+      // Large enough that the cost of the calls is negligible, small enough to stay in a
+      // second-level cache.
+      if piece.count == 16 << 10, count == piece.count {
+        piece = [UInt8](repeating: 0, count: 256 << 10)
+      }
     }
   }
 

@@ -58,7 +58,12 @@ extension DiskEngine {
   }
 
   /// Looks at the file of a name, expired or not.
-  func look(at name: EntryName) throws(CacheError) -> EntryLook {
+  ///
+  /// - Parameter examine: Is called with the open file of a readable entry.
+  func look(
+    at name: EntryName,
+    _ examine: (borrowing FileDescriptor, Inspection) throws(Errno) -> Void = { _, _ in }
+  ) throws(CacheError) -> EntryLook {
     if withState({ $0.hidesFile(named: name) }) { return .nothing }
     switch try reader.open(name.fileName, in: location.handle) {
     case .missed(.unreadable, _): return lookAtUnreadable(name)
@@ -66,17 +71,25 @@ extension DiskEngine {
     case .file(let descriptor, let status):
       guard status.isRegular, reader.trust.isTrusted(status) else { return .nothing }
       do throws(Errno) {
-        let reading = try reader.attributeReading(of: descriptor)
-        return .readable(
-          Inspection(
-            name: name, status: status, reading: reading,
-            extendedData: try EntryReader.extendedData(of: descriptor),
-            isRemnant: reading == nil ? try reader.isRemnant(descriptor, status) : false))
+        let inspection = try inspection(of: descriptor, status, name)
+        try examine(descriptor, inspection)
+        return .readable(inspection)
       } catch {
         guard EntryReader.missReason(for: error) == nil else { return .unreadable(name, status) }
         throw CacheError(readFailure: error, name: name.description)
       }
     }
+  }
+
+  /// Reads the attributes of an open file.
+  func inspection(
+    of file: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
+  ) throws(Errno) -> Inspection {
+    let reading = try reader.attributeReading(of: file)
+    return Inspection(
+      name: name, status: status, reading: reading,
+      extendedData: try EntryReader.extendedData(of: file),
+      isRemnant: reading == nil ? try reader.isRemnant(file, status) : false)
   }
 
   /// Looks at a file that cannot be opened. The system may tell its status all the same.
@@ -93,42 +106,51 @@ extension DiskEngine {
 
   /// Walks through the directory, and returns the names of all entries.
   func names() throws(CacheError) -> [EntryName] {
-    writePending()
-    followReplacement()
     var names: [EntryName] = []
-    do throws(Errno) {
-      var scan = try DirectoryScan(location.handle, trust: reader.trust)
-      while true {
-        let piece = try scan.next()
-        names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
-        if piece.isLast { return names }
-      }
-    } catch {
-      throw CacheError(errno: error, operation: "entries", path: location.path)
+    try walk("entries") { scan throws(Errno) in
+      let piece = try scan.next()
+      names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
+      return !piece.isLast
     }
+    return names
   }
 
   /// Walks through the directory, and counts what is in it.
   func survey() throws(CacheError) -> DirectorySurvey {
-    writePending()
-    followReplacement()
     var survey = DirectorySurvey()
     let now = self.now
+    try walk("survey") { scan throws(Errno) in
+      let piece = try scan.next()
+      survey.add(piece, now: now)
+      return !piece.isLast
+    }
+    survey.hasTag = try hasTag("survey")
+    return survey
+  }
+
+  /// Walks through the directory of the path, with what waits to be written in it.
+  ///
+  /// - Parameter step: Takes the next piece, and returns whether there are more.
+  func walk(
+    _ operation: String, _ step: (inout DirectoryScan) throws(Errno) -> Bool
+  ) throws(CacheError) {
+    writePending()
+    followReplacement()
     do throws(Errno) {
-      survey.hasTag = try hasTag()
       var scan = try DirectoryScan(location.handle, trust: reader.trust)
-      while true {
-        let piece = try scan.next()
-        survey.add(piece, now: now)
-        if piece.isLast { return survey }
-      }
+      while try step(&scan) {}
     } catch {
-      throw CacheError(errno: error, operation: "survey", path: location.path)
+      throw CacheError(errno: error, operation: operation, path: location.path)
     }
   }
 
-  private func hasTag() throws(Errno) -> Bool {
-    try location.handle.statusIfPresent(of: DirectoryMaking.tagName)?.isRegular ?? false
+  /// Whether the directory has the tag of a cache.
+  func hasTag(_ operation: String) throws(CacheError) -> Bool {
+    do throws(Errno) {
+      return try location.handle.statusIfPresent(of: DirectoryMaking.tagName)?.isRegular ?? false
+    } catch {
+      throw CacheError(errno: error, operation: operation, path: location.path)
+    }
   }
 }
 
@@ -168,7 +190,8 @@ public struct DirectorySurvey: Sendable, Hashable {
     for entry in piece.entries { add(entry, now: now) }
   }
 
-  private mutating func add(_ entry: IndexedEntry, now: Timestamp) {
+  /// Counts an entry.
+  mutating func add(_ entry: IndexedEntry, now: Timestamp) {
     entryCount += 1
     byteCount.addSaturating(entry.byteCount)
     allocatedByteCount.addSaturating(entry.allocatedByteCount)

@@ -64,13 +64,12 @@ extension DiskEngine {
     }
     var result = Verification()
     let names = try self.names().sorted()
-    for (index, name) in names.enumerated() {
-      let (finding, status) = try findingAndStatus(for: name)
-      result.add(finding, name)
-      if case .damaged = finding, repairs, let status {
-        result.removal.add(repair(name, status))
+    try forEachLook(at: names, isChecking: true) { name, look, done in
+      result.add(look.finding, name)
+      if case .damaged = look.finding, repairs, case .readable(let damaged) = look.entry {
+        result.removal.add(repair(name, damaged.status))
       }
-      progress(index + 1, names.count)
+      progress(done, names.count)
     }
     return result
   }
@@ -102,45 +101,66 @@ extension DiskEngine {
 
   /// Compares the file of a name with its attribute.
   func finding(for name: EntryName) throws(CacheError) -> Verification.Finding {
-    try findingAndStatus(for: name).finding
-  }
-
-  private func findingAndStatus(
-    for name: EntryName
-  ) throws(CacheError) -> (finding: Verification.Finding, status: FileStatus?) {
     switch try reader.open(name.fileName, in: location.handle) {
     case .missed(let reason, _):
-      return (reason == .absent || reason == .foreign ? .gone : .unreadable, nil)
+      return reason == .absent || reason == .foreign ? .gone : .unreadable
     case .file(let descriptor, let status):
-      guard status.isRegular else { return (.gone, nil) }
-      do throws(Errno) {
-        return (try verify(descriptor, status, name), status)
-      } catch .noMemory {
-        // The file is sparse and longer than the memory can hold.
-        return (.unreadable, nil)
-      } catch {
-        guard EntryReader.missReason(for: error) != nil else {
-          throw CacheError(readFailure: error, name: name.description)
-        }
-        return (.unreadable, nil)
+      guard status.isRegular else { return .gone }
+      return try finding(for: name) { () throws(Errno) in
+        try finding(descriptor, inspection(of: descriptor, status, name))
       }
     }
   }
 
-  /// Compares an open file: version, name and content, in this order.
-  private func verify(
-    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
+  /// Looks at the file of a name, and compares it with its attribute.
+  func lookAndCheck(_ name: EntryName) throws(CacheError) -> CheckedLook {
+    var finding = Verification.Finding.gone
+    var failure: CacheError?
+    let entry = try look(at: name) { file, inspection in
+      do throws(CacheError) {
+        finding = try self.finding(for: name) { () throws(Errno) in
+          try self.finding(file, inspection)
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    if case .unreadable = entry { finding = .unreadable }
+    return CheckedLook(entry: entry, finding: finding)
+  }
+
+  /// Runs a check of a file. A failure that concerns this file alone is a finding.
+  private func finding(
+    for name: EntryName, _ check: () throws(Errno) -> Verification.Finding
+  ) throws(CacheError) -> Verification.Finding {
+    do throws(Errno) {
+      return try check()
+    } catch .noMemory {
+      // The file is sparse and longer than the memory can hold.
+      return .unreadable
+    } catch {
+      guard EntryReader.missReason(for: error) != nil else {
+        throw CacheError(readFailure: error, name: name.description)
+      }
+      return .unreadable
+    }
+  }
+
+  /// Compares an open file with its attribute: version, name and content, in this order.
+  private func finding(
+    _ descriptor: borrowing FileDescriptor, _ inspection: Inspection
   ) throws(Errno) -> Verification.Finding {
-    switch try reader.attributeReading(of: descriptor) {
-    case nil: return try reader.isRemnant(descriptor, status) ? .damaged : .unverifiable
+    switch inspection.reading {
+    case nil: return inspection.isRemnant ? .damaged : .unverifiable
     case .otherVersion: return .otherVersion
     case .malformed: return .damaged
     case .attribute(let attribute):
-      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != name.digest {
+      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != inspection.name.digest {
         return .damaged
       }
       let testimony = EntryReader.Testimony(
-        attribute: attribute, extendedData: try EntryReader.extendedData(of: descriptor))
+        attribute: attribute, extendedData: inspection.extendedData)
       return try EntryReader.matches(descriptor, testimony) ? .sound : .damaged
     }
   }

@@ -139,7 +139,7 @@ struct ReportData {
   }
 
   private var foreign: String {
-    content.foreign.map { thing in
+    content.inventory.foreign.map { thing in
       let name = thing.name?.escapedForDisplay ?? "(a name of more than 63 bytes)"
       return "[\(Self.quoted(name)),\"\(thing.kind.rawValue)\"]"
     }.joined(separator: ",")

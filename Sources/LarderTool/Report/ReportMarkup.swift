@@ -54,19 +54,21 @@ struct ReportContent: Sendable {
 
   let directory: String
   let now: Timestamp
-  /// The entries in the order of their names.
-  let entries: [DiskEntry]
-  let survey: DirectorySurvey
-  /// The result of reading all values; nil if they were not read.
-  let findings: Verification?
   /// The limit from the command line.
   let limit: Int?
   /// The total size after an eviction.
   let target: Int
+  /// Everything in the directory.
+  let inventory: Inventory
   /// The entries that an eviction would remove.
   let victims: (expired: [EntryName], evicted: [EntryName])
-  let foreign: [ForeignThing]
 
+  /// The entries in the order of their names.
+  var entries: [DiskEntry] { inventory.entries }
+  /// The counts of what is in the directory.
+  var survey: DirectorySurvey { inventory.survey }
+  /// The result of reading all values; nil if they were not read.
+  var findings: Verification? { inventory.findings }
   /// The bytes of all values together.
   var byteCount: Int { entries.byteCount }
 

@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 extension Verb {
   /// `larder list`
@@ -12,7 +13,9 @@ extension Verb {
       """
       The order used has the least recent first, as eviction would take them, and size the \
       largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}. \
-      The entries of --json have the extended data too, which are not checked here.
+      The entries of --json have the extended data too, which are not checked here. Of a fixture, \
+      keys and times are those of its manifest, and the clock stands at the last of its uses, which \
+      --json has as "clock".
       """
     ],
     run: { call throws(Failure) in try call.list() })
@@ -33,20 +36,40 @@ extension Call {
   /// Shows the entries.
   func list() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    let now = WallClock.system.now()
+    let manifest = try fixtureManifest()
+    let now = manifest?.latestAccess ?? WallClock.system.now()
     var entries = try onCache { () throws(CacheError) in try cache.entries() }
+    if let manifest { entries = entries.map(manifest.entry) }
     if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used
     entries.sort(by: order.precedes)
     let shown = entries.prefix(arguments.count(.first) ?? .max)
     sayUnreadable(entries)
     if isJSON {
-      try printJSON(shown)
+      try printJSON(shown, clock: manifest == nil ? nil : now)
     } else {
       try printTable(shown, at: now)
-      suggestAfterList(entries, shown: shown.count, at: now)
+      if manifest == nil {
+        suggestAfterList(entries, shown: shown.count, at: now)
+      } else if console.isTerminal {
+        console.talk(console.style.dim("a fixture: its clock stands at \(now.rfc3339)") + "\n")
+      }
     }
     return .fine
+  }
+
+  /// Returns the manifest if the directory is a fixture with at least one recorded entry.
+  private func fixtureManifest() throws(Failure) -> FixtureManifest? {
+    let path = try Self.path(of: arguments.directory)
+    do throws(CacheError) {
+      let manifest = try FixtureDirectory(path).manifest()
+      return manifest.latestAccess == nil ? nil : manifest
+    } catch  where error.code == .invalidArgument {
+      // Another program's file of that name.
+      return nil
+    } catch {
+      throw Failure(error, directory: arguments.directory)
+    }
   }
 
   /// Reports the number of entries of which only the name and the status can be read.
@@ -57,10 +80,13 @@ extension Call {
   }
 
   /// Prints one object in pieces, so that memory does not grow with the entries.
-  private func printJSON(_ entries: ArraySlice<DiskEntry>) throws(Failure) {
+  private func printJSON(
+    _ entries: ArraySlice<DiskEntry>, clock: Timestamp?
+  ) throws(Failure) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.write("schema", 1)
+    if let clock { writer.write("clock", .time(clock)) }
     writer.write(name: "entries")
     writer.beginArray()
     for entry in entries {

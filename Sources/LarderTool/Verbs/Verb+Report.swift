@@ -40,8 +40,7 @@ extension Call {
   /// Writes the page for a browser.
   func report() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    let findings = arguments.has(.quick) ? nil : try verification(of: cache, repairs: false)
-    let content = try content(of: cache, findings)
+    let content = try content(of: cache)
     sayUnreadable(content.entries)
     try write(content)
     try onCache { () throws(CacheError) in try cache.close() }
@@ -50,22 +49,20 @@ extension Call {
   }
 
   /// Returns the content of the page.
-  private func content(
-    of cache: DiskCache, _ findings: Verification?
-  ) throws(Failure) -> ReportContent {
+  private func content(of cache: DiskCache) throws(Failure) -> ReportContent {
     let limit = arguments.size(.limit).map { Int($0.count) }
-    var progress = ProgressLine("looked at", console)
+    let isChecking = !arguments.has(.quick)
+    var progress = ProgressLine(isChecking ? "checked" : "looked at", console)
     defer { progress.finish() }
-    return try onCache { () throws(CacheError) in
-      let entries = try cache.entries { progress.update($0, $1) }
-      let total = entries.byteCount
-      let target = (limit ?? total) / 2
-      return ReportContent(
-        directory: cache.directory, now: WallClock.system.now(), entries: entries,
-        survey: try cache.survey(), findings: findings, limit: limit, target: target,
-        victims: try cache.names(takenBy: .size(target)),
-        foreign: try cache.foreignThings(upTo: ReportContent.mostForeign))
+    let inventory = try onCache { () throws(CacheError) in
+      try cache.inventory(
+        isChecking: isChecking, foreignUpTo: ReportContent.mostForeign
+      ) { progress.update($0, $1) }
     }
+    let target = (limit ?? inventory.entries.byteCount) / 2
+    return ReportContent(
+      directory: cache.directory, now: WallClock.system.now(), limit: limit, target: target,
+      inventory: inventory, victims: inventory.names(takenBy: .size(target)))
   }
 
   private func write(_ content: ReportContent) throws(Failure) {

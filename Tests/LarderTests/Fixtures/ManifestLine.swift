@@ -32,16 +32,16 @@ struct ManifestLine: Equatable {
 extension ManifestLine: CustomStringConvertible {
   var description: String {
     var fields = [
-      EscapedText.spelling(of: name.utf8, escapingSpaces: true), kind.rawValue,
+      EscapedText.spelling(of: name.utf8, isName: true), kind.rawValue,
       permissions.map { Self.padded(String($0, radix: 8), to: 4) } ?? "-",
       Self.spelling(of: access), Self.spelling(of: modification),
     ]
     let attributes = [("user.larder", entryAttribute), ("user.larder.data", dataAttribute)]
     for (name, value) in attributes {
       guard let value else { continue }
-      fields.append("\(name)=\"\(EscapedText.spelling(of: value, escapingSpaces: false))\"")
+      fields.append("\(name)=\"\(EscapedText.spelling(of: value))\"")
     }
-    if let target { fields += ["->", EscapedText.spelling(of: target.utf8, escapingSpaces: true)] }
+    if let target { fields += ["->", EscapedText.spelling(of: target.utf8, isName: true)] }
     return fields.joined(separator: " ")
   }
 
@@ -77,14 +77,14 @@ extension ManifestLine {
       let kind = Kind(rawValue: String(fields.kind))
     else { throw Malformed(line: line) }
     self.kind = kind
-    name = String(decoding: try EscapedText.bytes(of: fields.name), as: UTF8.self)
+    name = String(decoding: try EscapedText.bytes(of: fields.name.utf8), as: UTF8.self)
     permissions = fields.permissions == "-" ? nil : UInt32(fields.permissions, radix: 8)
     access = try Self.stamp(fields.access)
     modification = try Self.stamp(fields.modification)
-    entryAttribute = try fields.entry.map { try EscapedText.bytes(of: $0) }
-    dataAttribute = try fields.data.map { try EscapedText.bytes(of: $0) }
+    entryAttribute = try fields.entry.map { try EscapedText.bytes(of: $0.utf8) }
+    dataAttribute = try fields.data.map { try EscapedText.bytes(of: $0.utf8) }
     target = try fields.target.map {
-      String(decoding: try EscapedText.bytes(of: $0), as: UTF8.self)
+      String(decoding: try EscapedText.bytes(of: $0.utf8), as: UTF8.self)
     }
   }
 

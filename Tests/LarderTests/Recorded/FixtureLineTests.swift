@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Larder
+@testable import LarderBasics
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
@@ -59,9 +60,35 @@ struct `A line of a fixture's manifest` {
   }
 
   @Test(arguments: lines)
-  func `is read as it was written, and is one line of printable ASCII`(line: FixtureLine) {
+  func `is read as it was written, and is one line of visible text`(line: FixtureLine) {
     #expect(FixtureLine(line.description) == line)
-    #expect(line.description.utf8.allSatisfy { (0x20...0x7e).contains($0) })
+    #expect(!line.description.unicodeScalars.contains { $0.isUnsafeForDisplay })
+  }
+
+  @Test(arguments: [
+    ("https://example.org/über?q=Привет", "https://example.org/über?q=Привет"),
+    ("天気 🌤", "天気 🌤"),
+    // Invisible, reordering, joining: as bytes.
+    ("a\u{200B}b", #"a\xe2\x80\x8bb"#), ("\u{202E}gpj", #"\xe2\x80\xaegpj"#),
+    ("e\u{301}", #"e\xcc\x81"#), ("\u{301}", #"\xcc\x81"#), ("\u{FFFD}", #"\xef\xbf\xbd"#),
+    ("\u{A0}\u{85}", #"\xc2\xa0\xc2\x85"#), ("a\nb\"c\\", #"a\x0ab\x22c\x5c"#),
+  ])
+  func `keeps what a reviewer can read as it is`(key: String, spelling: String) {
+    let line = Self.changed { $0.proof = .key(Array(key.utf8)) }
+    #expect(line.description.contains("\"\(spelling)\" expires="))
+    #expect(FixtureLine(line.description)?.key == CacheKey(key))
+  }
+
+  @Test func `spells a key that is not UTF-8 in ASCII alone`() {
+    let line = Self.changed { $0.proof = .key([0xC3, 0xBC, 0xFF]) }
+    #expect(line.description.contains(#""\xc3\xbc\xff" "#))
+  }
+
+  @Test func `is refused where a letter is composed in another way, or a visible one escaped`() {
+    let line = Self.changed { $0.proof = .key(Array("ü".utf8)) }.description
+    #expect(FixtureLine(line) != nil)
+    #expect(FixtureLine(line.replacing("ü", with: "u\u{308}")) == nil)
+    #expect(FixtureLine(line.replacing("ü", with: #"\xc3\xbc"#)) == nil)
   }
 
   @Test(arguments: lines)

@@ -48,6 +48,30 @@ struct `Recording and packing fixtures` {
     #expect(lists[0] == lists[1])
   }
 
+  @Test func `list shows a fixture by the keys and the clock of its manifest`() throws {
+    try scene.put("value", "https://example.org/größe", "--expires", "2h")
+    try scene.put("other", "k", "--expires", "never")
+    _ = try scene.run("fixture", "pack", "c", "f")
+    let before = try scene.run("list", "c", "--sort", "name", "--json").json
+    // As git checks it out: other stamps, no attributes.
+    _ = try scene.shell(
+      "mkdir g && for x in f/*; do cat $x > g/${x#f/}; done; touch -d 2031-01-01 g/*")
+    let after = try scene.run("list", "g", "--sort", "name", "--json").json
+    let members = ["name", "key", "expires", "last_access", "lifetime", "size"]
+    let (old, new) = (before?["entries"] as? [[String: Any]], after?["entries"] as? [[String: Any]])
+    #expect(new?.count == 2)
+    for (old, new) in zip(old ?? [], new ?? []) {
+      for member in members { #expect("\(old[member] ?? "")" == "\(new[member] ?? "")") }
+    }
+    let uses = new?.compactMap { $0["last_access"] as? String }.max()
+    #expect(after?["clock"] as? String == uses && before?["clock"] == nil)
+    #expect(try scene.run("list", "g", "--expired").text.contains("größe") == false)
+    #expect(try scene.run("list", "g").text.contains("größe"))
+    // A file of that name by another program does not make a fixture.
+    try scene.write("{}\n".utf8, to: "c/manifest")
+    #expect(try scene.run("list", "c", "--json").json?["clock"] == nil)
+  }
+
   @Test func `check says what is wrong and what to do, with status 1`() throws {
     _ = try scene.run("record", "f", "abc", input: Data("hello".utf8))
     _ = try scene.shell("printf x >> f/900150983cd24fb0d6963f7d28e17f72; rm f/.gitattributes")

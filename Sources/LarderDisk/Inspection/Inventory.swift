@@ -1,0 +1,164 @@
+package import LarderBasics
+import LarderSystem
+
+/// Everything in a cache's directory, as of one walk through it.
+package struct Inventory: Sendable {
+  /// The entries in the order of their names, as `DiskCache.entries()` returns them.
+  package private(set) var entries: [DiskEntry] = []
+  /// The counts of what is in the directory.
+  package private(set) var survey = DirectorySurvey()
+  /// What is not the cache's, up to a number.
+  package private(set) var foreign: [ForeignThing] = []
+  /// The result of reading all values; nil if they were not read.
+  package private(set) var findings: Verification?
+  private var index = EntryIndex()
+  private let configuration: DiskCache.Configuration
+  private let now: Timestamp
+
+  /// Returns the names of the entries that a trim to a goal would remove if it ran now, in the
+  /// order of their removal.
+  package func names(takenBy goal: TrimGoal) -> (expired: [EntryName], evicted: [EntryName]) {
+    // The same plan as the removal itself makes.
+    var index = index
+    let (expired, evicted) = index.take(TrimPlan(for: goal, at: now, configuration))
+    return (expired.map(\.name), evicted.map(\.name))
+  }
+}
+
+extension DiskCache {
+  /// Walks through the directory once, and opens every entry. Does not count as use.
+  ///
+  /// - Parameters:
+  ///   - isChecking: Whether the contents are read and compared with their hashes.
+  ///   - maximum: The most foreign things that are listed.
+  ///   - progress: Is called after each entry with the number of entries that are done and of all.
+  /// - Complexity: O(n log n), and with `isChecking` O(bytes of all values).
+  /// - Throws: `CacheError`, as `entries()` does.
+  package func inventory(
+    isChecking: Bool, foreignUpTo maximum: Int,
+    _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws(CacheError) -> Inventory {
+    try checkUsable("inventory")
+    return try engine.countingErrors { () throws(CacheError) in
+      try Inventory(engine, isChecking: isChecking, foreignUpTo: maximum, progress)
+    }
+  }
+}
+
+extension Inventory {
+  fileprivate init(
+    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int,
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws(CacheError) {
+    configuration = engine.configuration
+    now = engine.now
+    if isChecking { findings = Verification() }
+    var names: [EntryName] = []
+    func foreignThing(_ name: FileName) -> ForeignThing? {
+      ForeignThing(name, in: engine.location.handle, engine.reader.trust)
+    }
+    try engine.walk("inventory") { scan throws(Errno) in
+      let piece = try scan.nextNames()
+      for _ in 0..<piece.foreignCount {
+        add(ForeignThing(name: nil, kind: .unknown), upTo: maximum)
+      }
+      for name in piece.found {
+        if let name = EntryName(name) {
+          names.append(name)
+        } else if name.isTemporary {
+          survey.temporaryCount += 1
+        } else if !name.isTag, let thing = foreignThing(name) {
+          add(thing, upTo: maximum)
+        }
+      }
+      return !piece.isLast
+    }
+    survey.hasTag = try engine.hasTag("inventory")
+    names.sort()
+    try engine.forEachLook(at: names, isChecking: isChecking) { name, look, done in
+      add(name, look, upTo: maximum, foreignThing)
+      progress(done, names.count)
+    }
+  }
+
+  private mutating func add(
+    _ name: EntryName, _ look: CheckedLook, upTo maximum: Int,
+    _ foreignThing: (FileName) -> ForeignThing?
+  ) {
+    findings?.add(look.finding, name)
+    switch look.entry {
+    case .readable(let inspection): count(name, inspection.status)
+    case .unreadable(_, let status?): count(name, status)
+    case .unreadable: break
+    case .nothing:
+      // Removed since, or hidden, unless something else or another owner's has the name.
+      if let thing = foreignThing(name.fileName) { add(thing, upTo: maximum) }
+    }
+    if let entry = DiskEntry(look.entry) { entries.append(entry) }
+  }
+
+  private mutating func count(_ name: EntryName, _ status: FileStatus) {
+    let entry = IndexedEntry(name: name, status: status)
+    survey.add(entry, now: now)
+    index.upsert(entry, order: .byLastAccess)
+  }
+
+  private mutating func add(_ thing: ForeignThing, upTo maximum: Int) {
+    survey.foreignCount += 1
+    if foreign.count < maximum { foreign.append(thing) }
+  }
+}
+
+/// Something in a cache's directory that is not the cache's.
+package struct ForeignThing: Sendable, Hashable {
+  /// The kind of a foreign thing, as far as it explains why the thing is not an entry.
+  package enum Kind: String, Sendable, Hashable {
+    case file
+    case directory
+    case link
+    /// A FIFO, a socket or a device.
+    case special
+    /// A file with an entry's name that belongs to a user that is not trusted here.
+    case otherOwner
+    /// A thing that could not be looked at.
+    case unknown
+  }
+
+  /// The bytes of its name, which are untrusted. Nil for a name longer than any of the cache's.
+  package let name: [UInt8]?
+  /// The kind of the thing that has the name.
+  package let kind: Kind
+}
+
+extension ForeignThing {
+  /// Looks at a name without opening it; nil if nothing has the name, or a file that can be an
+  /// entry.
+  fileprivate init?(_ name: FileName, in handle: DirectoryHandle, _ trust: EntryTrust) {
+    let bytes = (0..<name.count).map { name[$0] }
+    do throws(Errno) {
+      guard let status = try handle.statusIfPresent(of: name) else { return nil }
+      let kind = Kind(status)
+      if EntryName(name) == nil || kind != .file {
+        self.init(name: bytes, kind: kind)
+      } else if !trust.isTrusted(status) {
+        self.init(name: bytes, kind: .otherOwner)
+      } else {
+        return nil
+      }
+    } catch {
+      self.init(name: bytes, kind: .unknown)
+    }
+  }
+}
+
+extension ForeignThing.Kind {
+  fileprivate init(_ status: FileStatus) {
+    if status.isRegular {
+      self = .file
+    } else if status.isDirectory {
+      self = .directory
+    } else {
+      self = status.isSymbolicLink ? .link : .special
+    }
+  }
+}

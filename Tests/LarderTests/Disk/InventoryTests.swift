@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+@testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// The looks at many files, and the one walk of a report.
+@Suite(.serialized, .watched)
+struct `An inventory` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// Returns a cache with so many entries. They are links to one file, because creating thousands
+  /// of files takes a minute on some disks.
+  private func filled(_ count: Int) throws -> DiskCache {
+    let cache = try scene.open()
+    try scene.plant([1, 2], named: "a foreign file")
+    for number in 0..<count {
+      try FileManager.default.linkItem(
+        atPath: "\(scene.path)/a foreign file", toPath: scene.file("key \(number)"))
+    }
+    return cache
+  }
+
+  @Test func `has in one walk what listing, counting, verifying and a preview find`() throws {
+    let cache = try scene.open()
+    for number in 0..<9 {
+      try cache.store(
+        Array(repeating: 7, count: number), forKey: "k\(number)",
+        expiration: .seconds(number < 2 ? 1 : 100))
+      scene.clock.advance(by: .milliseconds(500))
+    }
+    try Data("damage".utf8).write(to: URL(fileURLWithPath: scene.file("k6")))
+    try scene.plant([1], named: "foreign")
+    try scene.plant([1], named: ".larder-1-1")
+    try FileManager.default.createDirectory(
+      atPath: scene.file("a directory"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: scene.file("a link"), withDestinationPath: "nowhere")
+    var steps: [Int] = []
+    let inventory = try cache.inventory(isChecking: true, foreignUpTo: 9) { done, _ in
+      steps.append(done)
+    }
+    #expect(steps == Array(1...11))
+    #expect(try inventory.entries == cache.entries())
+    #expect(try inventory.survey == cache.survey())
+    #expect(try inventory.findings == cache.verify())
+    #expect(inventory.findings?.damaged == [scene.name("k6").text])
+    #expect(inventory.survey.foreignCount == 3 && inventory.survey.temporaryCount == 1)
+    #expect(Set(inventory.foreign.map(\.kind)) == [.file, .directory, .link])
+    for goal in [TrimGoal.living, .size(10), .count(3), .nothing] {
+      let taken = inventory.names(takenBy: goal)
+      #expect(try taken.expired.count + taken.evicted.count == cache.preview(goal).removed)
+    }
+    let few = try cache.inventory(isChecking: false, foreignUpTo: 1)
+    #expect(few.foreign.count == 1 && few.survey.foreignCount == 3 && few.findings == nil)
+  }
+
+  @Test(arguments: [0, 1, 512, 1_024, 1_025, 3_000])
+  func `looks at each of many entries once, in their order`(count: Int) throws {
+    let cache = try filled(count)
+    for isChecking in [false, true] {
+      var steps: [Int] = []
+      let inventory = try cache.inventory(isChecking: isChecking, foreignUpTo: 0) { done, total in
+        #expect(total == count)
+        steps.append(done)
+      }
+      #expect(steps == Array(0..<count).map { $0 + 1 })
+      #expect(inventory.entries.map(\.name) == inventory.entries.map(\.name).sorted())
+      #expect(Set(inventory.entries.map(\.name)).count == count)
+      #expect(inventory.entries.allSatisfy { $0.byteCount == 2 })
+      #expect(inventory.findings?.unverifiableCount == (isChecking ? count : nil))
+    }
+  }
+
+  @Test func `does not need another thread`() throws {
+    let cache = try filled(3_000)
+    let gate = Gate()
+    defer { gate.open() }
+    // Occupies all threads of the upkeep, as scans of other directories do.
+    for _ in 0..<IOExecutor.upkeep.threadLimit { IOExecutor.upkeep.submit { gate.pass() } }
+    for _ in 0..<IOExecutor.upkeep.threadLimit { gate.waitUntilReached() }
+    #expect(try cache.entries().count == 3_000)
+  }
+
+  @Test(arguments: [1, 700, 2_900])
+  func `fails with the first error of either thread, and leaves nothing open`(call: Int) throws {
+    let cache = try filled(3_000)
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat, at: call + 1, onwards: true)
+    let error = #expect(throws: CacheError.self) { try cache.entries() }
+    #expect(error?.code == .resourcesExhausted)
+    scene.faults.reset()
+    #expect(try cache.entries().count == 3_000)
+  }
+
+  @Test func `ends at an error of its caller while another thread is looking`() throws {
+    let cache = try filled(3_000)
+    var count = 0
+    #expect(throws: CacheError.self) {
+      let names = try cache.engine.names().sorted()
+      try cache.engine.forEachLook(at: names, isChecking: false) { _, _, _ throws(CacheError) in
+        count += 1
+        if count == 600 { throw CacheError(.cancelled, operation: "test") }
+      }
+    }
+    #expect(count == 600)
+    try cache.close()
+  }
+}
