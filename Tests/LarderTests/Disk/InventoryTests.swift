@@ -27,9 +27,9 @@ struct `An inventory` {
   }
 
   @Test func `has in one walk what listing, counting, verifying and a preview find`() throws {
-    let cache = try scene.open()
+    let writer = try scene.open()
     for number in 0..<9 {
-      try cache.store(
+      try writer.store(
         Array(repeating: 7, count: number), forKey: "k\(number)",
         expiration: .seconds(number < 2 ? 1 : 100))
       scene.clock.advance(by: .milliseconds(500))
@@ -41,6 +41,9 @@ struct `An inventory` {
       atPath: scene.file("a directory"), withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
       atPath: scene.file("a link"), withDestinationPath: "nowhere")
+    try writer.close()
+    // Sweeps nothing after its scan.
+    let cache = try scene.open { $0.mode = .readOnly }
     var steps: [Int] = []
     let inventory = try cache.inventory(isChecking: true, foreignUpTo: 9) { done, _ in
       steps.append(done)
@@ -54,7 +57,10 @@ struct `An inventory` {
     #expect(Set(inventory.foreign.map(\.kind)) == [.file, .directory, .link])
     for goal in [TrimGoal.living, .size(10), .count(3), .nothing] {
       let taken = inventory.names(takenBy: goal)
-      #expect(try taken.expired.count + taken.evicted.count == cache.preview(goal).removed)
+      let preview = try cache.preview(goal)
+      #expect(
+        taken.expired.count + taken.evicted.count == preview.removed,
+        "\(goal): \(taken.expired.count) expired, \(taken.evicted.count) evicted")
     }
     let few = try cache.inventory(isChecking: false, foreignUpTo: 1)
     #expect(few.foreign.count == 1 && few.survey.foreignCount == 3 && few.findings == nil)
