@@ -54,7 +54,18 @@ extension DiskEngine {
     }
   }
 
-  /// Finds, checks and reads an entry, and counts the use.
+  /// Finds, checks and reads an entry, and counts the use. The first of these that applies ends it:
+  ///
+  /// 1. A value that waits to be written is served from the backlog (`DiskEngine+Pending.swift`).
+  /// 2. A name that an exclusive cache does not know, or whose file is being removed, is `.absent`.
+  /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
+  /// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
+  ///    (`EntryTrust.objection`).
+  /// 5. Its attributes object: `.otherVersion`, `.damaged`, `.otherKey` or `.unproven`
+  ///    (`EntryReader.examine`). A file that this process has checked since it changed skips this
+  ///    and the next.
+  /// 6. The content does not match its hash: `.damaged`.
+  /// 7. The value is served, and the use noted (`DiskEngine+Use.swift`).
   func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
@@ -163,8 +174,7 @@ extension DiskEngine {
       descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
     guard isIntact else { return missAfterCheck(.damaged, subject.name, status, use) }
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
-    let expiry = try noteHit(
-      subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    let expiry = noteHit(subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
     let lent = try lend(descriptor, content, purpose)
     return Found(
       descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,

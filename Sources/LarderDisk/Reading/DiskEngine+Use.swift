@@ -9,7 +9,7 @@ extension DiskEngine {
   func noteHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     lifetime: Lifetime, tag: UInt32, _ use: Use
-  ) throws(Errno) -> Timestamp {
+  ) -> Timestamp {
     let expiry = status.modification.asExpiry
     let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
     let lag = recency.lag(for: lifetime)

@@ -5,7 +5,7 @@
 #endif
 
 extension FileDescriptor {
-  /// The maximum length of an attribute in bytes; a longer one counts as damaged.
+  /// The maximum length of an attribute in bytes. No version of the format writes a longer one.
   static let maximumAttributeByteCount = 4096
 
   /// Calls a function with the bytes of an extended attribute. Does not call it if the file has no
