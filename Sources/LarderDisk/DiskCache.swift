@@ -40,6 +40,9 @@ public final class DiskCache: Sendable {
 
   /// Opens a cache, and makes its directory if it does not exist.
   ///
+  /// If another directory takes the path meanwhile, either of the two is opened, as by a call just
+  /// before or after that, and the replacement is no error.
+  ///
   /// - Throws: `CacheError`: `.notADirectory`, `.permissionDenied`, `.unsafeDirectory`, `.locked`,
   ///   `.configurationConflict`, `.directoryMissing` (read-only), `.invalidArgument`, `.io`.
   /// - Complexity: O(1), however many entries there are. If this process's last cache on the

@@ -20,6 +20,9 @@ package final class DirectoryLocation: Sendable {
   private let lastCheck: Atomic<Int64>
   private let unsafeMark: Atomic<Bool>
 
+  /// The number of times that a directory may vanish while it is opened.
+  private static let vanishedLimit = 10
+
   private init(
     path: String, name: String?, parent: DirectoryHandle?, handle: DirectoryHandle,
     configuration: DiskCache.Configuration, isUnsafe: Bool
@@ -76,13 +79,22 @@ package final class DirectoryLocation: Sendable {
   private static func reach(
     _ path: String, mayMake: Bool, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> (DirectoryHandle, resolved: String, wasMade: Bool) {
+    var vanishedCount = 0
     while true {
       let wasMade =
         mayMake
         ? try DirectoryMaking.makeDirectories(
           path, permissions: configuration.directoryPermissions, configuration)
         : false
-      let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+      let handle: DirectoryHandle
+      do throws(Errno) {
+        handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+      } catch .noSuchFile where mayMake && vanishedCount < Self.vanishedLimit {
+        // It was there a moment ago, and the next round makes it again. A link that leads nowhere
+        // is there as well, and nothing can be made in its place.
+        vanishedCount += 1
+        continue
+      }
       // The path is read from the open descriptor, so a link that changes meanwhile cannot make the
       // two disagree.
       let resolved = try handle.resolvedPath(openedAs: path)

@@ -57,10 +57,28 @@ extension DiskEngine {
     if isAstray && location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
     if isReplaced { directoryChanged() }
     guard mayBe(.mustLock) else { return false }
-    // Every call tries again until it gets the lock, because nothing is written without it.
+    try lockReplacement(operation)
+    return isReplaced
+  }
+
+  /// Takes the lock of a directory that has replaced the one before.
+  ///
+  /// Every call tries again until it gets the lock, because nothing is written without it. None
+  /// takes it once the engine is shut down: no call would release it any more, and the next opener
+  /// would find the directory locked by its own process.
+  private func lockReplacement(_ operation: String) throws(CacheError) {
+    let mayLock = withState { state in
+      if state.phase.isShutDown { return false }
+      state.held.beginLocking()
+      return true
+    }
+    guard mayLock else { throw closedError(operation) }
+    defer {
+      withState { $0.held.endLocking() }
+      changed.signal()
+    }
     try lockDirectory()
     withState { $0.held.noteLock() }
-    return isReplaced
   }
 
   /// Whether a store that failed can be tried again, because its directory had gone and is there
@@ -132,6 +150,8 @@ extension DiskEngine {
     wait { !$0.catalog.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
     // A store or removal that holds its name goes on, and ends before the lock is released.
     wait { $0.locks.isEmpty ? () : nil }
+    // The lock that another thread takes of a directory it has just found is released with it.
+    wait { $0.held.isLocking ? nil : () }
     try flush()
   }
 

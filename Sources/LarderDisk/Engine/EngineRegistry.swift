@@ -42,13 +42,21 @@ enum EngineRegistry {
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> DiskEngine {
-    let location = try DirectoryLocation.open(path, configuration)
+    var location = try DirectoryLocation.open(path, configuration)
     // A read-only engine is not shared. So a directory that this process writes can also be opened
     // for reading only.
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     var asked: [DiskEngine] = []
     while true {
-      switch try attach(location, path, configuration, asked: asked) {
+      let attachment: Attachment
+      do throws(CacheError) {
+        attachment = try attach(location, path, configuration, asked: asked)
+      } catch  where error.code == .locked && !location.isAtPath {
+        // Another directory has taken the path since this one was opened.
+        location = try DirectoryLocation.open(path, configuration)
+        continue
+      }
+      switch attachment {
       case .attached(let engine): return engine
       case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
       case .astray(let engine):

@@ -7,6 +7,8 @@ struct HeldDirectory: Sendable {
   private(set) var replacementCount = 0
   /// Whether the lock of the directory that was found last has not been taken yet.
   private(set) var mustLock = false
+  /// The number of threads that are taking that lock.
+  private var lockingCount = 0
 }
 
 extension HeldDirectory {
@@ -15,6 +17,15 @@ extension HeldDirectory {
     replacementCount += 1
     mustLock = true
   }
+
+  /// Whether a thread is taking the directory's lock.
+  var isLocking: Bool { lockingCount > 0 }
+
+  /// Notes that a thread begins to take the directory's lock.
+  mutating func beginLocking() { lockingCount += 1 }
+
+  /// Notes that a thread has taken the lock, or has failed to.
+  mutating func endLocking() { lockingCount -= 1 }
 
   /// Notes that the directory's lock was taken.
   mutating func noteLock() { mustLock = false }
