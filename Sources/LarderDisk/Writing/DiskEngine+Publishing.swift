@@ -124,9 +124,14 @@ extension DiskEngine {
     request.onPublish?(
       Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
     // A clearing or a replacement of the directory since then made memory forget everything before
-    // it had this value, so the memory tiers are told again.
+    // it had this value, so the memory tiers are told again. After a clearing they are told of a
+    // file, because a load that began since then is stored.
     if observers.isEmpty { return }
-    if withState({ $0.epoch }) != epoch { return tellObservers(request.subject, except: nil) }
+    let present = withState { $0.epoch }
+    if present.replacementCount != epoch.replacementCount {
+      return tellObservers(request.subject, except: nil)
+    }
+    if present != epoch { return tellObservers(ofFiles: [request.subject.name]) }
     if request.write == nil {
       tellObservers(request.subject, except: request.origin)
     } else if expiry < seal.expiry {
@@ -183,7 +188,9 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
     }
-    tellObservers(subject, except: nil)
+    // As of a file that has gone, and not as of a change of the key, because this store comes before
+    // the removal of everything: a load that began after that is stored.
+    tellObservers(ofFiles: [subject.name])
   }
 
   /// Removes a file that became visible before its store failed. A value that another process has
