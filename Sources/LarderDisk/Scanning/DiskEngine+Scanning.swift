@@ -54,7 +54,11 @@ extension DiskEngine {
     do throws(Errno) {
       let handle = location.handle
       isComplete = try readNames(number, in: handle)
-      if isComplete { forgetVanished(number, in: handle) }
+      if isComplete {
+        forgetVanished(number, in: handle)
+        let unclear = withState { $0.catalog.scans.takeUnclear(scan: number) }
+        for name in unclear { followOrLeave(name) }
+      }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
       // The next call that needs the index tries again. Trying again at once might never end.

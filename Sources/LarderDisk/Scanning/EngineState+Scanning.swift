@@ -23,8 +23,15 @@ extension EngineState {
     var news: [EntryName] = []
     for entry in piece.entries {
       catalog.scans.meet(catalog.index.slot(of: entry.name))
-      // A later change wins, because the scan may have met the file as it was before.
-      if catalog.scans.hasChanged(entry.name) { continue }
+      // A later change wins, because the scan may have met the file as it was before. The file may
+      // also be newer: another process stores it between a removal here and the note of it.
+      if catalog.scans.hasChanged(entry.name) {
+        let known = catalog.index.entry(named: entry.name)
+        if !hidesFile(named: entry.name), known?.inode != entry.inode {
+          catalog.scans.noteUnclear(entry.name)
+        }
+        continue
+      }
       // The thread that holds the name looks again once it has told the index what it did.
       if locks.held.contains(entry.name) { locks.leaveNews(of: entry.name) }
       if hidesFile(named: entry.name) {

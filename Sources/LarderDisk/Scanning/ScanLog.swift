@@ -19,6 +19,8 @@ struct ScanLog: Sendable {
   private var ongoing: Ongoing?
   /// The names changed since the ongoing scan began; nil while there is none.
   private var changed: NameSet?
+  /// Those among them of which the scan has met another file than the index knows.
+  private var unclear: [EntryName] = []
 
   /// The first scan or a later one, while it goes on.
   private struct Ongoing {
@@ -87,6 +89,7 @@ extension ScanLog {
     let ending = Ending(isRescan: scan.isRescan, remains: changed)
     ongoing = nil
     changed = nil
+    unclear = []
     if !scan.isRescan {
       progress = outcome
       rescans.restart()
@@ -101,6 +104,7 @@ extension ScanLog {
     progress = .notStarted
     ongoing = nil
     changed = nil
+    unclear = []
   }
 }
 
@@ -137,6 +141,17 @@ extension ScanLog {
   /// Notes that a name has changed, so that the ongoing scan does not report an older file.
   mutating func noteChange(of name: EntryName) {
     changed?.insert(name)
+  }
+
+  /// Notes a changed name of which the ongoing scan has met another file than the index knows.
+  /// Either may be the later one.
+  mutating func noteUnclear(_ name: EntryName) { unclear.append(name) }
+
+  /// Takes the names that a scan has noted as unclear; none if it is no longer going on.
+  mutating func takeUnclear(scan number: Int) -> [EntryName] {
+    guard isOngoing(number) else { return [] }
+    defer { unclear = [] }
+    return unclear
   }
 
   /// Whether a name has changed since the ongoing scan began.

@@ -231,6 +231,24 @@ extension EngineStateTests {
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 
+  @Test func `a changed name of which a scan meets another file is looked at again`() {
+    var state = scanning()
+    let number = state.catalog.scans.number
+    // The thread that removes has unlinked its file already. Another process stores one before the
+    // state hears of the removal, and the scan meets that one.
+    state.noteRemoved(name)
+    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
+    #expect(state.catalog.index.entry(named: name) == nil)
+    let (unclear, rest) = (
+      state.catalog.scans.takeUnclear(scan: number), state.catalog.scans.takeUnclear(scan: number)
+    )
+    #expect(unclear == [name] && rest.isEmpty)
+    // What the index knows needs no look.
+    _ = state.noteStored(changed)
+    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
+    #expect(state.catalog.scans.takeUnclear(scan: number).isEmpty)
+  }
+
   @Test func `an entry that a scan has not met is looked at, unless it has changed since`() {
     let state = scanning()
     let number = state.catalog.scans.number
