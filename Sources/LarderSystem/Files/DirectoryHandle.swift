@@ -226,6 +226,7 @@ extension DirectoryHandle {
           unsafe new.withCString { new in unsafe linkat(raw, old, raw, new, 0) }
         }
       }
+      // Notes the change time of the file for the new name as well.
       try unlink(old)
     }
   }
@@ -254,6 +255,7 @@ extension DirectoryHandle {
           unsafe name.withCString { unsafe linkat(AT_FDCWD, path, raw, $0, AT_SYMLINK_FOLLOW) }
         }
       }
+      file.noteChange()
     }
   }
 

@@ -82,6 +82,7 @@ extension FileDescriptor {
         }
       }
     }
+    noteChange()
   }
 }
 

@@ -100,6 +100,7 @@ extension FileDescriptor {
   /// Sets the owner and the group. Corresponds to `fchown`.
   package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
     _ = try system(.fcntl, faults) { fchown(rawValue, uid_t(owner), gid_t(group)) }
+    noteChange()
   }
 
   /// Writes the data, not the metadata, to the disk. Corresponds to `fdatasync`.
@@ -134,6 +135,9 @@ extension FileDescriptor {
 
 extension FileDescriptor {
   /// Records, in builds for the schedule explorer, that the file's change time has moved.
+  ///
+  /// Called after every call that moves it, except writes and cuts: the files that are written have
+  /// no name that a reader opens, and get their stamps last.
   @inline(__always)
   func noteChange() {
     #if LARDER_SCHEDULES
