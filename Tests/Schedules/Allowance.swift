@@ -8,13 +8,22 @@
   struct Allowance: Sendable {
     /// Whether any value may be lost.
     let everything: Bool
+    /// The names of which any value may be lost.
     private let names: Set<Character>
+    /// The names of which some values expire.
+    private let passing: Set<Character>
 
     init(_ scene: Scene) {
       let operations = scene.threads.flatMap(\.operations)
       let verbs = Set(operations.map(\.verb))
       let trims: Set<Scene.Verb> = [.trimCount, .trimSize, .replace]
-      var everything = !verbs.isDisjoint(with: trims) || !scene.failures.isEmpty
+      limitsNothing =
+        verbs.isDisjoint(with: [.trimCount, .trimSize, .expire]) && scene.failures.isEmpty
+        && !scene.caches.contains { cache in
+          [.size, .count, .age, .free].contains { cache.options[$0] != nil }
+        }
+      var everything =
+        !verbs.isDisjoint(with: trims) || scene.failures.contains { !$0.concernsStoreAlone }
       everything = everything || scene.caches.contains { $0.options[.age] != nil }
       everything = everything || scene.caches.contains { $0.options[.free] != nil }
       everything = everything || Self.passesLimit(scene)
@@ -22,18 +31,26 @@
       let isBehind = scene.caches.contains { $0.options[.behind] != nil }
       everything = everything || isBehind && verbs.contains(.kill)
       self.everything = everything
-      let touching: Set<Scene.Verb> = [.shortStore, .unlink, .touch]
-      names = Set(operations.filter { touching.contains($0.verb) }.compactMap(\.name))
+      names = Set(operations.filter { $0.verb == .touch }.compactMap(\.name))
+      passing = Set(operations.filter { $0.verb == .shortStore }.compactMap(\.name))
     }
 
-    func mayLose(_ name: Character) -> Bool { everything || names.contains(name) }
+    /// Whether no limit, no trim and no failing call can cost a value.
+    let limitsNothing: Bool
+
+    /// Whether a name may lose any value.
+    func mayLoseAll(_ name: Character) -> Bool { everything || names.contains(name) }
+
+    /// Whether a name may lose some values.
+    func mayLose(_ name: Character) -> Bool { mayLoseAll(name) || passing.contains(name) }
 
     /// Returns whether all values together could exceed a limit.
     private static func passesLimit(_ scene: Scene) -> Bool {
       var largest: [String: Int] = [:]
       for name in scene.initial { largest["\(name)"] = 100 }
       for thread in scene.threads {
-        guard let spec = thread.cache.map({ scene.caches[$0] }) else { continue }
+        // A file that is put there by hand counts as well.
+        let spec = thread.cache.map { scene.caches[$0] } ?? Scene.CacheSpec()
         for operation in thread.operations where operation.verb.bringsValue {
           let key = "\(operation.name ?? "a") \(spec.options[.ext] ?? 0)"
           let count = operation.number ?? 100
@@ -46,6 +63,14 @@
         cache.options[.size].map { total > $0 } ?? false
           || cache.options[.count].map { largest.count > $0 } ?? false
       }
+    }
+  }
+
+  extension Scene.FailureSpec {
+    /// Whether the call that fails is one of a store, which tells of its failure and removes what it
+    /// was to replace, and no other. A full disk costs other values.
+    var concernsStoreAlone: Bool {
+      [.write, .linkat, .renameat, .fsync].contains(call) && errno != 28
     }
   }
 #endif

@@ -25,8 +25,11 @@
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
       explorer.isTwice = arguments.contains("--twice")
-      if let path = value(of: "--lines", in: arguments) {
-        explore(linesOf: path, &explorer)
+      let path = value(of: "--known", in: arguments)
+      let trials = path.map { Self.trials(in: $0, &explorer) } ?? []
+      explorer.known = trials.map(\.scene)
+      if let count = value(of: "--orders", in: arguments).flatMap({ Int($0) }) {
+        explore(trials, atMost: count, &explorer)
       } else if let text = value(of: "--scene", in: arguments) {
         guard let scene = Scene(text) else { return complain("no scene: \(text)") }
         if let bound = value(of: "--exhaustive", in: arguments).flatMap({ Int($0) }) {
@@ -62,17 +65,25 @@
       for _ in 0..<2 { _ = Trial(.random(period: 4), seed: 1, scene).run() }
     }
 
-    /// Runs the trials of a file, and their scenes in further orders.
-    private static func explore(linesOf path: String, _ explorer: inout Explorer) {
+    /// Returns the trials in the lines of a file.
+    private static func trials(in path: String, _ explorer: inout Explorer) -> [Trial] {
       let text = String(decoding: RawFiles.bytes(path) ?? [], as: UTF8.self)
-      for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-        guard let trial = Trial(String(line)) else {
+      return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+        let trial = Trial(String(line))
+        if trial == nil {
           Progress.tell("FAILURE no trial: \(line)")
           explorer.failureCount += 1
-          continue
         }
-        explorer.run(trial)
-        _ = explorer.explore(trial.scene, atMost: 50)
+        return trial
+      }
+    }
+
+    /// Runs trials, and their scenes in further orders.
+    private static func explore(_ trials: [Trial], atMost count: Int, _ explorer: inout Explorer) {
+      var generator = SeededGenerator(explorer.seed)
+      for trial in trials where !explorer.isOver { explorer.run(trial) }
+      for trial in trials.shuffled(using: &generator) where !explorer.isOver {
+        _ = explorer.explore(trial.scene, atMost: count)
       }
     }
 

@@ -24,6 +24,8 @@
     var stopsAtFirst = false
     /// A file that ends the exploration when it is not empty.
     var stopFile: String?
+    /// Scenes in which something was found before.
+    var known: [Scene] = []
     /// Whether failures are made smaller before they are printed.
     var shrinks = true
 
@@ -84,37 +86,52 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes of the grammar until the time is up.
+    /// Explores scenes of the grammar, and known scenes and their neighbours, until the time is up.
     mutating func explore() {
       var generator = SeededGenerator(seed)
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
-        var scene = grammar.make()
+        var scene: Scene
+        if !known.isEmpty, generator.once(in: 3) {
+          scene = generator.pick(known)
+          if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
+        } else {
+          scene = grammar.make()
+        }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) { continue }
-        for _ in 0..<10 where !isOver {
-          let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
-          if run(trial).kind != nil { break }
-        }
+        _ = explore(scene, atMost: scene.isSmall ? 20 : 10, &generator)
       }
     }
 
     /// Explores a scene until the time is up or it has failed.
     mutating func explore(_ scene: Scene, atMost count: Int) -> Bool {
       var generator = SeededGenerator(seed)
+      return explore(scene, atMost: count, &generator)
+    }
+
+    private mutating func explore(
+      _ scene: Scene, atMost count: Int, _ generator: inout SeededGenerator
+    ) -> Bool {
+      // The number of choices in the schedule before, among which priorities change in the next.
+      var length = 100
       for _ in 0..<count {
         if isOver { break }
-        let trial = Trial(Self.strategy(&generator), seed: generator.next() % 1_000_000, scene)
-        if run(trial).kind != nil { return true }
+        let strategy = Self.strategy(&generator, length: length)
+        let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
+        if verdict.kind != nil { return true }
+        length = max(length / 2, verdict.outcome.choiceCount)
       }
       return false
     }
 
-    static func strategy(_ generator: inout SeededGenerator) -> Strategy {
-      if generator.once(in: 2) { return .random(period: generator.pick([2, 4, 10, 30])) }
-      return .priorities(
-        depth: 1 + generator.below(5), length: generator.pick([100, 300, 1_000, 3_000]))
+    /// - Parameter length: The number of choices that a schedule of the scene has.
+    static func strategy(
+      _ generator: inout SeededGenerator, length: Int = 300
+    ) -> Strategy {
+      if generator.once(in: 3) { return .random(period: generator.pick([2, 4, 10, 30])) }
+      return .priorities(depth: generator.pick([1, 2, 2, 3, 3, 4]), length: max(length, 10))
     }
   }
 

@@ -6,26 +6,25 @@
 
   /// A generator of scenes from a seed.
   struct Grammar {
-    private var generator: SeededGenerator
+    var generator: SeededGenerator
     private var scene = Scene()
     private var names: [Character] = ["a"]
-    /// Whether few operations meet at one name, so that a schedule more often hits the few points
-    /// of a race.
-    private var isSmall = false
 
     init(seed: UInt64) { generator = SeededGenerator(seed &+ 77) }
 
-    mutating func make() -> Scene {
+    /// Makes a scene: in most cases a small one.
+    mutating func make() -> Scene { generator.once(in: 5) ? makeLarge() : makeDuel() }
+
+    private mutating func makeLarge() -> Scene {
       scene.isCoarse = generator.once(in: 2)
-      isSmall = generator.once(in: 2)
-      names = Array(["a", "b", "c"].prefix(isSmall ? 1 : 1 + generator.below(3)))
+      names = Array(["a", "b", "c"].prefix(1 + generator.below(3)))
       if generator.once(in: 3) { scene.initial = [generator.pick(names)] }
       if generator.once(in: 8) { scene.early = 64 }
       addCaches()
       let threadCount = 2 + generator.below(3)
       for thread in 0..<threadCount { addThread(thread) }
       if generator.once(in: 4) { addOutsider() }
-      if generator.once(in: 6) { addFailure() }
+      if generator.once(in: 6) { scene.failures = [failure(in: scene, within: 12)] }
       return scene
     }
 
@@ -70,7 +69,7 @@
 
     private mutating func addThread(_ thread: Int) {
       let cache = thread < scene.caches.count ? thread : generator.below(scene.caches.count)
-      let count = isSmall ? 1 + generator.below(3) : 2 + generator.below(4)
+      let count = 2 + generator.below(4)
       let operations = (0..<count).map { _ in operation(for: scene.caches[cache]) }
       scene.threads.append(Scene.ThreadSpec(cache: cache, operations: operations))
     }
@@ -81,16 +80,21 @@
         .absent, .absent, .stream, .whole, .file, .load, .load, .failingLoad,
         .removeAll, .background, .trimCount,
         .trimSize, .expire, .flush, .flush, .count, .total, .entries, .reopen, .pause, .forget,
-        .shortStore, .contains, .rescan,
+        .shortStore, .contains, .rescan, .extend, .renew,
       ]
       var verb = generator.once(in: 2) ? generator.pick(common) : generator.pick(rare)
-      if cache.isDisk, [.load, .failingLoad, .forget].contains(verb) { verb = .read }
+      if cache.isDisk, [.load, .failingLoad, .renew, .forget].contains(verb) { verb = .read }
+      return self.operation(verb, among: names)
+    }
+
+    /// Returns an operation with a name and a number if it needs them.
+    mutating func operation(_ verb: Scene.Verb, among names: [Character]) -> Scene.Operation {
       var operation = Scene.Operation(verb: verb)
       switch verb {
-      case .store, .absent, .stream, .shortStore, .load:
+      case .store, .absent, .stream, .shortStore, .load, .renew:
         operation.name = generator.pick(names)
         operation.number = generator.pick([100, 100, 100, 240, 600])
-      case .read, .whole, .file, .contains, .remove, .failingLoad:
+      case .read, .whole, .file, .contains, .remove, .failingLoad, .extend:
         operation.name = generator.pick(names)
       case .background: operation.number = generator.below(2)
       case .trimCount: operation.number = generator.below(2)
@@ -119,19 +123,18 @@
       scene.threads.append(Scene.ThreadSpec(cache: nil, operations: operations))
     }
 
-    private mutating func addFailure() {
+    /// Returns a call that fails, among the first of its kind.
+    mutating func failure(in scene: Scene, within count: Int) -> Scene.FailureSpec {
       let calls: [(SystemCall, [Int32])] = [
         (.openat, [2, 13, 24, 5]), (.linkat, [28, 2]), (.renameat, [28, 5]), (.write, [28, 5]),
         (.fsync, [5]), (.unlinkat, [5, 13]), (.fstat, [5]), (.fstatat, [5, 12]),
         (.futimens, [1, 5]), (.flock, [37]), (.readdir, [5]), (.read, [5]), (.inotify, [24]),
       ]
       let (call, errnos) = generator.pick(calls)
-      scene.failures = [
-        Scene.FailureSpec(
-          process: generator.pick(scene.caches).process, call: call,
-          n: 1 + generator.below(12), count: generator.pick([1, 1, 2, 1_000]),
-          errno: generator.pick(errnos))
-      ]
+      return Scene.FailureSpec(
+        process: generator.pick(scene.caches).process, call: call,
+        n: 1 + generator.below(count), count: generator.pick([1, 1, 2, 1_000]),
+        errno: generator.pick(errnos))
     }
   }
 #endif

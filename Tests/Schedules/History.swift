@@ -20,6 +20,8 @@
       case removed(Bool)
       case done
       case number(Int)
+      /// The names of the files that a list of all entries holds.
+      case listed(Set<String>)
       case failed(String, remains: Bool)
     }
 
@@ -34,6 +36,8 @@
     let startTime: Int64
     var end = Int.max
     var result = Result.none
+    /// The moment at which the closure of a load began to run.
+    var loadStart: Int?
 
     var text: String {
       let span = end == .max ? "\(start)–" : "\(start)–\(end)"
@@ -78,6 +82,14 @@
             operation: operation, thread: thread, process: process, cache: cache, value: value,
             start: state.clock, startTime: time))
         return state.calls.count - 1
+      }
+    }
+
+    /// Records that the closure of a load begins to run.
+    func noteLoad(of number: Int) {
+      state.withLock { state in
+        state.clock += 1
+        state.calls[number].loadStart = state.calls[number].loadStart ?? state.clock
       }
     }
 

@@ -22,7 +22,9 @@
         return extensions.flatMap(restProblems) + unexpectedFailures()
       }
       for name in scene.names {
-        for ext in extensions { problems += self.problems(with: name, ext) }
+        for ext in extensions {
+          problems += self.problems(with: name, ext) + outlivedErrors(name, ext)
+        }
       }
       return problems + unexpectedFailures()
     }
@@ -64,7 +66,10 @@
           return call.process < 0 || mutators.isEmpty || mutators.contains(call.process)
         }
         let steps = own.flatMap { allSteps(of: $0, name, sees: 0, isAlone: true) }
-        check(steps, name, "of process \(mutators.first ?? 0) on", &problems)
+        check(
+          steps, losses(of: calls, name, isAlone: true),
+          "of process \(mutators.first ?? 0) on \(name)",
+          &problems)
       }
       let isAlone = mutators.count <= 1 && !hasOutsider && processes.count <= 1
       if !isAlone {
@@ -76,7 +81,8 @@
           }
           return allSteps(of: call, name, sees: lag, isAlone: false)
         }
-        check(steps, name, "of all processes on", &problems)
+        check(
+          steps, losses(of: calls, name, isAlone: false), "of all processes on \(name)", &problems)
       }
       return problems
     }
@@ -106,22 +112,34 @@
     }
 
     private func check(
-      _ steps: [Linearization.Step], _ name: Character, _ whose: String,
+      _ steps: [Linearization.Step], _ losses: Linearization.Losses, _ whose: String,
       _ problems: inout [String]
     ) {
-      var search = Linearization(steps, mayLose: Allowance(scene).mayLose(name))
+      var search = Linearization(steps, losses: losses)
       if search.exists() { return }
       let list = steps.sorted { $0.start < $1.start }.map { "    \($0.text)" }
-      problems.append(
-        "the calls \(whose) \(name) have no order:\n" + list.joined(separator: "\n"))
+      problems.append("the calls \(whose) have no order:\n" + list.joined(separator: "\n"))
     }
 
-    private func concerns(_ call: Call, _ name: Character, _ ext: Int?) -> Bool {
+    /// Returns the values of a name that may go without a step: all of them, or those that expire.
+    private func losses(
+      of calls: [Call], _ name: Character, isAlone: Bool
+    ) -> Linearization.Losses {
+      // A value that was accepted and could not be written takes the older one with it.
+      let isBehind = scene.caches.contains { $0.options[.behind] != nil }
+      let isLossy = !isAlone && isBehind && !scene.failures.isEmpty
+      return Linearization.Losses(
+        everything: isLossy || mayLoseAll(name),
+        values: Set(calls.filter { $0.operation.verb == .shortStore }.map(\.value)))
+    }
+
+    func concerns(_ call: Call, _ name: Character, _ ext: Int?) -> Bool {
       let first = scene.caches.first?.options[.ext]
       let own =
         call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : first)
       guard own == ext else { return call.operation.verb.clearsAll }
       return call.operation.name == name || call.operation.verb.clearsAll
+        || [.entries, .count].contains(call.operation.verb)
     }
 
     /// Returns the time by which a read may lag; nil for any time.
@@ -129,7 +147,7 @@
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
       if cache.isDisk { return 0 }
       switch call.operation.verb {
-      case .read, .load, .failingLoad: break
+      case .read, .load, .failingLoad, .renew: break
       default: return 0
       }
       // An exclusive cache does not look for changes from outside.
@@ -163,33 +181,57 @@
       ) -> Linearization.Step {
         var isRead = false
         if case .read = effect { isRead = true }
+        if case .sawNone = effect, call.isRead || call.operation.verb.isLoad { isRead = true }
         return Linearization.Step(
           start: isRead ? start : call.start, end: end ?? call.end, effect: effect,
           isOptional: isOptional || call.result == .none, text: call.text)
       }
       switch call.operation.verb {
+      case .plant:
+        return [step(.write(call.value), isOptional: processes.contains(where: isBehind))]
       case .store, .stream, .shortStore:
         return storeSteps(call, name, isAlone: isAlone, step)
       case .absent:
         // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
         return isOwn ? [] : absentSteps(call, step)
-      case .load, .failingLoad:
+      case .load, .failingLoad, .renew:
         let isLate = !isAlone && isBehind(call.process)
         return loadSteps(call, step, sees: lag, isLate: isLate, name)
       case .read, .file, .whole:
         guard lag != nil else { return [] }
         return readSteps(call, name, step)
-      case .contains:
-        if call.result == .missed { return mayLose(name) ? [] : [step(.sawNone)] }
+      case .extend:
         return call.result == .number(1) ? [step(.sawSome)] : []
+      case .contains:
+        if call.result == .missed { return mayLoseAll(name) ? [] : [step(.sawNone)] }
+        return call.result == .number(1) ? [step(.sawSome)] : []
+      case .entries, .count:
+        guard isAlone, processes.count == 1, scene.failures.isEmpty,
+          let isListed = isListed(name, call)
+        else { return [] }
+        return [step(isListed ? .sawSome : .sawNone)]
       default: return removalSteps(call, name, isAlone: isAlone, step)
       }
     }
 
-    private typealias MakeStep = (Linearization.Effect, Bool, Int?) -> Linearization.Step
+    /// Whether a list or a count of entries has a name; nil if it does not tell.
+    private func isListed(_ name: Character, _ call: Call) -> Bool? {
+      switch call.result {
+      case .listed(let files):
+        let ext = call.cache.flatMap { scene.caches[$0].options[.ext] }
+        return files.contains(SceneValue.fileName(name, ext: ext))
+      case .number(let count):
+        let isOnly = scene.names.count == 1 && Set(scene.caches.map { $0.options[.ext] }).count == 1
+        return isOnly ? count > 0 : nil
+      default: return nil
+      }
+    }
+
+    typealias MakeStep = (Linearization.Effect, Bool, Int?) -> Linearization.Step
 
     private func mayLose(_ name: Character) -> Bool { Allowance(scene).mayLose(name) }
+    func mayLoseAll(_ name: Character) -> Bool { Allowance(scene).mayLoseAll(name) }
 
     private func storeSteps(
       _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
@@ -218,53 +260,13 @@
       }
     }
 
-    /// Returns the steps of a load. Its value is stored unless the key was changed meanwhile. The
-    /// caller, and all callers that wait for the same load, get it in any case.
-    private func loadSteps(
-      _ call: Call, _ step: MakeStep, sees lag: Int64?, isLate: Bool, _ name: Character
-    ) -> [Linearization.Step] {
-      if case .failed("LoadFailure", _) = call.result {
-        return mayLose(name) || lag == nil ? [] : [step(.sawNone, false, nil)]
-      }
-      let isOptional = isLate || !mustStay(call, name)
-      var steps =
-        call.value == 0 ? [] : [step(.write(call.value), isOptional, isLate ? .max : nil)]
-      guard case .found(let value) = call.result, value != call.value, lag != nil else {
-        return steps
-      }
-      let isJoined = history.calls.contains { other in
-        other.operation.verb == .load && other.value == value && other.cache == call.cache
-          && other.start < call.end && call.start < other.end
-      }
-      if !isJoined, !isLate { steps.append(step(.read(value), false, nil)) }
-      return steps
-    }
-
     private func readSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
       switch call.result {
       case .found(let value): [step(.read(value), false, nil)]
-      case .missed: mayLose(name) ? [] : [step(.read(0), false, nil)]
+      case .missed: mayLoseAll(name) ? [] : [step(.sawNone, false, nil)]
       default: []
-      }
-    }
-
-    /// Returns whether nothing prevented the value of a load from being stored.
-    private func mustStay(_ call: Call, _ name: Character) -> Bool {
-      guard call.result == .found(call.value), scene.failures.isEmpty,
-        let cache = call.cache.map({ scene.caches[$0] })
-      else { return false }
-      let count = call.operation.number ?? 100
-      if let limit = cache.options[.size], count > limit { return false }
-      if let limit = cache.options[.admit], count > limit { return false }
-      if cache.mode.isReadOnly || cache.options[.count] == 0 { return false }
-      if scene.threads.contains(where: { $0.operations.contains { $0.verb == .reopen } }) {
-        return false
-      }
-      return !history.calls.contains { other in
-        other.start != call.start && other.mayChange && other.start < call.end
-          && call.start < other.end && concerns(other, name, cache.options[.ext])
       }
     }
 
@@ -334,7 +336,7 @@
     /// Whether it is a look at a file instead of a call.
     var isLook: Bool { thread.hasSuffix("file") }
 
-    var isWrite: Bool { operation.verb.bringsValue || mayChange && operation.verb != .load }
+    var isWrite: Bool { operation.verb.bringsValue || mayChange && !operation.verb.isLoad }
 
     /// Whether it removes everything.
     var isClearing: Bool { operation.verb == .removeAll || operation.verb == .background }
@@ -345,15 +347,18 @@
     var mayChange: Bool {
       if isLook { return false }
       switch operation.verb {
-      case .store, .absent, .stream, .shortStore, .load, .remove, .removeAll, .background:
+      case .store, .absent, .stream, .shortStore, .load, .renew, .remove, .removeAll, .background:
         return true
-      case .unlink, .touch, .replace: return true
+      case .unlink, .touch, .replace, .plant: return true
       default: return false
       }
     }
   }
 
   extension Scene.Verb {
+    /// Whether it is a load that may bring a value.
+    var isLoad: Bool { self == .load || self == .renew }
+
     /// Whether it concerns every name.
     var clearsAll: Bool { self == .removeAll || self == .background || self == .replace }
   }

@@ -23,11 +23,22 @@
       /// Whether the step may be left out.
       var isOptional = false
       let text: String
+      /// The starts of the calls whose steps must not come before this one.
+      var before: Set<Int> = []
     }
 
-    /// Whether a value may be lost without a step.
-    let mayLose: Bool
+    /// The values that may be lost without a step.
+    struct Losses: Sendable {
+      var everything = false
+      var values: Set<Int> = []
+
+      func include(_ value: Int) -> Bool { everything || values.contains(value) }
+    }
+
+    private let losses: Losses
     private var steps: [Step]
+    /// For each step, the steps that must not come before it.
+    private var later: [UInt128] = []
     private var seen: Set<Visit> = []
 
     private struct Visit: Hashable {
@@ -35,9 +46,16 @@
       let value: Int
     }
 
-    init(_ steps: [Step], mayLose: Bool) {
-      self.steps = Array(steps.sorted { $0.start < $1.start }.prefix(128))
-      self.mayLose = mayLose
+    init(_ steps: [Step], losses: Losses) {
+      let sorted = Array(steps.sorted { $0.start < $1.start }.prefix(128))
+      self.steps = sorted
+      self.losses = losses
+      later = sorted.map { step in
+        if step.before.isEmpty { return 0 }
+        return sorted.indices.reduce(0) { bits, index in
+          step.before.contains(sorted[index].start) ? bits | 1 << UInt128(index) : bits
+        }
+      }
     }
 
     /// Returns whether there is such an order.
@@ -55,6 +73,7 @@
       if isComplete { return true }
       for (index, step) in steps.enumerated() where done & (1 << UInt128(index)) == 0 {
         if step.start > earliestEnd { break }
+        if done & later[index] != 0 { continue }
         guard let next = outcome(of: step.effect, at: value) else { continue }
         if search(done: done | 1 << UInt128(index), value: next) { return true }
       }
@@ -66,10 +85,11 @@
       case .write(let new): new
       case .read(let seen): seen == value ? value : nil
       case .delete: 0
-      case .remove(let wasThere): wasThere == (value != 0) || mayLose ? 0 : nil
-      case .writeAbsent(let new): value == 0 || mayLose ? new : nil
-      case .sawSome: value != 0 || mayLose ? value : nil
-      case .sawNone: value == 0 || mayLose ? value : nil
+      case .remove(let wasThere):
+        wasThere == (value != 0) || losses.include(value) ? 0 : nil
+      case .writeAbsent(let new): value == 0 || losses.include(value) ? new : nil
+      case .sawSome: value != 0 || losses.everything ? value : nil
+      case .sawNone: value == 0 || losses.include(value) ? value : nil
       }
     }
   }

@@ -11,7 +11,7 @@
     /// Runs an operation and records its outcome.
     func perform(_ operation: Scene.Operation, thread: Int, value: Int) {
       guard let cache = scene.threads[thread].cache else {
-        return performOutside(operation, thread: thread)
+        return performOutside(operation, thread: thread, value: value)
       }
       let process = scene.caches[cache].process
       guard let slot = slot(cache) else { return }
@@ -20,7 +20,7 @@
         value: operation.verb.bringsValue ? value : 0)
       let result: Call.Result
       do {
-        result = try carryOut(operation, slot, cache, value)
+        result = try carryOut(operation, slot, cache, value, call)
       } catch let error as CacheError {
         result = .failed("\(error.code)", remains: error.oldValueRemains)
         if [.flush, .reopen].contains(operation.verb) { history.noteLoss(process) }
@@ -28,17 +28,24 @@
         result = .failed("\(error)", remains: false)
       }
       history.end(call, result)
-      if operation.verb == .flush, result == .done { lookAtFiles(since: call, cache) }
+      if operation.verb == .flush, result == .done {
+        lookAtFiles(since: call, cache)
+        judgeUses(since: call, cache)
+      }
+      if operation.verb == .store, result == .stored { judgeRoom(since: call, cache) }
     }
 
     private func carryOut(
-      _ operation: Scene.Operation, _ slot: Slot, _ cache: Int, _ value: Int
+      _ operation: Scene.Operation, _ slot: Slot, _ cache: Int, _ value: Int, _ call: Int
     ) throws -> Call.Result {
       switch operation.verb {
       case .store, .shortStore, .absent, .stream:
         return try store(operation, slot, value)
-      case .read, .file, .whole, .contains, .load, .failingLoad:
-        return try read(operation, slot, value)
+      case .load, .failingLoad, .renew:
+        guard case .memory(let cache) = slot else { return try read(operation, slot) }
+        return try load(operation, cache, value, call)
+      case .read, .file, .whole, .contains:
+        return try read(operation, slot)
       case .remove: return .removed(try slot.disk.remove(forKey: key(operation)))
       default: return try keep(operation, slot, cache)
       }
@@ -76,9 +83,7 @@
       }
     }
 
-    private func read(
-      _ operation: Scene.Operation, _ slot: Slot, _ value: Int
-    ) throws -> Call.Result {
+    private func read(_ operation: Scene.Operation, _ slot: Slot) throws -> Call.Result {
       let key = key(operation)
       switch (operation.verb, slot) {
       case (.contains, _): return try slot.disk.contains(key) ? .number(1) : .missed
@@ -90,8 +95,6 @@
           return Array(bytes[..<count])
         }
         return found(bytes, operation)
-      case (.load, .memory(let cache)), (.failingLoad, .memory(let cache)):
-        return try load(operation, cache, value)
       case (_, .memory(let cache)): return found(try cache.value(forKey: key), operation)
       case (_, .disk(let disk)): return found(try disk.value(forKey: key), operation)
       }
@@ -105,23 +108,33 @@
     }
 
     /// Reads a value with a load, in a task that this thread waits for.
+    ///
+    /// One that renews loads in any case, and answers that a previous value is still good.
     private func load(
-      _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ value: Int
+      _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ value: Int, _ call: Int
     ) throws -> Call.Result {
       let key = key(operation)
-      let count = operation.number ?? 100
-      let fails = operation.verb == .failingLoad
+      let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
+      let verb = operation.verb
       let promise = Promise<[UInt8]>()
-      Task {
+      Task { [history] in
         do {
-          var options = LoadOptions()
+          var options: LoadOptions = verb == .renew ? .reload : LoadOptions()
           options.failureLifetime = .seconds(1)
-          let bytes = try await cache.value(forKey: key, options: options) {
+          let load: @Sendable () throws -> [UInt8] = {
+            history.noteLoad(of: call)
             Scheduler.point(.look)
-            if fails { throw LoadFailure() }
-            return SceneValue.bytes(value, count: count)
+            if verb == .failingLoad { throw LoadFailure() }
+            return bytes
           }
-          promise.fulfil(.success(bytes))
+          guard verb == .renew else {
+            let found = try await cache.value(forKey: key, options: options, orStore: load)
+            return promise.fulfil(.success(found))
+          }
+          let found = try await cache.value(forKey: key, options: options) { previous in
+            previous == nil ? .value(try load()) : .notModified()
+          }
+          promise.fulfil(.success(found))
         } catch {
           promise.fulfil(.failure(error))
         }
@@ -144,7 +157,10 @@
       case .flush: try slot.disk.flush()
       case .count: return .number(try slot.disk.count())
       case .total: return .number(try slot.disk.totalSize())
-      case .entries: return .number(try slot.disk.entries().count)
+      case .entries: return .listed(Set(try slot.disk.entries().map(\.name)))
+      case .extend:
+        let key = SceneValue.key(operation.name ?? "a")
+        return .number(try slot.disk.touch(forKey: key, expiration: .days(30)) ? 1 : 0)
       case .forget: if case .memory(let cache) = slot { cache.memory.removeAll() }
       case .rescan: slot.disk.engine.startRescan()
       case .reopen: try reopen(slot, cache)
@@ -174,8 +190,10 @@
       }
     }
 
-    private func performOutside(_ operation: Scene.Operation, thread: Int) {
-      let call = history.begin(operation, thread: "t\(thread)", process: -1, cache: nil)
+    private func performOutside(_ operation: Scene.Operation, thread: Int, value: Int) {
+      let call = history.begin(
+        operation, thread: "t\(thread)", process: -1, cache: nil,
+        value: operation.verb.bringsValue ? value : 0)
       Scheduler.point(.look)
       let file = "\(path)/\(SceneValue.fileName(operation.name ?? "a", ext: nil))"
       let number = operation.number ?? 0
@@ -184,6 +202,9 @@
       case .touch:
         let now = ScheduledFiles.wallTime
         RawFiles.setTimes(file, access: now, modification: now)
+      case .plant:
+        let expiry = ScheduledFiles.wallTime.adding(seconds: 86_400)
+        RawFiles.plant(SceneValue.bytes(value, count: number), file, until: expiry)
       case .use: RawFiles.setTimes(file, access: ScheduledFiles.wallTime, modification: nil)
       case .replace:
         rename(path, nextAside())
@@ -213,16 +234,13 @@
     /// Whether the operation has a value of its own.
     var bringsValue: Bool {
       switch self {
-      case .store, .absent, .stream, .shortStore, .load: true
+      case .store, .absent, .stream, .shortStore, .load, .renew, .plant: true
       default: false
       }
     }
   }
 
   extension Scene {
-    /// Whether a cache is closed and opened again.
-    var reopens: Bool { threads.contains { $0.operations.contains { $0.verb == .reopen } } }
-
     /// Whether an operation replaces the cache's directory.
     var replacesDirectory: Bool {
       threads.contains { $0.operations.contains { $0.verb == .replace } }

@@ -13,6 +13,13 @@
       for cache in scene.caches.indices { flush(cache) }
       Scheduler.sleep(milliseconds: 3_000)
       for cache in scene.caches.indices { flush(cache) }
+      // Also before the reads, because a read mends what the index has wrong. A scan, or a look for the
+      // directory, would mend what memory has wrong, so only an index that is complete is judged here.
+      for cache in scene.caches.indices where !scene.replacesDirectory {
+        inProcess(of: cache) {
+          if slot(cache)?.disk.engine.withState({ $0.isScanned }) == true { judge(cache) }
+        }
+      }
       readAll()
       for cache in scene.caches.indices { inProcess(of: cache) { judge(cache) } }
       judgeTag("at rest")
@@ -20,14 +27,13 @@
       for cache in scene.caches.indices { inProcess(of: cache) { setSlot(nil, cache) } }
       Scheduler.sleep(milliseconds: 1_000)
       judgeTag("after the end")
+      judgePlanted()
       readAfterwards()
       Scheduler.sleep(milliseconds: 10_000)
       judgeDescriptors()
     }
 
-    private var isDisturbed: Bool {
-      !scene.failures.isEmpty || scene.replacesDirectory && scene.reopens
-    }
+    private var isDisturbed: Bool { !scene.failures.isEmpty }
 
     private func flush(_ cache: Int) {
       inProcess(of: cache) {
@@ -83,9 +89,9 @@
     private func judge(_ cache: Int) {
       let spec = scene.caches[cache]
       guard let slot = slot(cache), !spec.mode.isReadOnly else { return }
+      let hasOutsider = scene.threads.contains { $0.cache == nil }
       let isFollowing =
-        spec.coherence != .none || spec.mode == .exclusive
-        || processCount == 1 && !scene.threads.contains { $0.cache == nil }
+        spec.coherence != .none && spec.mode != .exclusive || processCount == 1 && !hasOutsider
       attempt("counting at rest") {
         _ = try slot.disk.count()
         Scheduler.sleep(milliseconds: 3_000)
@@ -159,6 +165,26 @@
       }
     }
 
+    /// Checks that a removal of everything took no file that was put, after it, into a directory that
+    /// has taken the place of its own.
+    private func judgePlanted() {
+      let calls = history.calls
+      guard let move = calls.first(where: { $0.operation.verb == .replace }) else { return }
+      for planted in calls where planted.operation.verb == .plant && planted.start > move.end {
+        let changes = calls.filter { $0.mayChange && $0.start != planted.start && $0.isClearing }
+        let others = scene.threads.flatMap(\.operations).filter {
+          $0.name == planted.operation.name && ![.plant, .read, .whole].contains($0.verb)
+        }
+        guard others.isEmpty, allowance.limitsNothing, changes.allSatisfy({ $0.end < move.start }),
+          let name = planted.operation.name
+        else { continue }
+        let file = "\(path)/\(SceneValue.fileName(name, ext: nil))"
+        if RawFiles.bytes(file).flatMap(SceneValue.value) != planted.value {
+          history.report("a file in another directory is gone: \(planted.text)")
+        }
+      }
+    }
+
     private func judgeDescriptors() {
       let living = (0..<processCount).filter { !killed.contains($0) }.map(processNumber)
       let count = ScheduledFiles.count(of: living)
@@ -184,7 +210,7 @@
       }
       for entry in indexed {
         let file = "\(path)/\(entry.name)"
-        if RawFiles.byteCount(file) != Int(entry.byteCount) {
+        if RawFiles.byteCount(file) != Int(entry.byteCount) || RawFiles.inode(file) != entry.inode {
           history.report("cache \(cache) knows \(entry.name) as it is not")
         }
       }

@@ -40,6 +40,8 @@
       /// The cache; nil for a thread outside of all processes.
       var cache: Int?
       var operations: [Operation] = []
+      /// Whether the operations run before all others, one after the other and without interruption.
+      var isFirst = false
     }
 
     /// An operation of a thread: a letter, and for some verbs a name and a number.
@@ -55,8 +57,9 @@
       case expire = "E", flush = "G", count = "N", total = "Z", entries = "L", load = "O"
       case failingLoad = "J"
       case reopen = "C", pause = "P", forget = "M", shortStore = "Q", contains = "H"
-      case unlink = "r", touch = "t", use = "u", replace = "m", overflow = "o", kill = "k"
-      case stop = "s", rescan = "n"
+      case unlink = "r", touch = "t", use = "u", replace = "m", overflow = "o", kill = "k", plant =
+        "w"
+      case stop = "s", rescan = "n", extend = "Y", renew = "I"
     }
 
     /// A call that fails.
@@ -91,7 +94,7 @@
       var parts = ["\(isCoarse ? "coarse" : "fine") early=\(early) with=\(String(initial))"]
       parts += caches.map(\.text)
       parts += threads.map { thread in
-        let subject = thread.cache.map { "c\($0)" } ?? "out"
+        let subject = thread.cache.map { "\(thread.isFirst ? "q" : "c")\($0)" } ?? "out"
         return ([subject] + thread.operations.map(\.text)).joined(separator: " ")
       }
       parts += failures.map {
@@ -117,7 +120,9 @@
         } else {
           let operations = words.dropFirst().compactMap { Operation($0) }
           guard operations.count == words.count - 1 else { return nil }
-          threads.append(ThreadSpec(cache: Int(first.dropFirst()), operations: operations))
+          threads.append(
+            ThreadSpec(
+              cache: Int(first.dropFirst()), operations: operations, isFirst: first.hasPrefix("q")))
         }
       }
     }

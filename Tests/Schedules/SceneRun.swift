@@ -45,7 +45,7 @@
       allowance = Allowance(scene)
       var state = State()
       state.slots = Array(repeating: nil, count: scene.caches.count)
-      state.isOver = Array(repeating: false, count: scene.threads.count)
+      state.isOver = scene.threads.map(\.isFirst)
       self.state = Synchronization.Mutex(state)
     }
 
@@ -66,17 +66,28 @@
       }
       prepare()
       for cache in scene.caches.indices { inProcess(of: cache) { open(cache) } }
+      begin()
       for failure in scene.failures {
         Scheduler.plan(
           failure.errno, for: failure.call, at: failure.n, count: failure.count,
           process: processNumber(failure.process))
       }
       Scheduler.setQuiet(false)
-      for thread in scene.threads.indices { start(thread) }
+      for thread in scene.threads.indices where !scene.threads[thread].isFirst { start(thread) }
       waitForThreads()
+      // The threads of the library still interrupt each other.
+      Scheduler.sleep(milliseconds: 20)
       Scheduler.setQuiet(true)
       Scheduler.forgetFailures()
       rest()
+    }
+
+    /// Runs the operations that come before all others.
+    private func begin() {
+      for (number, thread) in scene.threads.enumerated() where thread.isFirst {
+        guard let cache = thread.cache else { continue }
+        inProcess(of: cache) { performAll(of: number) }
+      }
     }
 
     /// Stores the initial values in an earlier process.
@@ -109,9 +120,6 @@
       } catch {
         // If calls are made to fail, any error is allowed.
         if !scene.failures.isEmpty { return }
-        // Open, with lines in schedules.txt: a cache that is opened again while its directory is
-        // replaced may find none, or a locked one.
-        if scene.replacesDirectory && scene.reopens { return }
         history.report("\(what) failed: \(error)")
       }
     }
@@ -153,10 +161,14 @@
       let spec = scene.threads[thread]
       let process = spec.cache.map { processNumber(scene.caches[$0].process) }
       Scheduler.spawn("t\(thread)", process: process ?? 0) {
-        for (index, operation) in spec.operations.enumerated() {
-          self.perform(operation, thread: thread, value: thread * 100 + index + 1)
-        }
+        self.performAll(of: thread)
         self.end(thread)
+      }
+    }
+
+    private func performAll(of thread: Int) {
+      for (index, operation) in scene.threads[thread].operations.enumerated() {
+        perform(operation, thread: thread, value: thread * 100 + index + 1)
       }
     }
 

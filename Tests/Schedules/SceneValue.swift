@@ -66,6 +66,18 @@
       return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    static func inode(_ path: String) -> UInt64? {
+      var status = stat()
+      return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    static func lastAccess(_ path: String) -> Timestamp? {
+      var status = stat()
+      guard unsafe lstat(path, &status) == 0 else { return nil }
+      return Timestamp(
+        seconds: Int64(status.st_atim.tv_sec), nanoseconds: Int64(status.st_atim.tv_nsec))
+    }
+
     /// Whether no process has a file locked.
     static func isUnlocked(_ path: String) -> Bool {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -77,6 +89,17 @@
     static func removeDirectory(_ path: String) {
       for name in names(in: path) { unlink("\(path)/\(name)") }
       rmdir(path)
+    }
+
+    /// Gives a path a file that was made elsewhere, as `mv` does.
+    static func plant(_ bytes: [UInt8], _ path: String, until expiry: Timestamp) {
+      let aside = path + ".new"
+      let descriptor = Glibc.open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { return }
+      _ = unsafe write(descriptor, bytes, bytes.count)
+      close(descriptor)
+      setTimes(aside, access: ScheduledFiles.wallTime, modification: expiry)
+      rename(aside, path)
     }
 
     /// Sets a file's stamps as `touch` does; nil leaves a stamp unchanged. The file is opened for

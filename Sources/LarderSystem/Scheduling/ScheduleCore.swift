@@ -52,6 +52,7 @@
     var trace: [String] = []
     var hash: UInt64 = 0
     var preemptionCount = 0
+    var choiceCount = 0
     var number = 0
     var failures: [Failure] = []
     private var processCount = 0
@@ -77,6 +78,7 @@
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
+      choiceCount = 0
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
       number += 1
       firstProcess = processCount + 1
@@ -95,6 +97,7 @@
         }
       }
       outcome.pointCount = stepCount
+      outcome.choiceCount = choiceCount
       outcome.traceHash = hash
       outcome.preemptionCount = preemptionCount
       running = nil
@@ -234,6 +237,7 @@
     private mutating func choose(_ current: Int?) -> Int {
       if isQuiet, let current { return current }
       if runnable & (runnable - 1) == 0 { return runnable.trailingZeroBitCount }
+      choiceCount += 1
       return strategy.choose(among: runnable, current: current)
     }
 

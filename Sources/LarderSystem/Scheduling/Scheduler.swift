@@ -27,6 +27,8 @@
       /// Whether the limit of points was exceeded.
       package var isEndless = false
       package var pointCount = 0
+      /// The number of times that the strategy chose among several threads.
+      package var choiceCount = 0
       package var traceHash: UInt64 = 0
       /// The number of times that a thread was interrupted at a point.
       package var preemptionCount = 0

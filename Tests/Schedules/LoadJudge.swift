@@ -1,0 +1,115 @@
+#if LARDER_SCHEDULES
+  @testable import Larder
+  @testable import LarderBasics
+  @testable import LarderDisk
+  @testable import LarderMemory
+  @testable import LarderSystem
+
+  // Loads: a change of the key that begins during a load wins over the load.
+  extension HistoryJudge {
+    /// Returns the steps of a load. Its value is stored unless the key was changed meanwhile. The
+    /// caller, and all callers that wait for the same load, get it in any case.
+    func loadSteps(
+      _ call: Call, _ step: MakeStep, sees lag: Int64?, isLate: Bool, _ name: Character
+    ) -> [Linearization.Step] {
+      if case .failed("LoadFailure", _) = call.result {
+        return mayLoseAll(name) || lag == nil ? [] : [step(.sawNone, false, nil)]
+      }
+      let isOptional = isLate || !mustStay(call, name)
+      var steps: [Linearization.Step] = []
+      if call.value != 0 {
+        var write = step(.write(call.value), isOptional, isLate ? .max : nil)
+        write.before = changes(since: call, name)
+        steps = [write]
+      }
+      // A value that cannot be stored takes the older one with it.
+      if mayBeRefused(call) { steps.append(step(.delete, true, nil)) }
+      guard case .found(let value) = call.result, value != call.value, lag != nil else {
+        return steps
+      }
+      let isJoined = history.calls.contains { other in
+        other.operation.verb.isLoad && other.value == value && other.cache == call.cache
+          && other.start < call.end && call.start < other.end
+      }
+      // A renewal also finds an expired value, and makes it valid again.
+      if call.operation.verb == .renew {
+        var renewal = step(.write(value), true, nil)
+        renewal.before = changes(since: call, name)
+        steps.append(renewal)
+      } else if !isJoined, !isLate {
+        steps.append(step(.read(value), false, nil))
+      }
+      return steps
+    }
+
+    /// Returns whether nothing prevented the value of a load from being stored.
+    private func mustStay(_ call: Call, _ name: Character) -> Bool {
+      guard call.result == .found(call.value), scene.failures.isEmpty,
+        let cache = call.cache.map({ scene.caches[$0] })
+      else { return false }
+      let count = call.operation.number ?? 100
+      if let limit = cache.options[.size], count > limit { return false }
+      if let limit = cache.options[.admit], count > limit { return false }
+      if cache.mode.isReadOnly || cache.options[.count] == 0 { return false }
+      if scene.threads.contains(where: { $0.operations.contains { $0.verb == .reopen } }) {
+        return false
+      }
+      return !history.calls.contains { other in
+        other.start != call.start && other.mayChange && other.start < call.end
+          && call.start < other.end && concerns(other, name, cache.options[.ext])
+      }
+    }
+
+    /// Returns the starts of the calls that have changed a name since a load of it began. The value of
+    /// the load must not be stored after them.
+    func changes(since load: Call, _ name: Character) -> Set<Int> {
+      guard let start = load.loadStart else { return [] }
+      return Set(supersessions(of: load, name).map(\.start).filter { $0 > start })
+    }
+
+    /// Whether the value of a load may be refused by the cache's settings, or its store may fail, in a
+    /// scene where another process may have stored a value meanwhile.
+    func mayBeRefused(_ load: Call) -> Bool {
+      guard let cache = load.cache.map({ scene.caches[$0] }) else { return false }
+      if !scene.failures.isEmpty { return true }
+      let isAlone = Set(scene.caches.map(\.process)).count == 1
+      let count = load.operation.number ?? 100
+      let limits = [cache.options[.size], cache.options[.admit]].compactMap(\.self)
+      return !isAlone && limits.contains { count > $0 } || cache.options[.count] == 0
+    }
+
+    /// Returns the loads that threw the error of a load that had begun before the key was changed.
+    func outlivedErrors(_ name: Character, _ ext: Int?) -> [String] {
+      let calls = history.calls.filter { $0.operation.name == name }
+      return calls.filter { call in
+        guard call.operation.verb == .load, case .failed("LoadFailure", _) = call.result,
+          call.cache.map({ scene.caches[$0].options[.ext] }) == ext
+        else { return false }
+        let changes = supersessions(of: call, name).filter { $0.end < call.start }
+        return !calls.contains { other in
+          guard other.operation.verb == .failingLoad, other.cache == call.cache,
+            let start = other.loadStart, start < call.end
+          else { return false }
+          return !changes.contains { $0.start > start }
+        }
+      }.map { "the error of a load outlasts a change of its key: \($0.text)" }
+    }
+
+    /// Returns the calls of a load's process that have changed its key.
+    private func supersessions(of load: Call, _ name: Character) -> [Call] {
+      let ext = load.cache.flatMap { scene.caches[$0].options[.ext] }
+      return history.calls.filter { call in
+        guard call.process == load.process, let cache = call.cache, call.start != load.start else {
+          return false
+        }
+        switch (call.operation.verb, call.result) {
+        case (.removeAll, .done), (.background, .done): return true
+        case (.store, .stored), (.store, .pending), (.stream, .stored), (.shortStore, .stored),
+          (.shortStore, .pending), (.absent, .stored), (.remove, .removed):
+          return call.operation.name == name && scene.caches[cache].options[.ext] == ext
+        default: return false
+        }
+      }
+    }
+  }
+#endif
