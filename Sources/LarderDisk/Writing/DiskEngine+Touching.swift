@@ -138,8 +138,14 @@ extension DiskEngine {
     // Another process has removed or replaced the file since it was opened.
     guard fresh.linkCount > 0 else { return false }
     let isThere = withState { state in
-      state.epoch == epoch
-        && state.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
+      if state.epoch == epoch {
+        return state.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
+      }
+      // A removal of everything that has begun since must not take the file for a newer one.
+      if state.epoch.replacementCount == epoch.replacementCount {
+        state.noteRestamped(name, fresh)
+      }
+      return false
     }
     guard isThere else { return false }
     followNews(ofHeld: name)
