@@ -308,6 +308,9 @@
     /// look at a file and its stamp is overwritten: no system call compares and sets times.
     private func isStamped(_ name: Character, during call: Call) -> Bool {
       history.calls.contains { use in
+        if [.extend, .renew].contains(use.operation.verb), use.operation.name == name {
+          return use.start < call.end && call.start < use.end
+        }
         guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,
           let granularity = cache.options[.granularity], use.operation.name == name,
           [.read, .whole, .file, .load].contains(use.operation.verb)

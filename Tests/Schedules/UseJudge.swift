@@ -36,6 +36,7 @@
       let calls = history.calls
       let call = calls[store]
       guard processCount == 1, scene.failures.isEmpty,
+        !scene.threads.contains(where: { $0.cache == nil }),
         let limit = scene.caches[cache].options[.size],
         let clearing = calls.last(where: { $0.isClearing && $0.end < call.start }),
         calls.contains(where: { $0.operation.verb == .count && $0.end < clearing.start }),
