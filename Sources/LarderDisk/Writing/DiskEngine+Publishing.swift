@@ -96,7 +96,10 @@ extension DiskEngine {
       // In the same step as the update of the index below, so that a later removal of everything
       // finds the value.
       if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
-      if let serverTime { state.serverClock.learn(status.change, at: serverTime) }
+      if let serverTime {
+        state.serverClock.learn(
+          change: status.change, modification: status.modification, at: serverTime)
+      }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
       return .taken(state.epoch, replacing: cause, lag: lag)

@@ -21,6 +21,8 @@ package final class FaultInjector: Sendable {
     var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
     var struck = 0
     var struckSites: Set<CallSite> = []
+    var stamps: StampSimulation?
+    var requestedStamps: [Timestamp] = []
   }
 
   private let state = Mutex(State())
@@ -61,6 +63,33 @@ package final class FaultInjector: Sendable {
   /// The call sites in the source at which a fault struck.
   package var struckSites: Set<CallSite> {
     state.withLock { $0.struckSites }
+  }
+
+  /// Keeps and shows stamps from now on as another file system does.
+  package func simulate(_ stamps: StampSimulation) {
+    state.withLock { $0.stamps = stamps }
+  }
+
+  /// The modification times that files were given since a simulation began.
+  package var requestedStamps: [Timestamp] {
+    state.withLock { $0.requestedStamps }
+  }
+
+  /// Returns the modification time that the simulated file system keeps of one that is set.
+  func stampKept(of time: Timestamp?) -> Timestamp? {
+    state.withLock { state in
+      guard let time, let stamps = state.stamps else { return time }
+      state.requestedStamps.append(time)
+      return stamps.kept(of: time)
+    }
+  }
+
+  /// Changes a status to what the simulated file system shows.
+  func show(_ status: inout FileStatus) {
+    guard let stamps = state.withLock({ $0.stamps }) else { return }
+    if stamps.changeFollowsModification {
+      status.change = max(status.change, status.modification)
+    }
   }
 
   /// Counts a call and returns the error with which it must fail, if any.
@@ -116,6 +145,28 @@ package final class FaultInjector: Sendable {
       state.struckSites.insert(site)
       return fault
     }
+  }
+}
+
+/// The way in which a file system keeps and shows the stamps of files, for tests.
+package struct StampSimulation: Sendable {
+  /// The number of bits that hold the seconds. A later time wraps around.
+  let secondBits: Int64
+  /// Whether the change time of a file is never before its modification time, as on ceph-fuse.
+  let changeFollowsModification: Bool
+
+  /// Creates a simulation.
+  package init(secondBits: Int64 = 62, changeFollowsModification: Bool = false) {
+    self.secondBits = secondBits
+    self.changeFollowsModification = changeFollowsModification
+  }
+
+  /// CephFS through ceph-fuse.
+  package static let cephFuse = StampSimulation(secondBits: 32, changeFollowsModification: true)
+
+  fileprivate func kept(of time: Timestamp) -> Timestamp {
+    Timestamp(
+      seconds: time.seconds & (1 << secondBits - 1), nanoseconds: Int64(time.nanoseconds))
   }
 }
 

@@ -136,7 +136,7 @@ extension DirectoryHandle {
     _ = try system(.fstatat, faults) {
       unsafe name.withCString { unsafe fstatat(raw, $0, &buffer, AT_SYMLINK_NOFOLLOW) }
     }
-    return FileStatus(buffer)
+    return FileStatus(buffer, faults)
   }
 
   /// Returns the status of a name, without following a link; nil if there is no file of the name.

@@ -61,7 +61,7 @@ extension FileDescriptor {
   package func status() throws(Errno) -> FileStatus {
     var buffer = stat()
     _ = try system(.fstat, faults) { unsafe fstat(rawValue, &buffer) }
-    return FileStatus(buffer)
+    return FileStatus(buffer, faults)
   }
 
   /// Returns the number of the file system that the file is on. Corresponds to `fstatfs`.
@@ -81,8 +81,9 @@ extension FileDescriptor {
   /// - Throws: `.notPermitted` when the caller is neither the owner nor privileged, because only
   ///   the owner may set a given time, even if other users may write.
   package func setTimes(access: Timestamp?, modification: Timestamp?) throws(Errno) {
+    let kept = faults?.stampKept(of: modification) ?? modification
     let times = [2 of CTimespec] { index in
-      (index == 0 ? access : modification)?.timespec ?? Timestamp.omitted
+      (index == 0 ? access : kept)?.timespec ?? Timestamp.omitted
     }
     _ = try system(.futimens, faults) {
       unsafe times.span.withUnsafeBufferPointer { unsafe futimens(rawValue, $0.baseAddress) }

@@ -31,7 +31,7 @@ package struct FileStatus: Sendable {
   package let modification: Timestamp
   /// The time of the last change of the inode, by the system's clock. No process can set it, so it
   /// identifies one state of a file.
-  package let change: Timestamp
+  package internal(set) var change: Timestamp
 
   package var inode: UInt64 { identity.inode }
   package var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
@@ -42,6 +42,14 @@ package struct FileStatus: Sendable {
   package var isWritableByGroup: Bool { mode & 0o020 != 0 }
   package var isWritableByOthers: Bool { mode & 0o002 != 0 }
   package var permissions: UInt32 { mode & 0o7777 }
+
+  /// Converts C's status to types of one width on every platform.
+  ///
+  /// - Parameter faults: The plan of faults, which may show the file as another file system would.
+  init(_ status: stat, _ faults: FaultInjector?) {
+    self.init(status)
+    if let faults { faults.show(&self) }
+  }
 
   /// Converts C's status to types of one width on every platform.
   init(_ status: stat) {

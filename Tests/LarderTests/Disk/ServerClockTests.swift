@@ -18,15 +18,26 @@ struct ServerClockTests {
   ])
   func `the server is asked only within the slack`(distance: Int64, isAsked: Bool) {
     var clock = ServerClock()
-    clock.learn(now.adding(seconds: 5), at: now)
+    clock.learn(
+      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), at: now)
     let time = clock.time(toJudge: now.adding(seconds: distance), at: now)
     #expect(time == (isAsked ? now.adding(seconds: 5) : now))
   }
 
   @Test func `the latest word of the server counts`() {
     var clock = ServerClock()
-    clock.learn(now.adding(seconds: 5), at: now)
-    clock.learn(now.adding(seconds: 97), at: now.adding(seconds: 100))
+    clock.learn(
+      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), at: now)
+    clock.learn(
+      change: now.adding(seconds: 97), modification: now.adding(seconds: 60),
+      at: now.adding(seconds: 100))
     #expect(clock.time(toJudge: now, at: now) == now.adding(seconds: -3))
+  }
+
+  @Test func `a change time that is the expiry is not the server's time`() {
+    var clock = ServerClock()
+    let expiry = now.adding(seconds: 8)
+    clock.learn(change: expiry, modification: expiry, at: now)
+    #expect(clock.time(toJudge: expiry, at: now) == now)
   }
 }
