@@ -56,7 +56,8 @@ extension Catalog {
   /// Notes that this process has stamped a name's file, which moved its change time.
   mutating func restamp(_ name: EntryName, _ status: FileStatus) {
     // If the file is a victim, it is still the one that was judged.
-    doomed.restamp(name, inode: status.inode, changeTime: status.change)
+    doomed.restamp(
+      name, inode: status.inode, changeTime: status.change, lastAccess: status.lastAccess)
     // A scan may have met the file as it was before the stamp.
     scans.noteChange(of: name)
     index.restamp(

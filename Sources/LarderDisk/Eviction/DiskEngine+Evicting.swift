@@ -142,7 +142,7 @@ extension DiskEngine {
     do throws(Errno) {
       let unlinking = try unlink(
         victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
-        in: location.handle)
+        unusedSince: mark.lastAccess.timestamp, in: location.handle)
       // If another process has removed or replaced the file, memory must drop its value, and the
       // event of that finds nothing new any more. The value of a file that a limit removes may
       // stay.
@@ -191,12 +191,21 @@ extension DiskEngine {
   /// Every store, stamp and use changes the inode or the change time. There is no unlink by
   /// descriptor, so a value that another process stores between the check and the unlink is lost as
   /// if evicted.
+  ///
+  /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
+  /// access alone.
+  ///
+  /// - Parameter lastUse: The last use that the judgement knew; nil if a later one saves no file.
   func unlink(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, in handle: DirectoryHandle
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, unusedSince lastUse: Timestamp? = nil,
+    in handle: DirectoryHandle
   ) throws(Errno) -> Unlinking {
     do throws(Errno) {
       let status = try handle.status(of: name.fileName)
       guard status.inode == inode && status.change == changeTime else { return .changed(status) }
+      if let lastUse, status.change == status.modification, status.lastAccess > lastUse {
+        return .changed(status)
+      }
       try handle.unlink(name.fileName)
       return .removed
     } catch .noSuchFile, .staleHandle {

@@ -12,6 +12,8 @@ struct DoomedFiles: Sendable {
   struct Mark: Sendable {
     let inode: UInt64
     var changeTime: PackedStamp
+    /// The last use that was known when the file was judged.
+    fileprivate(set) var lastAccess: PackedStamp
     fileprivate let byteCount: UInt64
     fileprivate let allocatedByteCount: UInt64
     /// The cause that the victim was counted with.
@@ -46,15 +48,19 @@ struct DoomedFiles: Sendable {
     marks.put(
       Mark(
         inode: victim.inode, changeTime: PackedStamp(victim.changeTime),
-        byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount,
+        lastAccess: PackedStamp(victim.lastAccess), byteCount: victim.byteCount,
+        allocatedByteCount: victim.allocatedByteCount,
         cause: victim.cause), at: slot)
     totals.add(byteCount: victim.byteCount, allocatedByteCount: victim.allocatedByteCount)
   }
 
   /// Notes that this process has stamped the file of a name, which is still the one judged.
-  mutating func restamp(_ name: EntryName, inode: UInt64, changeTime: Timestamp) {
+  mutating func restamp(
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, lastAccess: Timestamp
+  ) {
     guard let slot = names.slot(of: name), marks[slot].inode == inode else { return }
     marks[slot].changeTime = PackedStamp(changeTime)
+    marks[slot].lastAccess = max(marks[slot].lastAccess, PackedStamp(lastAccess))
   }
 
   /// Forgets a name.

@@ -55,7 +55,10 @@ struct DoomedFilesTests {
     var doomed = doomed(1)
     let entry = IndexSample.entry(1)
     doomed.restamp(
-      name(1), inode: entry.inode + otherInode, changeTime: Timestamp(seconds: 70))
+      name(1), inode: entry.inode + otherInode, changeTime: Timestamp(seconds: 70),
+      lastAccess: Timestamp(seconds: 1 << 33))
+    let lastUse = isMoved ? Timestamp(seconds: 1 << 33) : entry.lastAccess
+    #expect(doomed[name(1)]?.lastAccess.timestamp == lastUse)
     let expected = isMoved ? Timestamp(seconds: 70) : entry.changeTime
     #expect(doomed[name(1)]?.changeTime.timestamp == expected)
     #expect(doomed[name(1)]?.inode == entry.inode)
@@ -63,7 +66,8 @@ struct DoomedFilesTests {
 
   @Test func `a stamp of a name without a victim is nothing`() {
     var doomed = doomed(1)
-    doomed.restamp(name(2), inode: 3, changeTime: Timestamp(seconds: 70))
+    let time = Timestamp(seconds: 70)
+    doomed.restamp(name(2), inode: 3, changeTime: time, lastAccess: time)
     #expect(!doomed.contains(name(2)) && doomed.totals.count == 1)
   }
 
