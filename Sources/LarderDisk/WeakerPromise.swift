@@ -15,10 +15,12 @@ package struct WeakerPromise: Sendable, Hashable {
   static let coherence = WeakerPromise(
     "coherence",
     "what other machines do shows after the mount's time-out, in memory up to a minute later")
+  static let memoryCoherence = WeakerPromise(
+    "coherence", "what other machines do shows at once on the disk, in memory up to a minute later")
   static let limit = WeakerPromise(
     "limit", "what other machines store counts up to 30 s after this one's last store")
   static let exclusive = WeakerPromise(
-    "exclusive", "opening exclusively is refused, for no lock keeps other machines out")
+    "exclusive", "opening exclusively is refused, for no lock on it keeps other machines out")
   static let temporaries = WeakerPromise(
     "temporaries", "what a crash cut off in the middle of a write stays for an hour")
   static let lending = WeakerPromise(
@@ -37,7 +39,11 @@ extension FileSystemKind {
   /// - Parameter hasAttributes: Whether files can have user attributes.
   package func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
     var promises: [WeakerPromise] = []
-    if isNetwork { promises += [.coherence, .limit, .exclusive, .temporaries, .lending] }
+    if isNetwork {
+      promises += [traits?.coherenceDelay == 0 ? .memoryCoherence : .coherence, .limit, .exclusive]
+      if !sharesFileLocks { promises.append(.temporaries) }
+      if traits?.keepsReplacedFiles != true { promises.append(.lending) }
+    }
     if isPathBound { promises.append(.use) }
     if !hasAttributes { promises.append(isPathBound ? .sharing : .proof) }
     return promises

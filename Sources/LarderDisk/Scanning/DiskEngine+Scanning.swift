@@ -178,10 +178,10 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a temporary may have been left behind. On a network file system, where another
-  /// machine's lock may not show, it must have been unchanged for an hour.
+  /// Whether a temporary may have been left behind. Where another machine's lock may not show, it
+  /// must have been unchanged for an hour.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
-    guard isOnNetwork else { return true }
+    if fileSystem.sharesFileLocks { return true }
     let now = withState { [now] in $0.serverClock.time(toJudge: now, at: now) }
     return now.duration(since: status.change) > .seconds(3600)
   }

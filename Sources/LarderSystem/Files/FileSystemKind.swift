@@ -81,8 +81,17 @@ package struct FileSystemKind: Sendable, Hashable {
 
   /// FUSE programs that identify a file by a fixed number in every call.
   private static let identifyingPrograms: Set<String> = [
-    "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse",
+    "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.mfs",
   ]
+}
+
+extension FileSystemKind {
+  /// What is known of a network file system by its name; nil if nothing is.
+  package var traits: FileSystemTraits? { FileSystemTraits.known[name] }
+
+  /// Whether a lock on a file excludes other machines, so that a temporary that can be locked was
+  /// left behind.
+  package var sharesFileLocks: Bool { !isNetwork || traits?.sharesFileLocks == true }
 }
 
 extension FileSystemKind {
@@ -105,7 +114,7 @@ extension FileSystemKind {
   /// Returns the type of the mount with a device's number.
   ///
   /// A line reads `36 35 98:0 / /mnt rw shared:1 - ext4 /dev/sda1 rw`. Source: man 5 proc,
-  /// `/proc/pid/mountinfo`.
+  /// `/proc/pid/mountinfo`. MooseFS's type is `fuse` alone, and its source is `mfs#HOST:PORT`.
   static func mountType(of device: UInt64, in table: String) -> String? {
     let number = DeviceNumber(device)
     let wanted = "\(number.major):\(number.minor)"
@@ -114,8 +123,21 @@ extension FileSystemKind {
       guard fields.count > 2, fields[2] == wanted,
         let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
       else { continue }
-      return String(fields[dash + 1])
+      let type = String(fields[dash + 1])
+      guard type == "fuse", dash + 2 < fields.count,
+        let program = program(inSource: fields[dash + 2])
+      else { return type }
+      return "fuse.\(program)"
     }
     return nil
+  }
+  /// Returns the program that the source of a mount names before a `#`, which the kernel writes as
+  /// `\043`.
+  private static func program(inSource source: Substring) -> Substring? {
+    if let mark = source.firstIndex(of: "#") { return source[..<mark] }
+    guard let slash = source.firstIndex(of: "\\"), source[slash...].hasPrefix("\\043") else {
+      return nil
+    }
+    return source[..<slash]
   }
 }

@@ -11,6 +11,9 @@ struct FileSystemKindTests {
     31 28 254:17 / /srv/data rw,relatime shared:1 - ext4 /dev/vdb1 rw
     88 28 0:39 / /mnt/a\\040b rw,relatime - fuse.glusterfs node:/volume rw,user_id=0
     90 28 0:40 / /mnt/ssh rw,nosuid shared:4 master:2 - fuse.sshfs host:/srv rw
+    93 28 0:43 / /mnt/moose rw - fuse mfs\\043127.0.0.1:9421 rw,user_id=0
+    95 28 0:45 / /mnt/older rw - fuse mfs#10.0.0.1:9421 rw,user_id=0
+    94 28 0:44 / /mnt/plain rw - fuse some/program rw
     broken
     91 28 0:41 / /mnt/none rw -
     """
@@ -43,6 +46,7 @@ struct FileSystemKindTests {
 
   @Test(arguments: [
     (39, "fuse.glusterfs"), (40, "fuse.sshfs"), (254 << 8 | 17, "ext4"), (41, nil), (77, nil),
+    (43, "fuse.mfs"), (44, "fuse"), (45, "fuse.mfs"),
   ])
   func `the type of a mount is found by the device's number`(device: UInt64, type: String?) {
     #expect(FileSystemKind.mountType(of: device, in: Self.table) == type)
@@ -57,7 +61,8 @@ struct FileSystemKindTests {
   @Test(arguments: [
     ("nfs4", true, false), ("smb3", true, false), ("9p", true, false), ("ceph", true, false),
     ("ext4", false, false), ("xfs", false, false), ("fuse.sshfs", true, true),
-    ("fuse.glusterfs", true, false), ("fuseblk", false, false),
+    ("fuse.glusterfs", true, false), ("fuseblk", false, false), ("fuse.mfs", true, false),
+    ("fuse.ceph-fuse", true, false),
   ])
   func `the mount's type alone tells enough`(type: String, isNetwork: Bool, isPathBound: Bool) {
     #expect(
@@ -73,5 +78,18 @@ struct FileSystemKindTests {
     let known = try DirectoryHandle.open(path: directory.path, faults: nil).fileSystem
     #expect(handle.fileSystem.isNetwork == known.isNetwork)
     #expect(handle.fileSystem != .unknown)
+  }
+
+  @Test(arguments: [
+    ("ceph", "CephFS", true), ("fuse.ceph-fuse", "CephFS", true), ("fuse.mfs", "MooseFS", true),
+    ("fuse.glusterfs", "GlusterFS", true), ("fuse.sshfs", "sshfs", false), ("nfs4", nil, false),
+    ("fuse.something-new", nil, false), ("ext4", nil, true),
+  ])
+  func `what a file system is and whether its locks reach others follows from its name`(
+    type: String, title: String?, sharesFileLocks: Bool
+  ) {
+    let kind = FileSystemKind(mountType: type)
+    #expect(kind.traits?.title == title)
+    #expect(kind.sharesFileLocks == sharesFileLocks)
   }
 }

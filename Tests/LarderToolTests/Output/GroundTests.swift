@@ -18,6 +18,7 @@ struct `What a cache is on` {
 
   private static let local = ground("ext4", isNetwork: false)
   private static let gluster = ground("fuse.glusterfs", isNetwork: true)
+  private static let ceph = ground("fuse.ceph-fuse", isNetwork: true)
   private static let sshfs = ground(
     "fuse.sshfs", isNetwork: true, isPathBound: true, hasAttributes: false)
 
@@ -29,7 +30,12 @@ struct `What a cache is on` {
   @Test(arguments: [
     (local, []),
     (ground("vfat", isNetwork: false, hasAttributes: false), ["proof"]),
-    (gluster, ["coherence", "limit", "exclusive", "temporaries", "lending"]),
+    (gluster, ["coherence", "limit", "exclusive", "lending"]),
+    (ceph, ["coherence", "limit", "exclusive"]),
+    (
+      ground("nfs4", isNetwork: true),
+      ["coherence", "limit", "exclusive", "temporaries", "lending"]
+    ),
     (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "sharing"]),
   ])
   func `each weaker promise has one word for scripts`(ground: Ground, words: [String]) {
@@ -51,15 +57,35 @@ struct `What a cache is on` {
       at: Timestamp(seconds: 0), directory: "/srv", on: Self.gluster,
       style: TextStyle(usesEscapes: false))
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("file") || $0.hasPrefix("weak") }
-    #expect(lines.first == "file system  fuse.glusterfs, which other machines may share")
-    #expect(lines.count == 6)
+    #expect(
+      lines.first == "file system  GlusterFS (fuse.glusterfs), which other machines may share")
+    #expect(lines.count == 5)
     #expect(lines.allSatisfy { $0.count <= 100 })
     #expect(text.contains("weaker       opening exclusively is refused"))
   }
 
+  @Test func `what the file system gives is told as well`() throws {
+    let given = Self.ceph.lines.filter { $0.0 == "gives" }.map(\.1)
+    #expect(
+      given == [
+        "a look shows every change, and waits for it if it must",
+        "locks on files exclude other machines", "a read by another program is no use",
+        "stamps are nanoseconds and end in 2106",
+      ])
+    let members = Dictionary(
+      uniqueKeysWithValues: Self.ceph.jsonMembers.map { ($0.name, $0.value) })
+    guard case .object(let words)? = members["gives"] else {
+      Issue.record("no object")
+      return
+    }
+    #expect(words.map(\.name) == ["coherence", "locks", "access", "stamps"])
+    #expect(!Self.local.lines.contains { $0.0 == "gives" })
+  }
+
   @Test func `why says them in one sentence`() throws {
     let sentence = try #require(Self.sshfs.sentence)
-    #expect(sentence.hasPrefix("On fuse.sshfs some promises are weaker: what other machines do"))
+    #expect(sentence.hasPrefix("sshfs (fuse.sshfs) gives this: a change shows on other machines"))
+    #expect(sentence.contains(". On sshfs (fuse.sshfs) some promises are weaker: what other mach"))
     #expect(sentence.hasSuffix("only the process that stored a value finds it, while it runs."))
   }
 
