@@ -59,6 +59,8 @@ public struct CacheError: Error, Sendable, Hashable {
     case locked
     /// The file system is shared with other machines, and no lock keeps those out.
     case exclusiveUnsupported
+    /// The mount has lost the servers of its file system, or they have shut it out.
+    case mountLost
     /// The file system cannot hold the extended data asked for.
     case extendedDataUnsupported
     /// A name or a setting cannot be used.
@@ -112,6 +114,8 @@ extension CacheError.Code {
     case .locked: "another process holds the directory exclusively; stop it or share"
     case .exclusiveUnsupported:
       "the file system is shared with other machines, which no lock keeps out; open it shared"
+    case .mountLost:
+      "the mount has lost its servers, or they shut it out; wait for them, or mount it anew"
     case .extendedDataUnsupported:
       "the file system holds no extended attributes of that size; store without extended data"
     case .invalidArgument: "the name or setting cannot be used"
@@ -167,6 +171,7 @@ extension CacheError.Code {
       case .notDirectory, .tooManyLinks: .notADirectory
       case .noSpace, .quotaExceeded: .noSpace
       case .readOnlyFileSystem: .readOnly
+      case .notConnected, .shutDown: .mountLost
       case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
       // rename onto a directory: the only operation on entries that meets one.
       case .isDirectory: .nameOccupied

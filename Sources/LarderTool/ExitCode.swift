@@ -35,9 +35,9 @@ extension ExitCode {
       case .directoryMissing, .notADirectory: .notACache
       case .invalidArgument: .usage
       case .unsafeDirectory, .permissionDenied, .noSpace, .readOnly, .resourcesExhausted,
-        .configurationConflict, .locked, .exclusiveUnsupported, .extendedDataUnsupported,
-        .nameOccupied, .callerFailed,
-        .cancelled, .loadCycle, .notCached, .closed, .forked, .io:
+        .configurationConflict, .locked, .exclusiveUnsupported, .mountLost,
+        .extendedDataUnsupported, .nameOccupied, .callerFailed, .cancelled, .loadCycle, .notCached,
+        .closed, .forked, .io:
         .inputOutput
       // The codes are nonexhaustive, so that the tool compiles with a newer library.
       @unknown default: .inputOutput

@@ -10,8 +10,9 @@ package final class DirectoryLocation: Sendable {
   /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
   /// The parent directory, held open because a directory further up may be renamed or replaced.
-  /// Without it the directory is not made again.
-  private let parent: DirectoryHandle?
+  /// Without it the directory is not made again. It is replaced only if its mount is lost.
+  private let heldParent: ForkSafeMutex<DirectoryHandle?>
+  private var parent: DirectoryHandle? { heldParent.withLock { $0 } }
   private let configuration: DiskCache.Configuration
   // The handle is a class. An operation that took it before a replacement finishes with the old
   // directory, and the descriptor closes when the last such operation has ended.
@@ -29,7 +30,7 @@ package final class DirectoryLocation: Sendable {
   ) {
     self.path = path
     self.name = name
-    self.parent = parent
+    heldParent = ForkSafeMutex(parent)
     self.configuration = configuration
     unsafeMark = Atomic(isUnsafe)
     current = ForkSafeMutex(handle)
@@ -213,6 +214,25 @@ extension DirectoryLocation {
   /// - Returns: Whether another directory is held now.
   func revalidate(isUrgent: Bool, mayMake: Bool) throws(Errno) -> Bool {
     guard let parent, let name, isCheckDue(isUrgent) else { return false }
+    do throws(Errno) {
+      return try follow(name, in: parent, mayMake: mayMake)
+    } catch .notConnected, .shutDown {
+      // The mount is lost, and the parent directory with it. The path may lead to a new mount. While
+      // it leads to what the mount covered, nothing is stored there.
+      guard let fresh = try Self.parent(of: path, faults: configuration.faults).0,
+        fresh.fileSystem == handle.fileSystem
+      else { throw .notConnected }
+      heldParent.withLock { $0 = fresh }
+      return try follow(name, in: fresh, mayMake: mayMake)
+    }
+  }
+
+  /// Holds the directory of a name in the parent, unless it is held already.
+  ///
+  /// - Returns: Whether another directory is held now.
+  private func follow(
+    _ name: String, in parent: DirectoryHandle, mayMake: Bool
+  ) throws(Errno) -> Bool {
     var wasMade = false
     do throws(Errno) {
       // This call, at most once a second, is all that following a replaced directory costs.

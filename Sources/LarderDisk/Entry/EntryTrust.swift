@@ -62,7 +62,7 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// was not stored by this process, and is on a network file system that knows files by their
   /// paths, such as sshfs: nothing else tells a whole file from one cut short there.
   case unproven
-  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN and the like.
+  /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN, ESHUTDOWN and the like.
   case unreadable
   /// The bytes are those that were stored, but the caller's coder cannot decode them. Counted in
   /// addition to the hit on disk.

@@ -95,7 +95,8 @@ package struct EntryReader: Sendable {
     case .noSuchFile: .absent
     // ELOOP comes from O_NOFOLLOW on a symbolic link, ENXIO from a socket. See: man 2 open.
     case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
-    case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected: .unreadable
+    case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected, .shutDown:
+      .unreadable
     // The process lacks resources: the caller can close something and read again.
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: nil
     default: .unreadable

@@ -35,6 +35,8 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
   package static let staleHandle = Errno(rawValue: ESTALE)
   package static let notConnected = Errno(rawValue: ENOTCONN)
+  /// A client that its servers have shut out, as CephFS does with one that was silent for too long.
+  package static let shutDown = Errno(rawValue: ESHUTDOWN)
   package static let noSuchDeviceOrAddress = Errno(rawValue: ENXIO)
   package static let noData = Errno(rawValue: ENODATA)
   package static let rangeTooSmall = Errno(rawValue: ERANGE)
