@@ -338,8 +338,12 @@ extension DiskEngine {
     guard let aside = try moveAside(name, in: handle) else { return false }
     defer { aside.giveBack() }
     let status = try handle.status(of: aside.fileName)
-    // Another expiry shows that another process has touched the file.
-    if status.identity == judged.identity && status.modification == judged.modification {
+    // Another expiry shows that another process has touched the file. Where inode numbers belong to
+    // paths, the same file has another one under the other name.
+    let isSame =
+      isPathBound
+      ? status.byteCount == judged.byteCount : status.identity == judged.identity
+    if isSame && status.modification == judged.modification {
       try handle.unlink(aside.fileName)
       return true
     }

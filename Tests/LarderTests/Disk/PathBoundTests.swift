@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -94,6 +96,42 @@ struct PathBoundTests {
     let next = try Self.open(scene)
     #expect(try next.storeIfAbsent([2], forKey: "a") == .stored)
     #expect(try next.value(forKey: "a") == [2])
+  }
+
+  @Test func `a file that has another inode under another name is removed all the same`() throws {
+    let (scene, cache) = try Self.stored([1])
+    try cache.close()
+    let next = try Self.open(scene)
+    // The look at the file that was moved aside meets a copy of it.
+    let isDone = Mutex(false)
+    scene.faults.plan(
+      .before { isDone.withLock { $0 = $0 || Self.replacesTemporary(in: scene) } }, for: .fstatat,
+      onwards: true)
+    let before = scene.faults.count(of: .renameat)
+    #expect(try next.storeIfAbsent([2], forKey: "a") == .stored)
+    // Aside, and the new file to its name.
+    #expect(scene.faults.count(of: .renameat) <= before + 2)
+    scene.faults.reset()
+    #expect(try next.value(forKey: "a") == [2])
+  }
+
+  /// Replaces the file that was moved aside by a copy with the same stamps and another inode.
+  private static func replacesTemporary(in scene: DiskScene) -> Bool {
+    do {
+      for name in try scene.names where name.hasPrefix(".larder-") {
+        let path = "\(scene.path)/\(name)"
+        let status = try scene.status(FileName(text: name))
+        let content = try Data(contentsOf: URL(fileURLWithPath: path))
+        guard content == Data([1]) else { continue }
+        try content.write(to: URL(fileURLWithPath: path), options: .atomic)
+        try scene.touch(
+          FileName(text: name), access: status.lastAccess, modification: status.modification)
+        return true
+      }
+    } catch {
+      Issue.record(error)
+    }
+    return false
   }
 
   @Test func `a fixture is served as it lies there`() throws {
