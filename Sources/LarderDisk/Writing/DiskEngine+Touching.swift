@@ -91,6 +91,9 @@ extension DiskEngine {
     do throws(Errno) {
       guard let testimony = try touchable(descriptor, status, request) else { return false }
       return try touch(descriptor, status, testimony, request, since: epoch)
+    } catch .staleHandle {
+      // Another machine has removed or replaced the file since it was opened.
+      return false
     } catch {
       throw CacheError(errno: error, operation: "touch", path: "\(location.path)/\(name)")
     }
