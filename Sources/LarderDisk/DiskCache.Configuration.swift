@@ -187,8 +187,8 @@ extension DiskCache {
 
     /// Recent stores, overwrites and removals may be undone. A served value is never wrong.
     case relaxed
-    /// A store or removal that has returned is on the disk: `fdatasync` before and `fsync` of the
-    /// directory after.
+    /// A store or removal that has returned is on the disk: `fdatasync` before, or `fsync` on a
+    /// network file system, and `fsync` of the directory after.
     case durable
   }
 

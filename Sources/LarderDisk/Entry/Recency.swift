@@ -53,22 +53,3 @@ package struct Recency: Sendable {
     stored > now ? used : max(used, stored)
   }
 }
-
-extension FileDescriptor {
-  /// The latest times that a file system with times of 32 bits can hold, unsigned and signed. Both
-  /// are read as never.
-  private static let latest = [Timestamp(seconds: 1 << 32 - 1), Timestamp(seconds: 1 << 31 - 1)]
-
-  /// Sets an entry's stamps on a file system that may store other times without an error.
-  ///
-  /// SFTP's times have 32 bits, and a later expiry wraps around: never becomes 1970. An expiry that
-  /// cannot be held is set to the latest time that can, which means never.
-  func setStamps(lastAccess: Timestamp, expiry: Timestamp) throws(Errno) {
-    for candidate in [expiry] + Self.latest {
-      try setTimes(access: lastAccess, modification: candidate)
-      // Some file systems count in whole seconds, or in steps of two seconds.
-      let kept = try status().modification.asExpiry
-      if kept >= candidate.asExpiry.adding(seconds: -2) { return }
-    }
-  }
-}

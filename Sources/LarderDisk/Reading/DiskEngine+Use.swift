@@ -155,8 +155,8 @@ extension DiskEngine {
       if isOnNetwork {
         // Both stamps are given, because sshfs sets one that is left out to now, which would end
         // the entry.
-        try descriptor.setStamps(
-          lastAccess: written, expiry: expiry ?? status.modification.asExpiry)
+        try descriptor.setTimes(
+          access: written, modification: stamp(for: expiry, stored: status.modification))
       } else {
         try descriptor.setTimes(access: written, modification: expiry)
       }
@@ -179,6 +179,12 @@ extension DiskEngine {
       noteUpkeepFailure(error)
       return nil
     }
+  }
+
+  /// Returns the modification time that a use sets: the stored one unless the expiry is another.
+  private func stamp(for expiry: Timestamp?, stored: Timestamp) -> Timestamp {
+    guard let expiry, expiry != stored.asExpiry else { return stored }
+    return writer.holdable(expiry, in: location.handle)
   }
 
   /// The number of slots whose names a drain takes under one lock.

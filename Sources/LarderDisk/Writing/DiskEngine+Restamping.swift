@@ -45,7 +45,8 @@ extension DiskEngine {
     } catch .notSupported {
       // A file system without attributes: name and stamps alone make the file an entry.
     }
-    try descriptor.setStamps(lastAccess: now, expiry: expiry)
+    try descriptor.setTimes(
+      access: now, modification: writer.holdable(expiry, in: location.handle))
     let fresh = try descriptor.status()
     withState { state in
       _ = state.noteAdopted(IndexedEntry(name: name, status: fresh), order: .byLastAccess)

@@ -135,7 +135,8 @@ extension DiskEngine {
       if isNew { try descriptor.setAttribute(.entry, to: attribute.bytes) }
     }
     let access = withState { $0.catalog.uses.issueAccess(at: now) }
-    try descriptor.setStamps(lastAccess: access, expiry: expiry)
+    try descriptor.setTimes(
+      access: access, modification: writer.holdable(expiry, in: location.handle))
     if configuration.durability == .durable { try descriptor.synchronize() }
     let fresh = try descriptor.status()
     // Another process has removed or replaced the file since it was opened.

@@ -12,10 +12,11 @@ final class EntryWriter: Sendable {
   /// The process's user at the opening, like the trusted user of `EntryTrust`.
   private let user = ProcessIdentity.user
 
-  /// Whether another machine keeps the files. Content is flushed before it is published, and stamps
-  /// are read back after they were set, because the file system may hold less without reporting it.
+  /// Whether another machine keeps the files. Content is flushed before it is published, and no
+  /// expiry is set that the file system may hold as another one without reporting it.
   private let networkMark: Atomic<Bool>
   private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
+  private let stamps = StampRange()
 
   init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
@@ -35,6 +36,7 @@ final class EntryWriter: Sendable {
   /// Adapts to the file system of the directory that was opened last.
   func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
+    stamps.forget()
     lacksUnnamedFiles.store(Self.lacksUnnamedFiles(on: fileSystem), ordering: .relaxed)
   }
 
@@ -97,17 +99,32 @@ final class EntryWriter: Sendable {
         // Flushed before the stamps are set, because a late write would move them, and because a
         // write that failed on the server is reported only here.
         try file.descriptor.flush()
-        try file.descriptor.setStamps(lastAccess: seal.lastAccess, expiry: seal.expiry)
+        let expiry = try stamps.holdable(seal.expiry, tryingOn: file.descriptor)
+        try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
       } else {
         try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
       }
-      if isDurable || !isTold { try file.descriptor.synchronizeData() }
+      if isDurable || !isTold { try synchronize(file.descriptor) }
     } catch {
       let isData = error == .notSupported || error == .argumentListTooLong
       throw isData && !seal.extendedData.isEmpty
         ? CacheError(.extendedDataUnsupported, operation: "store", errno: error)
         : CacheError(errno: error, operation: "store")
     }
+  }
+
+  /// Writes a sealed file to the disk.
+  ///
+  /// On a network file system the stamps are written too, which is more than `fdatasync` promises:
+  /// ceph-fuse keeps them to itself, and an entry without them has expired.
+  private func synchronize(_ file: borrowing FileDescriptor) throws(Errno) {
+    if isOnNetwork { try file.synchronize() } else { try file.synchronizeData() }
+  }
+
+  /// Returns the expiry to set on a published file: the one that is meant, or the latest that the
+  /// file system can hold, which is read as never.
+  func holdable(_ expiry: Timestamp, in handle: DirectoryHandle) -> Timestamp {
+    isOnNetwork ? stamps.holdable(expiry, in: handle, permissions: permissions) : expiry
   }
 
   /// Sets the attributes, even if the umask has taken away the owner's own right to write: the

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -97,13 +98,78 @@ struct NetworkTests {
     #expect(try scene.names == [])
   }
 
-  @Test func `what the file system cannot hold becomes the latest that it can`() throws {
+  @Test func `what was left behind goes at once where locks reach other machines`() throws {
     let scene = try DiskScene()
     try scene.makeDirectory()
+    for name in [".larder-1-1", ".larder-1-2"] { try scene.plant([1], named: name) }
     let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
-    let file = try handle.create(FileName("x"), permissions: 0o600)
-    try file.setStamps(lastAccess: scene.clock.now, expiry: .never)
-    #expect(try file.status().modification.asExpiry == .never)
+    let held = try handle.openForReading(FileName(text: ".larder-1-2"))
+    #expect(try held.tryLock(.exclusive))
+    let ceph = FileSystemKind(name: "fuse.ceph-fuse", isNetwork: true)
+    _ = try scene.open { $0.fileSystem = ceph }.count()
+    #expect(try scene.names == [".larder-1-2"])
+    _ = consume held
+    _ = try scene.open { $0.fileSystem = ceph }.count()
+    #expect(try scene.names == [])
+  }
+
+  @Test(arguments: [Errno.notConnected, .shutDown])
+  func `a lost mount is a miss for a read and an error with its cure for a store`(
+    errno: Errno
+  ) throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try cache.store([1], forKey: "a")
+    scene.faults.plan(.errno(errno), for: .openat, onwards: true)
+    #expect(try cache.value(forKey: "a") == nil)
+    #expect(cache.statistics.misses == [.unreadable: 1])
+    let error = #expect(throws: CacheError.self) { try cache.store([2], forKey: "a") }
+    #expect(error?.code == .mountLost)
+    #expect(error?.description.contains("mount it anew") == true)
+  }
+
+  @Test func `a touch of a file that another machine replaces finds nothing`() throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try cache.store([1], forKey: "a", expiration: .seconds(100))
+    for call in [SystemCall.fsetxattr, .futimens] {
+      scene.faults.plan(.errno(.staleHandle), for: call)
+      #expect(try cache.touch(forKey: "a", expiration: .seconds(200)) == false)
+    }
+    #expect(scene.faults.struckCount == 2)
+    #expect(try cache.touch(forKey: "a", expiration: .seconds(200)))
+  }
+
+  @Test func `after a lost mount the path is followed from its beginning`() throws {
+    let scene = try DiskScene()
+    let (mount, path) = ("\(scene.directory.path)/mount", "\(scene.directory.path)/mount/cache")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.faults = scene.faults
+    configuration.fileSystem = Self.network
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    try cache.store([1], forKey: "a")
+    // Another mount takes the path. The parent that is held belongs to the lost one.
+    try FileManager.default.moveItem(atPath: mount, toPath: "\(scene.directory.path)/lost")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    scene.faults.plan(.errno(.shutDown), for: .fstatat)
+    try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
+    #expect(try cache.value(forKey: "a") == nil)
+    try cache.store([2], forKey: "b")
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+    #expect(names.contains(scene.name("b").text))
+    try cache.close()
+  }
+
+  @Test func `a durable store syncs the stamps as well`() throws {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene) { $0.durability = .durable }
+    try cache.store([1], forKey: "first")
+    let before = scene.faults.count(of: .fsync)
+    try cache.store([1], forKey: "a")
+    // The file and the directory.
+    #expect(scene.faults.count(of: .fsync) == before + 2)
+    #expect(scene.faults.count(of: .fdatasync) == 0)
   }
 
   @Test func `what a server could not take is an error and is not served`() throws {
