@@ -73,13 +73,17 @@ let package = Package(
       name: "Thumbnails", dependencies: ["Larder"], path: "Tests/Examples/Thumbnails"),
     .executableTarget(
       name: "RedisLoader", dependencies: ["Larder"], path: "Tests/Examples/RedisLoader"),
+    .executableTarget(
+      name: "SharedTier", dependencies: ["Larder"], path: "Tests/Examples/SharedTier"),
     .testTarget(
       name: "ForecastTests", dependencies: ["Larder", "LarderFixtures"],
       path: "Tests/Examples/ForecastTests",
       exclude: ["Fixtures"]),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["CachingProxy", "CompilerCache", "Thumbnails", "LarderTestSupport"],
+      dependencies: [
+        "CachingProxy", "CompilerCache", "SharedTier", "Thumbnails", "LarderTestSupport",
+      ],
       swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

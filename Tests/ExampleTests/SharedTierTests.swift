@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// The example with a shared directory behind the local one. Several processes stand for machines.
+struct `A shared tier` {
+  private let scene: Scene
+  private static let keys = (0..<12).map { "key\($0)" }
+
+  init() throws {
+    scene = try Scene()
+    try FileManager.default.createDirectory(
+      at: scene.root.appending(path: "origin"), withIntermediateDirectories: false)
+    for key in Self.keys { try scene.write(Self.value(of: key), to: "origin/\(key)") }
+  }
+
+  private static func value(of key: String) -> [UInt8] {
+    Array(repeatElement(key, count: 99).joined().utf8)
+  }
+
+  /// Runs the program as one machine, and returns the source of each value.
+  private func run(_ machine: String, _ keys: [String] = keys) throws -> [String] {
+    let outcome = try Program("SharedTier").run([machine, "shared", "origin"] + keys, in: scene)
+    #expect(outcome.status == 0, "\(outcome.talk)")
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == keys.count)
+    for (line, key) in zip(lines, keys) {
+      #expect(line.hasPrefix("\(key): \(Self.value(of: key).count) bytes from "))
+    }
+    return lines.map { String($0.split(separator: " from ")[1].split(separator: " in ")[0]) }
+  }
+
+  @Test func `gives one machine what another has loaded`() throws {
+    #expect(try Set(run("first")) == ["origin"])
+    #expect(try Set(run("first")) == ["local"])
+    #expect(try Set(run("second")) == ["shared"])
+  }
+
+  @Test func `has each key loaded once by machines that ask at once`() async throws {
+    let sources = try await withThrowingTaskGroup(of: [String].self) { group in
+      for machine in 0..<4 {
+        group.addTask { try run("machine\(machine)", Self.keys.shuffled()) }
+      }
+      return try await group.reduce([], +)
+    }
+    #expect(sources.count { $0 == "origin" } == Self.keys.count)
+    #expect(sources.count { $0 == "shared" } == Self.keys.count * 3)
+  }
+
+  @Test func `that is dead makes every machine load for itself`() throws {
+    try scene.write([], to: "shared")
+    #expect(try Set(run("first")) == ["originAlone"])
+    #expect(try Set(run("first")) == ["local"])
+  }
+}
