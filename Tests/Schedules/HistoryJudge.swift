@@ -90,7 +90,10 @@
     /// Returns whether a call found nothing because its process was removing everything. For that
     /// process all values are gone at once, for other processes when the files are.
     private func isHidden(_ call: Call, _ calls: [Call]) -> Bool {
-      guard call.result == .missed else { return false }
+      // A load that fails has missed the value before.
+      guard [.missed, .failed("LoadFailure", remains: false)].contains(call.result) else {
+        return false
+      }
       return calls.contains { other in
         guard other.process == call.process, other.isClearing else { return false }
         let isWaited = other.operation.verb == .removeAll || other.operation.number ?? 0 > 0
