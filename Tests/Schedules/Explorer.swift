@@ -100,7 +100,7 @@
           scene = grammar.make()
         }
         if isFine { scene.isCoarse = false }
-        if unwanted.contains(where: scene.text.contains) { continue }
+        if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
         _ = explore(scene, atMost: scene.isSmall ? 20 : 10, &generator)
       }
     }

@@ -137,4 +137,23 @@
         errno: generator.pick(errnos))
     }
   }
+
+  extension Scene {
+    /// Whether the history tells all that the judge must know.
+    ///
+    /// It does not tell into which of two directories a file was put while one took the place of the
+    /// other. Nor can a removal of everything tell a file that another process touches meanwhile from
+    /// one that it stores: the file may stay.
+    var isJudgeable: Bool {
+      let operations = threads.flatMap { thread in
+        thread.operations.map { (process: thread.cache.map { caches[$0].process }, $0.verb) }
+      }
+      let replaces = operations.contains { $0.1 == .replace }
+      if replaces, operations.contains(where: { $0.1 == .plant }) { return false }
+      return !operations.contains { clearing in
+        clearing.1.clearsAll
+          && operations.contains { $0.1 == .extend && $0.process != clearing.process }
+      }
+    }
+  }
 #endif

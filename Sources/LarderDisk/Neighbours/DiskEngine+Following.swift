@@ -10,9 +10,11 @@ extension DiskEngine {
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
   func act(on news: DirectoryNews, since start: Timestamp) {
+    if news.isIncomplete { noteLoss() }
     // A lost event may have been that the directory was moved away.
     if news.concernsDirectory || news.isIncomplete { actOnMove() }
-    if news.isIncomplete { actOnLoss() }
+    // A scan that is going on may have passed over what was lost. Another follows it then.
+    if news.isIncomplete { startRescan() }
     var looks: [Look] = []
     for (name, isGone) in news.names {
       // An event that frees a name is believed without a look only if the file's change time is
@@ -42,16 +44,16 @@ extension DiskEngine {
     tellObserversOfReplacement()
   }
 
-  /// Starts a scan after events were lost, because any entry of the index may be wrong. Memory has
-  /// forgotten everything.
-  private func actOnLoss() {
+  /// Notes that events were lost, so that any entry of the index may be wrong.
+  ///
+  /// Before memory forgets everything: a thread that keeps its value in memory after that must find
+  /// the mark on its name.
+  private func noteLoss() {
     withState { state in
       state.catalog.scans.noteMissedNews()
       // A scan passes over what this process changes.
       for name in state.locks.held { state.locks.leaveNews(of: name) }
     }
-    // A scan that is going on may have passed over what was lost. Another follows it then.
-    startRescan()
   }
 
   /// The result of looking at a name.
