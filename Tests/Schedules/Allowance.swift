@@ -67,8 +67,8 @@
   }
 
   extension Scene.FailureSpec {
-    /// Whether the call that fails is one of a store, which tells of its failure and removes what it
-    /// was to replace, and no other. A full disk costs other values.
+    /// Whether the call that fails is one of a store, which tells of its failure and removes what
+    /// it was to replace, and no other. A full disk costs other values.
     var concernsStoreAlone: Bool {
       [.write, .linkat, .renameat, .fsync].contains(call) && errno != 28
     }

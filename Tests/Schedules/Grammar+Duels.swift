@@ -4,8 +4,8 @@
   @testable import LarderMemory
   @testable import LarderSystem
 
-  // Duels: two or three threads with one or two operations at one name, after operations that bring the
-  // cache into a state. Few threads and few points make every order of a race likely.
+  // Duels: two or three threads with one or two operations at one name, after operations that bring
+  // the cache into a state. Few threads and few points make every order of a race likely.
   extension Grammar {
     mutating func makeDuel() -> Scene {
       var scene = Scene()

@@ -141,9 +141,9 @@
   extension Scene {
     /// Whether the history tells all that the judge must know.
     ///
-    /// It does not tell into which of two directories a file was put while one took the place of the
-    /// other. Nor can a removal of everything tell a file that another process touches meanwhile from
-    /// one that it stores: the file may stay.
+    /// It does not tell into which of two directories a file was put while one took the place of
+    /// the other. Nor can a removal of everything tell a file that another process touches
+    /// meanwhile from one that it stores: the file may stay.
     var isJudgeable: Bool {
       let operations = threads.flatMap { thread in
         thread.operations.map { (process: thread.cache.map { caches[$0].process }, $0.verb) }

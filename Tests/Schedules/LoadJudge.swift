@@ -60,15 +60,15 @@
       }
     }
 
-    /// Returns the starts of the calls that have changed a name since a load of it began. The value of
-    /// the load must not be stored after them.
+    /// Returns the starts of the calls that have changed a name since a load of it began. The value
+    /// of the load must not be stored after them.
     func changes(since load: Call, _ name: Character) -> Set<Int> {
       guard let start = load.loadStart else { return [] }
       return Set(supersessions(of: load, name).map(\.start).filter { $0 > start })
     }
 
-    /// Whether the value of a load may be refused by the cache's settings, or its store may fail, in a
-    /// scene where another process may have stored a value meanwhile.
+    /// Whether the value of a load may be refused by the cache's settings, or its store may fail,
+    /// in a scene where another process may have stored a value meanwhile.
     func mayBeRefused(_ load: Call) -> Bool {
       guard let cache = load.cache.map({ scene.caches[$0] }) else { return false }
       if !scene.failures.isEmpty { return true }

@@ -13,8 +13,9 @@
       for cache in scene.caches.indices { flush(cache) }
       Scheduler.sleep(milliseconds: 3_000)
       for cache in scene.caches.indices { flush(cache) }
-      // Also before the reads, because a read mends what the index has wrong. A scan, or a look for the
-      // directory, would mend what memory has wrong, so only an index that is complete is judged here.
+      // Also before the reads, because a read mends what the index has wrong. A scan, or a look for
+      // the directory, would mend what memory has wrong, so only an index that is complete is
+      // judged here.
       for cache in scene.caches.indices where !scene.replacesDirectory {
         inProcess(of: cache) {
           if slot(cache)?.disk.engine.withState({ $0.isScanned }) == true { judge(cache) }
@@ -165,8 +166,8 @@
       }
     }
 
-    /// Checks that a removal of everything took no file that was put, after it, into a directory that
-    /// has taken the place of its own.
+    /// Checks that a removal of everything took no file that was put, after it, into a directory
+    /// that has taken the place of its own.
     private func judgePlanted() {
       let calls = history.calls
       guard let move = calls.first(where: { $0.operation.verb == .replace }) else { return }

@@ -40,7 +40,8 @@
       /// The cache; nil for a thread outside of all processes.
       var cache: Int?
       var operations: [Operation] = []
-      /// Whether the operations run before all others, one after the other and without interruption.
+      /// Whether the operations run before all others, one after the other and without
+      /// interruption.
       var isFirst = false
     }
 

@@ -5,7 +5,8 @@
   @testable import LarderSystem
 
   extension SceneRun {
-    /// Checks at the end of a flush that the uses before it are on the disk, to within the granularity.
+    /// Checks at the end of a flush that the uses before it are on the disk, to within the
+    /// granularity.
     ///
     /// Only reads that were alone are judged: one beside a change of another name may go uncounted,
     /// because names share counters.
@@ -30,8 +31,8 @@
       }
     }
 
-    /// Checks at the end of a store that it has waited for the files of a removal of everything, if they
-    /// and its value take more than 1.1 times the limit.
+    /// Checks at the end of a store that it has waited for the files of a removal of everything, if
+    /// they and its value take more than 1.1 times the limit.
     func judgeRoom(since store: Int, _ cache: Int) {
       let calls = history.calls
       let call = calls[store]
@@ -65,8 +66,8 @@
       return !calls.contains { $0.mayChange && $0.start < call.end && call.start < $0.end }
     }
 
-    /// Whether something in the scene can take a use from the disk: other processes, failures, limits,
-    /// short lifetimes, and removals of many entries.
+    /// Whether something in the scene can take a use from the disk: other processes, failures,
+    /// limits, short lifetimes, and removals of many entries.
     private var isDisturbedForUses: Bool {
       let disturbing: Set<Scene.Verb> = [
         .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire,

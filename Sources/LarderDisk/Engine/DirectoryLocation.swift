@@ -217,8 +217,8 @@ extension DirectoryLocation {
     do throws(Errno) {
       return try follow(name, in: parent, mayMake: mayMake)
     } catch .notConnected, .shutDown {
-      // The mount is lost, and the parent directory with it. The path may lead to a new mount. While
-      // it leads to what the mount covered, nothing is stored there.
+      // The mount is lost, and the parent directory with it. The path may lead to a new mount.
+      // While it leads to what the mount covered, nothing is stored there.
       guard let fresh = try Self.parent(of: path, faults: configuration.faults).0,
         fresh.fileSystem == handle.fileSystem
       else { throw .notConnected }

@@ -26,6 +26,11 @@ struct ServerClock: Sendable {
     lead = change.duration(since: now)
   }
 
+  /// Learns the lead from the status of such a file.
+  mutating func learn(from status: FileStatus, at now: Timestamp) {
+    learn(change: status.change, modification: status.modification, at: now)
+  }
+
   /// Returns the time by which to judge an expiry.
   func time(toJudge expiry: Timestamp, at now: Timestamp) -> Timestamp {
     guard let lead else { return now }

@@ -96,10 +96,7 @@ extension DiskEngine {
       // In the same step as the update of the index below, so that a later removal of everything
       // finds the value.
       if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
-      if let serverTime {
-        state.serverClock.learn(
-          change: status.change, modification: status.modification, at: serverTime)
-      }
+      if let serverTime { state.serverClock.learn(from: status, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
       return .taken(state.epoch, replacing: cause, lag: lag)
@@ -191,8 +188,8 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
     }
-    // As of a file that has gone, and not as of a change of the key, because this store comes before
-    // the removal of everything: a load that began after that is stored.
+    // As of a file that has gone, and not as of a change of the key, because this store comes
+    // before the removal of everything: a load that began after that is stored.
     tellObservers(ofFiles: [subject.name])
   }
 

@@ -121,8 +121,7 @@ extension DiskEngine {
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(Errno) -> Bool {
-    let name = request.subject.name
-    let now = self.now
+    let (name, now) = (request.subject.name, self.now)
     let expiry = request.expiration.expiry(at: now)
     // Told before the stamp, because memory may serve its value for longer than the new expiry
     // allows. Nothing is promoted while the name is held.

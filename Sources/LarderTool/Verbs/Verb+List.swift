@@ -14,8 +14,8 @@ extension Verb {
       The order used has the least recent first, as eviction would take them, and size the \
       largest. In keys and names, whatever a terminal might obey is shown as \\x.. or \\u{..}. \
       The entries of --json have the extended data too, which are not checked here. Of a fixture, \
-      keys and times are those of its manifest, and the clock stands at the last of its uses, which \
-      --json has as "clock".
+      keys and times are those of its manifest, and the clock stands at the last of its uses, \
+      which --json has as "clock".
       """
     ],
     run: { call throws(Failure) in try call.list() })

@@ -5,8 +5,8 @@ import Synchronization
 /// A cache in a directory that all machines share, asked by the loader of each machine's own cache.
 ///
 /// One process on all machines loads a key while the others wait, where locks on files exclude
-/// other machines: on CephFS, MooseFS and GlusterFS. If the directory fails or does not answer within
-/// 2 s, values come from the loaders alone, and for 10 s nobody asks the directory.
+/// other machines: on CephFS, MooseFS and GlusterFS. If the directory fails or does not answer
+/// within 2 s, values come from the loaders alone, and for 10 s nobody asks the directory.
 final class SharedTier: Sendable {
   enum Source: String, Sendable { case shared, origin, originAlone }
   private enum Answer: Sendable { case found([UInt8]), mayLoad(KeyLock), busy }
