@@ -37,8 +37,11 @@ struct `The README's lines in a main.swift` {
   private func complaints(about lines: [String], mode: String) throws -> String {
     let source = lines.joined(separator: "\n") + "\n"
     try Data(source.utf8).write(to: URL(filePath: directory.path + "/main.swift"))
+    // Here and not in the user's folders, because they may be read-only, and the compiler leaves a
+    // folder behind in that of temporary files.
     let outcome = try Shell.attempt(
-      "swiftc -typecheck -swift-version \(mode) -I \(Self.modules ?? "") main.swift",
+      "TMPDIR=\"$PWD\" swiftc -typecheck -module-cache-path \"$PWD\" -swift-version \(mode)"
+        + " -I \(Self.modules ?? "") main.swift",
       in: directory.path)
     return outcome.status == 0 ? outcome.complaints : outcome.complaints + "\nexit 1"
   }
