@@ -16,13 +16,7 @@ struct `The README's lines in a main.swift` {
     return FileManager.default.fileExists(atPath: folder + "/Larder.swiftmodule") ? folder : nil
   }()
 
-  private static let canCompile: Bool = {
-    do {
-      return try modules != nil && Shell.attempt("swiftc --version", in: "/").status == 0
-    } catch {
-      return false
-    }
-  }()
+  private static let canCompile = modules != nil && Shell.has("swiftc")
 
   /// What the README's lines use and do not declare.
   private static let given = [
