@@ -288,8 +288,10 @@
         if isAlone && processes.count == 1 {
           return [step(.delete, !scene.failures.isEmpty, nil)]
         }
-        // Values that are used or stored meanwhile may stay.
-        return [step(.delete, true, isWaited ? nil : .max)]
+        // Values that are used or stored meanwhile may stay. The removal hides an older file when it
+        // begins, and removes what another process has stored since when its walk meets the name.
+        let removal = step(.delete, true, isWaited ? nil : .max)
+        return [removal, removal]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
       case (.unlink, _): return [step(.delete, processes.contains(where: isBehind), nil)]
       case (.touch, _):

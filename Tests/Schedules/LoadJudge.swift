@@ -24,9 +24,7 @@
       }
       // A value that cannot be stored takes the older one with it.
       if mayBeRefused(call) { steps.append(step(.delete, true, nil)) }
-      guard case .found(let value) = call.result, value != call.value, lag != nil else {
-        return steps
-      }
+      guard case .found(let value) = call.result, value != call.value else { return steps }
       let isJoined = history.calls.contains { other in
         other.operation.verb.isLoad && other.value == value && other.cache == call.cache
           && other.start < call.end && call.start < other.end
@@ -36,7 +34,7 @@
         var renewal = step(.write(value), true, nil)
         renewal.before = changes(since: call, name)
         steps.append(renewal)
-      } else if !isJoined, !isLate {
+      } else if !isJoined, !isLate, lag != nil {
         steps.append(step(.read(value), false, nil))
       }
       return steps

@@ -85,7 +85,7 @@ extension Inventory {
     _ name: EntryName, _ look: CheckedLook, upTo maximum: Int,
     _ foreignThing: (FileName) -> ForeignThing?
   ) {
-    findings?.add(look.finding, name)
+    if let finding = look.finding { findings?.add(finding, name) }
     switch look.entry {
     case .readable(let inspection): count(name, inspection.status)
     case .unreadable(_, let status?): count(name, status)

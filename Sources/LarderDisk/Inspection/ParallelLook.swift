@@ -1,11 +1,11 @@
 import LarderBasics
 import LarderSystem
 
-/// A look at an entry, and the comparison with its hash if one was asked for.
+/// A look at an entry, with the comparison of its content with its hash.
 struct CheckedLook: Sendable {
   let entry: DiskEngine.EntryLook
-  /// `.gone` if the content was not to be checked.
-  let finding: Verification.Finding
+  /// Nil if the content was not to be checked.
+  let finding: Verification.Finding?
 }
 
 extension DiskEngine {
@@ -135,7 +135,7 @@ private final class ParallelLook: Sendable {
         looks.append(
           isChecking
             ? try engine.lookAndCheck(name)
-            : CheckedLook(entry: try engine.look(at: name), finding: .gone))
+            : CheckedLook(entry: try engine.look(at: name), finding: nil))
       }
       return .success(looks)
     } catch {

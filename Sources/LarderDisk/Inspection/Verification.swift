@@ -65,7 +65,7 @@ extension DiskEngine {
     var result = Verification()
     let names = try self.names().sorted()
     try forEachLook(at: names, isChecking: true) { name, look, done in
-      result.add(look.finding, name)
+      if let finding = look.finding { result.add(finding, name) }
       if case .damaged = look.finding, repairs, case .readable(let damaged) = look.entry {
         result.removal.add(repair(name, damaged.status))
       }

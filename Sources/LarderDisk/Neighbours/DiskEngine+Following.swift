@@ -46,8 +46,8 @@ extension DiskEngine {
 
   /// Notes that events were lost, so that any entry of the index may be wrong.
   ///
-  /// Before memory forgets everything: a thread that keeps its value in memory after that must find
-  /// the mark on its name.
+  /// Marks the held names before memory forgets everything. A thread that puts its value into memory
+  /// afterwards finds the mark and removes the value again.
   private func noteLoss() {
     withState { state in
       state.catalog.scans.noteMissedNews()

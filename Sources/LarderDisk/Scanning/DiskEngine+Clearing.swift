@@ -134,9 +134,12 @@ extension DiskEngine {
 
 extension EngineState {
   /// Counts a value that was published around the beginning of a clearing as stored before it and
-  /// removed by it. Returns nil if no clearing has begun since `count` was read, or it is over.
-  mutating func noteClearedStore(_ entry: IndexedEntry, since count: Int) -> Void? {
-    guard clearing.hasBegun(since: count) else { return nil }
+  /// removed by it. Returns nil if no clearing has begun since `count` was read.
+  ///
+  /// After the end of the clearing, only the value of a load is removed, because its origin was
+  /// read before the clearing began. The value of a store counts as stored after the clearing.
+  mutating func noteClearedStore(_ entry: IndexedEntry, isLoad: Bool, since count: Int) -> Void? {
+    guard clearing.hasBegun(since: count) || isLoad && clearing.count != count else { return nil }
     noteRemoved(entry.name)
     counters.countStore(of: entry.byteCount)
     counters.countRemoval(.explicit)

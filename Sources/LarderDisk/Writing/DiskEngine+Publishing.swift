@@ -95,7 +95,9 @@ extension DiskEngine {
       }
       // In the same step as the update of the index below, so that a later removal of everything
       // finds the value.
-      if state.noteClearedStore(entry, since: epoch.clearCount) != nil { return .cleared }
+      let isCleared = state.noteClearedStore(
+        entry, isLoad: request.isWanted != nil, since: epoch.clearCount)
+      if isCleared != nil { return .cleared }
       if let serverTime { state.serverClock.learn(from: status, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)

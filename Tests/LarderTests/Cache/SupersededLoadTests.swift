@@ -67,6 +67,26 @@ struct `Superseded loads` {
     #expect(try await cache.disk.value(forKey: "key") == Array("newer".utf8))
   }
 
+  @Test func `a load is not stored after a removal of everything that ran while it was`()
+    async throws
+  {
+    let cache = try open()
+    // The load holds its name and has been judged, and has no file yet that the removal could find.
+    let removal: @Sendable () -> Void = {
+      do {
+        try cache.removeAll()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(removal), for: .linkat, at: 1)
+    #expect(try await cache.value(forKey: "key") { "loaded" } == "loaded")
+    #expect(scene.faults.struckCount == 1)
+    #expect(try await cache.value(forKey: "key") == nil)
+    #expect(try scene.names.isEmpty)
+    try scene.expectConsistent(cache.disk)
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `a refresh that cannot be stored removes the older value`(obstacle: Obstacle) async throws {
     let cache = try open {
