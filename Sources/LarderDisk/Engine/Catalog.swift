@@ -54,15 +54,17 @@ extension Catalog {
   }
 
   /// Notes that this process has stamped a name's file, which moved its change time.
-  mutating func restamp(_ name: EntryName, _ status: FileStatus) {
+  ///
+  /// - Returns: Whether the file had changed since the index learned of it.
+  mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
     // If the file is a victim, it is still the one that was judged.
     doomed.restamp(
-      name, inode: status.inode, changeTime: status.change, lastAccess: status.lastAccess)
+      name, inode: fresh.inode, changeTime: fresh.change, lastAccess: fresh.lastAccess)
     // A scan may have met the file as it was before the stamp.
     scans.noteChange(of: name)
-    index.restamp(
-      name, inode: status.inode, changeTime: status.change,
-      expiry: status.modification.asExpiry)
+    return index.restamp(
+      name, inode: fresh.inode, from: status.change, to: fresh.change,
+      expiry: fresh.modification.asExpiry)
   }
 
   /// Forgets all entries and their uses. The files of victims are still to be removed.

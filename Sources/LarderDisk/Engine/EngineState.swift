@@ -140,9 +140,14 @@ extension EngineState {
   }
 
   /// Takes note that this process has stamped a name's file, which moved its change time.
-  mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
-    clearing.noteRestamped(name, status)
-    catalog.restamp(name, status)
+  ///
+  /// - Returns: Whether the file had changed since the index learned of it.
+  @discardableResult
+  mutating func noteRestamped(
+    _ name: EntryName, from status: FileStatus, to fresh: FileStatus
+  ) -> Bool {
+    clearing.noteRestamped(name, fresh)
+    return catalog.restamp(name, from: status, to: fresh)
   }
 
   /// Hides everything. Returns nil while another clearing is going on, and false, with nothing

@@ -51,9 +51,9 @@ extension DiskEngine {
     let pause = electionPause / 4
     // Nil while this process is in a term of its own.
     let candidacy = withState { state in
-      state.evictions.term == nil
-        ? state.limits.candidacy(at: now, pause: pause, patience: configuration.electionPatience)
-        : nil
+      state.noteTerm()
+        ? nil
+        : state.limits.candidacy(at: now, pause: pause, patience: configuration.electionPatience)
     }
     var goesOn = false
     switch candidacy {
@@ -66,7 +66,13 @@ extension DiskEngine {
         withState { $0.limits.forgetLostElections() }
         return election
       }
-      withState { $0.limits.noteLostElection(at: now) }
+      // Perhaps lost to a term that another thread of this process has entered since.
+      let isOwn = withState { state in
+        if state.noteTerm() { return true }
+        state.limits.noteLostElection(at: now)
+        return false
+      }
+      if isOwn { return .won(nil) }
       goesOn = isImpatient
     }
     guard goesOn else {
@@ -118,5 +124,14 @@ extension DiskEngine {
       self.withState { $0.limits.beginCheck() }
       self.enforceLimits()
     }
+  }
+}
+
+extension EngineState {
+  /// Returns whether this process is in a term, and forgets lost elections if it is.
+  fileprivate mutating func noteTerm() -> Bool {
+    guard evictions.term != nil else { return false }
+    limits.forgetLostElections()
+    return true
   }
 }

@@ -23,19 +23,28 @@ extension DiskEngine {
   }
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
-    guard purge(missing: missingFreeSpace(), sparing: spared) else { return }
+    guard purge(sparing: spared) else { return }
     // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
     while withState({ $0.evictions.takeLeftPurge() }) {
-      _ = purge(missing: 0, sparing: { $0.catalog.index.mostRecentName })
+      _ = purge { $0.catalog.index.mostRecentName }
     }
   }
 
   /// Chooses victims if a limit is passed and no other thread is choosing.
   ///
   /// - Returns: Whether this thread has chosen.
+  private func purge(sparing spared: (EngineState) -> EntryName?) -> Bool {
+    let missing = missingFreeSpace()
+    guard isOverLimit(missing) else { return false }
+    let hasPurged = purge(missing: missing, sparing: spared)
+    // Another thread or process evicts first, which may not know that space is missing.
+    if missing > 0 && !hasPurged { withState { $0.limits.forgetFreeSpaceCheck() } }
+    return hasPurged
+  }
+
   private func purge(missing: UInt64, sparing spared: (EngineState) -> EntryName?) -> Bool {
     // The election comes first, outside of the engine's lock, because it makes system calls.
-    guard isOverLimit(missing), let election = termToEvict() else { return false }
+    guard let election = termToEvict() else { return false }
     let begun: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // After shutdown another process may own the directory, so no victims are chosen.
       // A purge that is under way looks at the totals again for each victim, new stores included.

@@ -98,15 +98,16 @@ extension EngineState {
       && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
   }
 
-  /// Reserves room, unless there is none and files are being removed for which the store can wait.
+  /// Reserves room, unless there is none and the store can wait: for files that are being removed,
+  /// or for stores under way, after which files are removed.
   ///
   /// - Returns: Whether a neighbour may be evicting in this process's place; nil if the store must
   ///   wait.
   mutating func reserve(
     _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
   ) -> Bool? {
-    let mustWait = isScanned && isMakingRoom
-    if mustWait && !hasRoom(for: room, within: most, measure) { return nil }
+    let mayWait = isScanned && (isMakingRoom || limits.reservedByteCount > 0)
+    if mayWait && !hasRoom(for: room, within: most, measure) { return nil }
     limits.reserve(room)
     return limits.hasLostElection
   }

@@ -109,6 +109,9 @@ extension LimitKeeper {
     return true
   }
 
+  /// Lets the next look at the free space be soon, because no purge has followed the last one.
+  mutating func forgetFreeSpaceCheck() { lastFreeSpaceCheck = nil }
+
   /// Plans a look at the limits; returns false if one is planned.
   mutating func planCheck() -> Bool {
     defer { isCheckPlanned = true }

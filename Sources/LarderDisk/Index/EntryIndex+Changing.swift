@@ -94,17 +94,23 @@ extension EntryIndex {
 
   /// Notes that this process has stamped an entry's file, if it is still the file that is known.
   ///
-  /// - Returns: Whether it is.
+  /// A file that had changed before the stamp is no longer verified. After the stamp, its change
+  /// time would not show that.
+  ///
+  /// - Parameter earlier: The change time before the stamp, and `changeTime` after it.
+  /// - Returns: Whether the file had changed since the index learned of it.
   /// - Complexity: O(log n).
-  @discardableResult
   mutating func restamp(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, expiry: Timestamp
+    _ name: EntryName, inode: UInt64, from earlier: Timestamp, to changeTime: Timestamp,
+    expiry: Timestamp
   ) -> Bool {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
+    let isChanged = facts[slot].changeTime != PackedStamp(earlier)
+    if isChanged { facts[slot].isVerified = false }
     facts[slot].changeTime = PackedStamp(changeTime)
     expiries.update(slot, Self.expiry(expiry))
-    return true
+    return isChanged
   }
 
   /// Packs an expiry. Later times count as never, so that the heap holds only what expires.

@@ -70,7 +70,7 @@ extension DiskEngine {
   }
 
   /// Looks at the file of a name. Returns nil if its status could not be read; readers and memory
-  /// tiers then forget the name.
+  /// tiers then forget the name, and a scan looks at it again for the index.
   private func look(at name: EntryName, isGone: Bool) -> Look? {
     let generation = generations.snapshot(of: name)
     var met: IndexedEntry?
@@ -83,6 +83,8 @@ extension DiskEngine {
         noteUpkeepFailure(error)
         outdateReaders(of: name)
         tellObservers(ofFiles: [name])
+        withState { $0.catalog.scans.noteMissedNews() }
+        startRescan()
         return nil
       }
     }

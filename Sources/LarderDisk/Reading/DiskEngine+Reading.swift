@@ -57,15 +57,20 @@ extension DiskEngine {
   /// Finds, checks and reads an entry, and counts the use. The first of these that applies ends it:
   ///
   /// 1. A value that waits to be written is served from the backlog (`DiskEngine+Pending.swift`).
-  /// 2. A name that an exclusive cache does not know, or whose file is being removed, is `.absent`.
+  /// 2. A name that an exclusive cache does not know, or whose file is being removed (a victim, or
+  ///    any file during a removal of everything), is `.absent`.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
   /// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
   ///    (`EntryTrust.objection`).
   /// 5. Its attributes object: `.otherVersion`, `.damaged`, `.otherKey` or `.unproven`
-  ///    (`EntryReader.examine`). A file that this process has checked since it changed skips this
-  ///    and the next.
+  ///    (`EntryReader.examine`). A file that this process has checked (the index has its inode,
+  ///    change time and key tag as verified) skips this and the next.
   /// 6. The content does not match its hash: `.damaged`.
   /// 7. The value is served, and the use noted (`DiskEngine+Use.swift`).
+  ///
+  /// Before all that, the name's generation is noted. A change of the name moves it, and then
+  /// neither memory nor the index keeps what this read found. Once a second the path is checked,
+  /// and another directory there is followed (`followReplacement`).
   func find(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
@@ -81,11 +86,11 @@ extension DiskEngine {
       case .found(let value, let expiry): return try found(value, expiry, for: purpose, generation)
       }
     }
-    if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
-    // Checked before the file is opened. If the evictor removed file and mark between the opening
-    // and the look at the state below, an evicted value would be found once more.
-    if hidesFile(named: subject.name) { return miss(.absent) }
     followReplacement()
+    if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
+    // Checked before the file is opened. Otherwise the evictor could remove the file and its mark
+    // after this read opened the file, and the read would serve an evicted value.
+    if hidesFile(named: subject.name) { return miss(.absent) }
     switch try reader.open(subject.name.fileName, in: location.handle) {
     case .missed(let reason, _):
       if reason == .absent {

@@ -161,18 +161,21 @@ extension DiskEngine {
         try descriptor.setTimes(access: written, modification: expiry)
       }
       let fresh = try descriptor.status()
-      withState { state in
-        state.counters.countStamp()
-        state.noteRestamped(name, fresh)
-      }
       let meant = expiry ?? status.modification.asExpiry
-      // Another process or a person has shortened the expiry while it was stamped, and the event of
-      // that will find the file known. The two seconds allow for file systems that hold less of a
-      // stamp.
-      if fresh.modification.asExpiry.adding(seconds: 2) < meant {
+      // Another process or a person has shortened the expiry while it was stamped. The two seconds
+      // allow for file systems that hold less of a stamp.
+      let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
+      let isNews = withState { state in
+        state.counters.countStamp()
+        let isChanged = state.noteRestamped(name, from: status, to: fresh)
+        guard isChanged || isShortened else { return false }
         outdateReaders(of: name)
-        tellObservers(ofFiles: [name])
+        state.untoldCount += 1
+        return true
       }
+      // The index knows the file as it is now, so the watcher takes the event of the change for no
+      // news. The tiers are told here instead.
+      if isNews { tellObservers(ofLearned: [name]) }
       return fresh.modification.asExpiry
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.

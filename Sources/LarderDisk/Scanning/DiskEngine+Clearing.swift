@@ -134,16 +134,16 @@ extension DiskEngine {
 
 extension EngineState {
   /// Counts a value that was published around the beginning of a clearing as stored before it and
-  /// removed by it. Returns nil if no clearing has begun since `count` was read.
+  /// removed by it. Returns false if no clearing has begun since `count` was read.
   ///
   /// After the end of the clearing, only the value of a load is removed, because its origin was
   /// read before the clearing began. The value of a store counts as stored after the clearing.
-  mutating func noteClearedStore(_ entry: IndexedEntry, isLoad: Bool, since count: Int) -> Void? {
-    guard clearing.hasBegun(since: count) || isLoad && clearing.count != count else { return nil }
+  mutating func noteClearedStore(_ entry: IndexedEntry, isLoad: Bool, since count: Int) -> Bool {
+    guard clearing.hasBegun(since: count) || isLoad && clearing.count != count else { return false }
     noteRemoved(entry.name)
     counters.countStore(of: entry.byteCount)
     counters.countRemoval(.explicit)
-    return ()
+    return true
   }
 
   /// Notes that an entry's file is gone.

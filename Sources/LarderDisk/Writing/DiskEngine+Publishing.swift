@@ -97,12 +97,14 @@ extension DiskEngine {
       // finds the value.
       let isCleared = state.noteClearedStore(
         entry, isLoad: request.isWanted != nil, since: epoch.clearCount)
-      if isCleared != nil { return .cleared }
+      if isCleared { return .cleared }
       if let serverTime { state.serverClock.learn(from: status, at: serverTime) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
       return .taken(state.epoch, replacing: cause, lag: lag)
     }
+    // For the stores that wait for this one's room.
+    if room > 0 { changed.signal() }
     switch taking {
     case .cleared: withdrawCleared(request.subject, status)
     case .astray:

@@ -146,7 +146,7 @@ extension DiskEngine {
       }
       // A removal of everything that has begun since must not take the file for a newer one.
       if state.epoch.replacementCount == epoch.replacementCount {
-        state.noteRestamped(name, fresh)
+        state.noteRestamped(name, from: status, to: fresh)
       }
       return false
     }
@@ -170,7 +170,7 @@ extension EngineState {
   ) -> Bool {
     counters.countStamp()
     let known = catalog.index.entry(named: name)
-    noteRestamped(name, fresh)
+    noteRestamped(name, from: status, to: fresh)
     guard !hidesFile(named: name) else { return false }
     catalog.touch(name, known: known, from: status, to: fresh, lifetime: lifetime, at: access)
     return true

@@ -70,9 +70,11 @@ struct CatalogTests {
     var catalog = scanning()
     catalog.doom(Victim(IndexSample.entry(2)))
     for number in 1...2 {
-      let status = IndexSample.status(
-        of: IndexSample.entry(number), changed: Timestamp(seconds: 70))
-      catalog.restamp(IndexSample.name(number), status)
+      let entry = IndexSample.entry(number)
+      let isChanged = catalog.restamp(
+        entry.name, from: IndexSample.status(of: entry, changed: entry.changeTime),
+        to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
+      #expect(!isChanged)
     }
     #expect(catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
     #expect(

@@ -79,6 +79,72 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
+  /// Edits the file in place before a call of the cache, and keeps its stamps.
+  private func edit(before call: SystemCall, at n: Int = 1) {
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          try scene.damage("k", to: Array("odd".utf8))
+        } catch {
+          Issue.record(error)
+        }
+      }, for: call, at: n)
+  }
+
+  @Test(arguments: [DiskCache.Coherence.none, .strict])
+  func `serves no edited file because a use of the one before is being stamped`(
+    coherence: DiskCache.Coherence
+  ) throws {
+    let cache = try open { $0.coherence = coherence }
+    try cache.store("old", forKey: "k")
+    scene.clock.advance(by: .seconds(600))
+    #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
+    edit(before: .openat)
+    // Writes the pending use.
+    try cache.flush()
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.disk.value(forKey: "k") == nil)
+    if coherence == .strict { #expect(try cache.value(forKey: "k") == nil) }
+    try cache.close()
+  }
+
+  @Test func `serves no edited file because its use is being stamped`() throws {
+    let cache = try open {
+      $0.coherence = .none
+      $0.recencyGranularity = .zero
+    }
+    try cache.store("old", forKey: "k")
+    scene.clock.advance(by: .seconds(600))
+    // After the read, and before the look at the file that is to be stamped.
+    edit(before: .fstat, at: 2)
+    #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.disk.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `keeps memory from being current until it is told of an expiry met by a stamp`() throws
+  {
+    let cache = try open {
+      $0.coherence = .events
+      $0.extending = .off
+    }
+    try cache.store("old", forKey: "k")
+    scene.clock.advance(by: .seconds(600))
+    #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
+    let engine = cache.disk.engine
+    engine.startWatching()
+    #expect(engine.catchUp())
+    let listener = Listener(engine)
+    engine.observers.add(listener)
+    touch(before: .futimens)
+    try cache.flush()
+    #expect(scene.faults.struckCount == 1)
+    #expect(listener.answers.value == 0 && engine.catchUp())
+    engine.observers.remove(ObjectIdentifier(listener))
+    try cache.close()
+  }
+
   @Test(arguments: [false, true])
   func `takes a value from memory that a limit is evicting`(isHeld: Bool) throws {
     let cache = try open { $0.countLimit = 1 }

@@ -50,6 +50,48 @@ struct `The evictor's term` {
     #expect(isTagFree())
   }
 
+  @Test func `a purge for free space follows when the neighbour that evicts is done`() throws {
+    let cache = try scene.open {
+      $0.coherence = .events
+      $0.freeSpaceLimit = .max
+    }
+    _ = try cache.count()
+    do {
+      let neighbour = LockedFile(try tag())
+      #expect(try neighbour.file.tryLock(.exclusive))
+      try cache.store([1], forKey: "a")
+      try cache.store([1], forKey: "b")
+      #expect(cache.engine.withState { $0.limits.hasLostElection } && cache.statistics.purges == 0)
+      withExtendedLifetime(neighbour) {}
+    }
+    #expect(Happening().wait { cache.statistics.purges > 0 })
+    try cache.close()
+  }
+
+  @Test func `a process does not lose an election against itself`() throws {
+    let cache = try scene.open {
+      $0.coherence = .events
+      $0.countLimit = 4
+    }
+    _ = try cache.count()
+    let engine = cache.engine
+    // Its evictor enters a term after another thread saw that there was none.
+    scene.faults.plan(
+      .before {
+        guard case .won(let lock?) = engine.elect() else {
+          Issue.record("the tag is locked")
+          return
+        }
+        engine.withState { $0.evictions.enterTerm(lock) }
+      }, for: .openat)
+    #expect(engine.termToEvict() != nil)
+    #expect(scene.faults.struckCount == 1)
+    #expect(engine.withState { !$0.limits.hasLostElection })
+    let term = engine.withState { $0.evictions.takeTerm() }
+    withExtendedLifetime(term) {}
+    try cache.close()
+  }
+
   @Test func `a term ends although a forked child has inherited the tag`() throws {
     let cache = try scene.open {
       $0.coherence = .events

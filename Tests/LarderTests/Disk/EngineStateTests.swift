@@ -94,9 +94,11 @@ struct EngineStateTests {
     hideEverything(in: &state)
     state.catalog.doom(Victim(IndexSample.entry(2)))
     for number in 1...2 {
-      let status = IndexSample.status(
-        of: IndexSample.entry(number), changed: Timestamp(seconds: 70))
-      state.noteRestamped(IndexSample.name(number), status)
+      let entry = IndexSample.entry(number)
+      let isChanged = state.noteRestamped(
+        entry.name, from: IndexSample.status(of: entry, changed: entry.changeTime),
+        to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
+      #expect(!isChanged)
     }
     #expect(state.catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
     #expect(

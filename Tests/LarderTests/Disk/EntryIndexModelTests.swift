@@ -88,14 +88,19 @@ private struct Run {
   private mutating func restamp() {
     let (name, change, expiry) = (name(), time(), time())
     let inode = inode()
-    let isIt = model.entries[name]?.inode == inode
-    let isChanged =
-      isIt
-      && model.change(name) {
+    let known = model.entries[name]
+    let earlier = Bool.random(using: &random) ? time() : known?.changeTime ?? time()
+    let isIt = known?.inode == inode
+    let isChanged = isIt && known?.changeTime != earlier.counted
+    if isIt {
+      model.change(name) {
         $0.changeTime = change
         $0.expiry = expiry
+        if isChanged { $0.isVerified = false }
       }
-    let result = index.restamp(name, inode: inode, changeTime: change, expiry: expiry)
+    }
+    let result = index.restamp(
+      name, inode: inode, from: earlier, to: change, expiry: expiry)
     expect(result, isChanged, "restamp")
   }
 

@@ -199,9 +199,21 @@ struct EntryIndexTests {
   @Test func `a file that is not the one known is not stamped`() {
     let entry = IndexSample.entry(1)
     var index = IndexSample.index([entry])
-    let isStamped = index.restamp(
-      entry.name, inode: entry.inode + 1, changeTime: .never, expiry: Timestamp(seconds: 1))
-    #expect(!isStamped)
+    let isChanged = index.restamp(
+      entry.name, inode: entry.inode + 1, from: .never, to: .never, expiry: Timestamp(seconds: 1))
+    #expect(!isChanged)
+    #expect(index.entry(named: entry.name) == entry)
+  }
+
+  @Test func `a stamp of a file that had changed does not leave it verified`() {
+    var entry = IndexSample.entry(1)
+    (entry.isVerified, entry.keyTag, entry.lifetime) = (true, 5, .seconds(9))
+    var index = IndexSample.index([entry])
+    let isChanged = index.restamp(
+      entry.name, inode: entry.inode, from: Timestamp(seconds: 70), to: Timestamp(seconds: 80),
+      expiry: entry.expiry)
+    #expect(isChanged)
+    (entry.changeTime, entry.isVerified) = (Timestamp(seconds: 80), false)
     #expect(index.entry(named: entry.name) == entry)
   }
 
@@ -209,11 +221,12 @@ struct EntryIndexTests {
     var entry = IndexSample.entry(1)
     (entry.isVerified, entry.keyTag, entry.lifetime) = (true, 5, .seconds(9))
     var index = IndexSample.index([entry])
+    let earlier = entry.changeTime
     entry.changeTime = Timestamp(seconds: 80)
     entry.expiry = Timestamp(seconds: 90)
-    let isStamped = index.restamp(
-      entry.name, inode: entry.inode, changeTime: entry.changeTime, expiry: entry.expiry)
-    #expect(isStamped)
+    let isChanged = index.restamp(
+      entry.name, inode: entry.inode, from: earlier, to: entry.changeTime, expiry: entry.expiry)
+    #expect(!isChanged)
     #expect(index.entry(named: entry.name) == entry)
   }
 

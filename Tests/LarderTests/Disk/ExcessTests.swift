@@ -98,4 +98,35 @@ struct `The excess over a limit` {
     #expect(heard.wait { done.value == 6 })
     try scene.expectConsistent(cache)
   }
+
+  @Test func `of stores that arrive together, as many go on as there is room for`() throws {
+    let cache = try filled(0)
+    let value = [UInt8](repeating: 1, count: 450)
+    let (begun, done, heard, writing) = (Counter(), Counter(), Happening(), Gate())
+    scene.faults.plan(
+      .before {
+        begun.add()
+        heard.tell()
+        writing.pass()
+      }, for: .write, onwards: true)
+    for number in 0..<4 {
+      try startThread {
+        do {
+          try cache.store(value, forKey: "\(number)")
+        } catch {
+          Issue.record(error)
+        }
+        done.add()
+        heard.tell()
+      }
+    }
+    #expect(heard.wait { begun.value >= 2 })
+    #expect(!heard.wait(.milliseconds(300)) { begun.value > 2 })
+    writing.open()
+    #expect(heard.wait { done.value == 4 })
+    try scene.expectConsistent(cache)
+    // A value larger than the room goes on if no other store is under way.
+    try cache.store([UInt8](repeating: 1, count: 900), forKey: "large")
+    try cache.close()
+  }
 }

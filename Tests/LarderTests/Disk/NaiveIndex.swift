@@ -35,6 +35,7 @@ struct NaiveIndex {
     return upsert(entry, order: .mostRecent)
   }
 
+  @discardableResult
   mutating func change(_ name: EntryName, _ body: (inout IndexedEntry) -> Void) -> Bool {
     guard var entry = entries[name] else { return false }
     body(&entry)

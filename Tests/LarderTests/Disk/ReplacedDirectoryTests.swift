@@ -60,6 +60,18 @@ struct `A replaced directory` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `is what an exclusive cache reads that knew of no such entry`() throws {
+    let cache = try scene.open { $0.mode = .exclusive }
+    try cache.store([1], forKey: "other")
+    #expect(try cache.count() == 1)
+    #expect(try cache.value(forKey: "k") == nil)
+    try Self.replace(scene, under: cache)
+    try scene.plant([2, 2], named: scene.name("k").text)
+    #expect(try cache.value(forKey: "k") == [2, 2])
+    #expect(try cache.value(forKey: "other") == nil)
+    try cache.close()
+  }
+
   @Test func `is what is stamped and repaired`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
