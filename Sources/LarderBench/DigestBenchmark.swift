@@ -8,6 +8,8 @@ enum DigestBenchmark {
   /// - Parameter arguments: The number of samples of each digest, or nothing. The default is 201.
   static func run(arguments: [String]) {
     let samples = max(1, arguments.first.flatMap { Int($0) } ?? 201)
+    let progress = Progress("digest", seconds: Double(samples) * 0.0015)
+    defer { progress.end() }
     for count in [16, 55, 57, 119] {
       let key = [UInt8](repeating: 0x61, count: count)
       report("MD5, key of \(count) bytes", byteCount: count, samples: samples) {

@@ -25,7 +25,13 @@ enum HoldsBenchmark {
     let options = try DiskOptions(arguments)
     #if LARDER_HOLDS
       var run = HoldsRun(options, count: options.entries.first ?? 1_000_000)
-      for _ in 1...options.rounds { try run.measureAll() }
+      let expected = Double(options.entries.first ?? 1_000_000) * 300e-6
+      let progress = Progress("holds", seconds: expected * Double(options.rounds))
+      for round in 1...options.rounds {
+        progress.begin("round \(round) of \(options.rounds)", seconds: expected)
+        try run.measureAll()
+      }
+      progress.end()
       print(options.isJSON ? run.json : run.table)
     #else
       _ = options
@@ -95,7 +101,7 @@ enum HoldsBenchmark {
         let times = [used(index), expiry].map { timespec(tv_sec: $0, tv_nsec: 0) }
         // The hash is the XXH64 of no bytes.
         let attribute = Array("1 ef46db3751d8e999 never =\(keys[index])".utf8)
-        unsafe RawCalls.store(descriptor, names[index], [], attribute, times)
+        unsafe RawCalls.storeChecked(descriptor, names[index], [], attribute, times)
       }
       return directory
     }

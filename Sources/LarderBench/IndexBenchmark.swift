@@ -17,10 +17,14 @@ enum IndexBenchmark {
     let counts = arguments.compactMap { Int($0) }
     let all = counts.isEmpty ? [1_000_000, 100_000, 10_000, 1_000] : counts
     print("   entries  " + IndexMeasurement.columns.map { $0.padded(to: 12) }.joined())
+    let expected = { (count: Int) in Double(count) * 16e-6 + 1 }
+    let progress = Progress("index", seconds: all.map(expected).reduce(0, +))
     for (row, count) in all.enumerated() {
+      progress.begin("\(count) entries", seconds: expected(count))
       var measurement = IndexMeasurement(count: count)
       var cells = measurement.run().map { $0.rounded(to: 1) }
       if row > 0 { cells[0] = "–" }
+      progress.end()
       print("\(count)".padded(to: 10) + "  " + cells.map { $0.padded(to: 12) }.joined())
     }
   }

@@ -68,8 +68,12 @@ extension MemoryBenchmark {
   ) -> [MemoryReport.Case] {
     var results = sizes.map { MemoryReport.Case(entries: $0.entries, threads: $0.threads) }
     // Caches take turns, so that a slow minute of the machine affects all.
-    for _ in 0..<rounds {
+    let expected = Double(sizes.map { 1.5 + Double($0.entries) * 4e-6 }.reduce(0, +))
+    let progress = Progress("memory", seconds: expected * Double(rounds * caches.count))
+    defer { progress.end() }
+    for round in 1...rounds {
       for cache in caches {
+        progress.begin("\(cache), round \(round) of \(rounds)", seconds: expected)
         for (number, size) in sizes.enumerated() {
           let arguments = "memory --process \(cache) \(size.entries) \(size.threads)"
           for (name, value) in ChildProcess.measurements(arguments) {

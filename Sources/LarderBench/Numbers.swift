@@ -1,18 +1,44 @@
 /// The parser for sizes and counts on the command line.
 enum ByteSize {
-  /// Parses a whole number from 0. It may end in K, M or G for powers of 1024.
+  /// Parses a size or a count such as `1048576`, `24MiB`, `1.5 GiB` or `10MB`, as the command does.
+  ///
+  /// A unit of one letter or with `iB` is a power of 1024, a unit with `B` a power of 1000. Case
+  /// does not matter. Decimals round down.
   ///
   /// - Throws: `UsageError` for any other text, and for a number that exceeds 64 bits.
   static func parse(_ text: String?) throws -> Int {
-    guard let text, let last = text.last else { throw UsageError() }
-    let factors: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
-    let factor = factors[last] ?? 1
-    guard let number = Int(factor == 1 ? text[...] : text.dropLast()), number >= 0 else {
-      throw UsageError()
+    guard let text else { throw UsageError() }
+    let number = text.prefix { "0123456789.".contains($0) }
+    let unit = text.dropFirst(number.count)
+    let factor = try factor(of: unit.first == " " ? unit.dropFirst() : unit)
+    let parts = number.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let whole = Int(first) else { throw UsageError() }
+    let (size, overflow) = whole.multipliedReportingOverflow(by: factor)
+    guard !overflow else { throw UsageError() }
+    guard parts.count == 2 else { return size }
+    guard let fraction = Double("0.\(parts[1])") else { throw UsageError() }
+    let (sum, overflows) = size.addingReportingOverflow(Int(fraction * Double(factor)))
+    guard !overflows else { throw UsageError() }
+    return sum
+  }
+
+  /// Returns a whole number of bytes, KiB or MiB.
+  static func text(_ byteCount: Int) -> String {
+    switch byteCount {
+    case let count where count >= 1 << 20: "\(count >> 20) MiB"
+    case let count where count >= 1 << 10: "\(count >> 10) KiB"
+    case let count: "\(count) B"
     }
-    let (size, overflow) = number.multipliedReportingOverflow(by: factor)
-    if overflow { throw UsageError() }
-    return size
+  }
+
+  private static func factor(of unit: Substring) throws -> Int {
+    let unit = unit.lowercased()
+    guard let letter = unit.first, unit != "b" else { return 1 }
+    guard let exponent = ["k": 1, "m": 2, "g": 3, "t": 4][letter],
+      ["", "ib", "b"].contains(unit.dropFirst())
+    else { throw UsageError() }
+    let base = unit.count == 2 ? 1000 : 1024
+    return (0..<exponent).reduce(1) { product, _ in product * base }
   }
 }
 

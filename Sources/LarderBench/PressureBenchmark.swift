@@ -32,6 +32,8 @@ enum PressureBenchmark {
       print("\(tenths / 10).\(tenths % 10) s: \(text)")
       fflush(nil)
     }
+    let progress = Progress("pressure", seconds: Double(2 * options.seconds))
+    defer { progress.end() }
     let cache = MemoryCache<Int, [UInt8]>(.init(costLimit: options.byteCount))
     fill(cache)
     let monitor = MemoryPressureMonitor(

@@ -9,7 +9,7 @@ enum ReplayBenchmark {
     usage: LarderBench replay TRACE [--disk SIZE] [--memory COUNT] [--directory DIR]
                               [--skip N] [--first N] [--granularity SECONDS] [--json]
 
-      --disk SIZE       the disk tier's limit: bytes, or with K, M, G
+      --disk SIZE       the disk tier's limit: bytes, or such as 24MiB
       --memory COUNT    the memory tier's limit in entries; with both, the cache of two tiers
       --directory DIR   a directory that stays; the default is one that is removed at the end
       --skip N          leaves the first N accesses out
@@ -24,9 +24,16 @@ enum ReplayBenchmark {
     let subject = try ReplaySubject(options)
     var report = ReplayReport()
     let start = ContinuousClock.now
-    for access in trace.accesses {
+    let progress = Progress("replay", seconds: Double(trace.accesses.count) * 10e-6)
+    let piece = max(1, trace.accesses.count / 100)
+    for (number, access) in trace.accesses.enumerated() {
+      if number % piece == 0 {
+        progress.begin(
+          "access \(number) of \(trace.accesses.count)", seconds: Double(piece) * 10e-6)
+      }
       try subject.access(trace.objects[access.object], access.byteCount, &report)
     }
+    progress.end()
     try subject.finish(&report)
     report.seconds = (ContinuousClock.now - start) / .seconds(1)
     report.accesses = trace.accesses.count

@@ -22,6 +22,10 @@ let usage = """
     front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
     stream   a value of 2 GiB stored and read in pieces, and the most memory that it took
     pressure a cache under real memory pressure, as it gives memory up and grows again
+
+  By default digest and replay take seconds, index and stream half a minute, memory, scan and open
+  two minutes, disk five, table eight, evict and holds a quarter of an hour; the others as long as
+  they are told to. On a terminal the time that is left is shown.
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {

@@ -1,4 +1,5 @@
 import Glibc
+import Larder
 
 /// A directory that a benchmark creates, and removes with its files.
 struct BenchmarkDirectory {
@@ -28,6 +29,29 @@ struct BenchmarkDirectory {
     for name in names where name != "." && name != ".." { _ = unsafe unlink("\(path)/\(name)") }
     _ = unsafe rmdir(path)
   }
+
+  /// Stores an entry for each key, and then sets its access time in seconds if there is one.
+  func store(_ keys: [String], byteCount: Int, accesses: [Int]) throws {
+    let value = [UInt8](repeating: 7, count: byteCount)
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
+    configuration.coherence = .none
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    for key in keys { try cache.store(value, forKey: key) }
+    try cache.close()
+    guard !accesses.isEmpty else { return }
+    let directory = RawCalls.openDirectory(path)
+    defer { close(directory) }
+    let names = RawNames(ofKeys: keys)
+    for (index, access) in accesses.enumerated() {
+      let times = [
+        timespec(tv_sec: access, tv_nsec: 0), timespec(tv_sec: 0, tv_nsec: Self.omitted),
+      ]
+      if unsafe utimensat(directory, names[index], times, 0) != 0 { RawCalls.failed("utimensat") }
+    }
+  }
+
+  // UTIME_OMIT of bits/stat.h, which Glibc's module lacks.
+  private static let omitted = (1 << 30) - 2
 
   /// Creates files that are entries by their names and stamps alone, with the given access times in
   /// seconds.

@@ -11,21 +11,43 @@ enum DiskBenchmark {
   /// Runs the benchmark with the arguments that follow its name.
   static func run(arguments: [String]) throws {
     let options = try DiskOptions(arguments)
-    try measure(options).print(asJSON: options.isJSON)
+    let progress = Progress("disk", seconds: expectedSeconds(options))
+    let report = try measure(options, progress)
+    progress.end()
+    report.print(asJSON: options.isJSON)
   }
 
   /// Measures all sizes.
-  static func measure(_ options: DiskOptions) throws -> DiskReport {
-    let sizes = options.byteCounts.isEmpty ? defaultByteCounts : options.byteCounts
+  static func measure(_ options: DiskOptions, _ progress: Progress) throws -> DiskReport {
     var report = DiskReport()
-    for byteCount in sizes {
-      let entries = options.entries.first ?? 10_000
-      let count = max(64, min(entries, options.cap / max(byteCount, 1)))
-      var measurement = DiskMeasurement(options, byteCount: byteCount, count: count)
-      for _ in 0..<options.rounds { try measurement.runRound() }
+    for (byteCount, count) in sizes(options) {
+      var measurement = try DiskMeasurement(options, byteCount: byteCount, count: count)
+      for round in 1...options.rounds {
+        progress.begin(
+          "values of \(ByteSize.text(byteCount)), round \(round) of \(options.rounds)",
+          seconds: expectedSeconds(byteCount, count))
+        try measurement.runRound()
+      }
       report.results += measurement.results
       measurement.cleanUp()
     }
     return report
+  }
+
+  /// The sizes, and how many values of each.
+  private static func sizes(_ options: DiskOptions) -> [(byteCount: Int, count: Int)] {
+    (options.byteCounts.isEmpty ? defaultByteCounts : options.byteCounts).map { byteCount in
+      let entries = options.entries.first ?? 10_000
+      return (byteCount, max(64, min(entries, options.cap / max(byteCount, 1))))
+    }
+  }
+
+  static func expectedSeconds(_ options: DiskOptions) -> Double {
+    sizes(options).map { expectedSeconds($0.byteCount, $0.count) * Double(options.rounds) }
+      .reduce(0, +)
+  }
+
+  private static func expectedSeconds(_ byteCount: Int, _ count: Int) -> Double {
+    Double(count) * (0.00085 + Double(byteCount) * 6.5e-9)
   }
 }

@@ -7,36 +7,48 @@ struct DiskMeasurement {
   let byteCount: Int
   let count: Int
   private let ours: BenchmarkDirectory
-  private let theirs: BenchmarkDirectory
-  private let raw: Int32
+  private let least: BenchmarkDirectory
+  private let same: BenchmarkDirectory
+  private let leastRaw: Int32
+  private let sameRaw: Int32
   private let keys: [String]
   private let names: RawNames
   private let value: [UInt8]
-  private let attribute: [UInt8]
+  /// For each key, the attribute that the cache writes.
+  private var attributes: [[UInt8]] = []
   private let times: [timespec]
   private let interleaving: Interleaving
   private(set) var results: [DiskResult] = []
   private var round = 0
 
-  init(_ options: DiskOptions, byteCount: Int, count: Int) {
+  init(_ options: DiskOptions, byteCount: Int, count: Int) throws {
     self.options = options
     interleaving = Interleaving(isByTypicalPiece: options.isTypical)
     self.byteCount = byteCount
     self.count = count
     ours = BenchmarkDirectory(options, "ours")
-    theirs = BenchmarkDirectory(options, "raw")
-    raw = RawCalls.openDirectory(theirs.path)
-    keys = Self.keys(count, "item")
+    least = BenchmarkDirectory(options, "least")
+    same = BenchmarkDirectory(options, "same")
+    leastRaw = RawCalls.openDirectory(least.path)
+    sameRaw = RawCalls.openDirectory(same.path)
+    keys = BenchmarkKeys.make(count)
     names = RawNames(ofKeys: keys)
     value = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    // As long as the attribute that the cache writes for such a key.
-    attribute = Array("1 0123456789abcdef 604800 =\(keys[0])".utf8)
     let now = Int(time(nil))
     times = [timespec(tv_sec: now, tv_nsec: 1), timespec(tv_sec: now + 604_800, tv_nsec: 1)]
+    attributes = try storedAttributes()
   }
 
-  private static func keys(_ count: Int, _ kind: String) -> [String] {
-    (0..<count).map { "https://example.com/\(kind)/\(1_000_000 + $0)" }
+  /// Stores and removes every value once, and returns the attributes that the files had.
+  private func storedAttributes() throws -> [[UInt8]] {
+    let cache = try open()
+    let directory = RawCalls.openDirectory(ours.path)
+    defer { close(directory) }
+    for key in keys { try cache.store(value, forKey: key) }
+    let attributes = keys.indices.map { unsafe RawCalls.attribute(directory, names[$0]) }
+    for key in keys { try cache.remove(forKey: key) }
+    try cache.close()
+    return attributes
   }
 
   /// Opens a cache that has a limit but never reaches it, so that it does all the work for a limit.
@@ -63,8 +75,8 @@ struct DiskMeasurement {
       if try fresh.weakerPromises().contains(where: { $0.name == "sharing" }) {
         for key in keys { try fresh.store(value, forKey: key) }
       }
-      try read(fresh, "read-first")
-      try read(fresh, "read")
+      try readFirst(fresh)
+      try read(fresh)
       try readInThreads(fresh)
       try miss(fresh)
       try fresh.close()
@@ -90,9 +102,9 @@ struct DiskMeasurement {
   }
 
   func cleanUp() {
-    close(raw)
-    ours.removeAll()
-    theirs.removeAll()
+    close(leastRaw)
+    close(sameRaw)
+    for directory in [ours, least, same] { directory.removeAll() }
   }
 }
 
@@ -100,9 +112,12 @@ extension DiskMeasurement {
   private mutating func store(_ cache: DiskCache, _ name: String) throws {
     let times = try interleaving.run(count) { range in
       for index in range { try cache.store(value, forKey: keys[index]) }
-    } raw: { range in
+    } least: { range in
+      for index in range { unsafe RawCalls.store(leastRaw, names[index], value, self.times) }
+    } same: { range in
       for index in range {
-        unsafe RawCalls.store(raw, names[index], value, attribute, self.times)
+        unsafe RawCalls.storeChecked(
+          sameRaw, names[index], value, attributes[index], self.times)
       }
     }
     add(name, times)
@@ -116,28 +131,54 @@ extension DiskMeasurement {
     try cache.close()
   }
 
-  private mutating func read(_ cache: DiskCache, _ name: String) throws {
+  /// Measures first reads, of which the cache checks the content.
+  private mutating func readFirst(_ cache: DiskCache) throws {
     let directory = RawCalls.openDirectory(ours.path)
     defer { close(directory) }
     let times = try interleaving.run(count) { range in
+      try readOurs(cache, range)
+    } least: { range in
+      readRaw(directory, range)
+    } same: { range in
       for index in range {
-        let bytes = try cache.value(forKey: keys[index])
-        precondition(bytes?.count == byteCount, "a value is missing")
-      }
-    } raw: { range in
-      for index in range {
-        let bytes = unsafe RawCalls.read(directory, names[index])
+        let bytes = unsafe RawCalls.readChecked(directory, names[index])
         precondition(bytes.count == byteCount, "a file is short")
       }
     }
-    add(name, times)
+    add("read-first", times)
+  }
+
+  /// Measures later reads.
+  private mutating func read(_ cache: DiskCache) throws {
+    let directory = RawCalls.openDirectory(ours.path)
+    defer { close(directory) }
+    let times = try interleaving.run(count) { range in
+      try readOurs(cache, range)
+    } least: { range in
+      readRaw(directory, range)
+    }
+    add("read", times)
+  }
+
+  private func readOurs(_ cache: DiskCache, _ range: Range<Int>) throws {
+    for index in range {
+      let bytes = try cache.value(forKey: keys[index])
+      precondition(bytes?.count == byteCount, "a value is missing")
+    }
+  }
+
+  private func readRaw(_ directory: Int32, _ range: Range<Int>) {
+    for index in range {
+      let bytes = unsafe RawCalls.read(directory, names[index])
+      precondition(bytes.count == byteCount, "a file is short")
+    }
   }
 
   /// Measures misses of new names, for which the kernel searches the directory, and then of the
   /// same names, which are in the kernel's cache of names.
   private mutating func miss(_ cache: DiskCache) throws {
-    let keys = Self.keys(count, "miss\(round)")
-    let names = RawNames(ofKeys: Self.keys(count, "none\(round)"))
+    let keys = BenchmarkKeys.make(count, kind: 4 * round + 1)
+    let names = RawNames(ofKeys: BenchmarkKeys.make(count, kind: 4 * round + 2))
     for name in ["miss", "miss-repeated"] { add(name, try missAll(cache, keys, names)) }
   }
 
@@ -145,8 +186,8 @@ extension DiskMeasurement {
     let cache = try open(.exclusive)
     // New names for the raw side, because a first miss is the usual one. The index does not
     // distinguish.
-    let names = RawNames(ofKeys: Self.keys(count, "unknown\(round)"))
-    add("miss-exclusive", try missAll(cache, Self.keys(count, "lack"), names))
+    let names = RawNames(ofKeys: BenchmarkKeys.make(count, kind: 4 * round + 3))
+    add("miss-exclusive", try missAll(cache, BenchmarkKeys.make(count, kind: 4), names))
     try cache.close()
   }
 
@@ -160,7 +201,7 @@ extension DiskMeasurement {
         let value = try cache.value(forKey: keys[index])
         precondition(value == nil, "a value is there")
       }
-    } raw: { range in
+    } least: { range in
       for index in range { unsafe RawCalls.miss(directory, names[index]) }
     }
   }
@@ -171,8 +212,10 @@ extension DiskMeasurement {
         let isRemoved = try cache.remove(forKey: keys[index])
         precondition(isRemoved, "nothing to remove")
       }
-    } raw: { range in
-      for index in range { unsafe RawCalls.remove(raw, names[index]) }
+    } least: { range in
+      for index in range { unsafe RawCalls.remove(leastRaw, names[index]) }
+    } same: { range in
+      for index in range { unsafe RawCalls.remove(sameRaw, names[index]) }
     }
     add("remove", times)
   }
@@ -192,7 +235,7 @@ extension DiskMeasurement {
             } catch { fail("LarderBench: \(error)", 4) }
           }
         }
-      } raw: { _ in
+      } least: { _ in
         BenchmarkThreads.run(threads) { number in
           for index in 0..<count / threads {
             _ = unsafe RawCalls.read(directory, names[(index * threads + number) % count])

@@ -1,4 +1,4 @@
-/// One figure, beside that of raw system calls in the same rounds.
+/// One figure, beside those of raw system calls in the same rounds.
 struct DiskResult {
   let name: String
   let entries: Int
@@ -6,25 +6,24 @@ struct DiskResult {
   var threads = 1
   /// The nanoseconds of each round, per operation, or in all if the round is one operation.
   var ours: [Double] = []
-  var raw: [Double] = []
-
-  /// Adds the nanoseconds of a round.
-  mutating func add(_ ours: Double, raw: Double) {
-    self.ours.append(ours)
-    self.raw.append(raw)
-  }
+  /// Likewise, of the fewest calls after which a user has the same value.
+  var least: [Double] = []
+  /// Likewise, of calls that do what the cache does. Empty if these are no others.
+  var same: [Double] = []
 
   /// Adds the times of a round of a number of operations.
-  mutating func add(_ times: Interleaving.Times, count: Int) {
-    add(
-      times.ours / .nanoseconds(1) / Double(count), raw: times.raw / .nanoseconds(1) / Double(count)
-    )
+  mutating func add(_ times: Interleaving.Times, count: Int = 1) {
+    let each = { (time: Duration) in time / .nanoseconds(1) / Double(count) }
+    ours.append(each(times.ours))
+    least.append(each(times.least))
+    if let time = times.same { same.append(each(time)) }
   }
 
   var nanoseconds: Double { ours.median }
-  var rawNanoseconds: Double { raw.median }
-  /// The median of the rounds' ratios, because disturbances in a round affect both sides.
-  var ratio: Double { zip(ours, raw).map { $0 / $1 }.median }
+  /// The median of the rounds' ratios, because disturbances in a round affect all sides.
+  var ratioToLeast: Double { zip(ours, least).map { $0 / $1 }.median }
+  /// The same for the calls that do what the cache does; NaN if these are no others.
+  var ratioToSame: Double { zip(ours, same).map { $0 / $1 }.median }
 }
 
 extension [Double] {

@@ -1,10 +1,11 @@
 import Glibc
 import Larder
 
-/// The benchmark of reads and stores while half of a directory is being evicted.
+/// The benchmark of reads and stores while a directory is scanned, half of it is evicted, and all of
+/// it is removed.
 ///
-/// Beside it, raw system calls are measured while another thread unlinks the same files. They show
-/// the share of the waiting that is due to the kernel.
+/// Beside it, raw system calls are measured while another thread lists the directory, unlinks the
+/// same files, and unlinks all. They show the share of the waiting that is due to the kernel.
 struct EvictionLatency {
   private let options: DiskOptions
 
@@ -21,85 +22,108 @@ struct EvictionLatency {
       let figures = [0.5, 0.99, 0.999, 1].flatMap { share in
         [reads.quantile(share), stores.quantile(share)]
       }
-      let cells = [label, "\(reads.count)"] + figures.map { ($0 / 1000).rounded(to: 1) }
-      return cells.map { String(repeating: " ", count: max(0, 13 - $0.count)) + $0 }.joined()
+      return EvictionLatency.row(
+        [label, "\(reads.count)"] + figures.map { ($0 / 1000).rounded(to: 1) })
+    }
+
+    /// The ratios of p99 and p99.9 to those of idle operations.
+    func ratios(to idle: Samples) -> String {
+      let ratios = [0.99, 0.999].flatMap { share in
+        [
+          reads.quantile(share) / idle.reads.quantile(share),
+          stores.quantile(share) / idle.stores.quantile(share),
+        ]
+      }
+      return EvictionLatency.row(["  × idle", "", "", ""] + ratios.map { $0.rounded(to: 2) })
     }
   }
 
-  /// Measures the cache and raw system calls, each idle and while evicting, and prints all four.
+  private static func row(_ cells: [String]) -> String {
+    cells.map { String(repeating: " ", count: max(0, 13 - $0.count)) + $0 }.joined()
+  }
+
+  /// Measures the cache and raw system calls, each idle and beside the three, and prints all.
   func run() throws {
     print(
-      [
+      Self.row([
         "µs", "operations", "read p50", "store p50", "read p99", "store p99", "read 99.9",
         "store 99.9", "read max", "store max",
-      ].map { String(repeating: " ", count: 13 - $0.count) + $0 }.joined())
-    for count in options.entries.isEmpty ? [1_000_000] : options.entries {
-      try show(count, "larder", measure)
-      try show(count, "raw", measureRaw)
+      ]))
+    let sizes = options.entries.isEmpty ? [1_000_000] : options.entries
+    let expected = sizes.map { Double($0) * Self.perEntry }
+    let progress = Progress("evict --latency", seconds: 2 * expected.reduce(0, +))
+    for (count, seconds) in zip(sizes, expected) {
+      progress.begin("larder, \(count) files", seconds: seconds)
+      let ours = try measure(count)
+      progress.begin("raw calls, \(count) files", seconds: seconds)
+      let raw = try measureRaw(count)
+      progress.end()
+      for (side, phases) in [("larder", ours), ("raw", raw)] {
+        print("\(side), \(count) files")
+        for (name, samples) in phases {
+          print(samples.line(name))
+          if name != phases[0].name { print(samples.ratios(to: phases[0].samples)) }
+        }
+      }
     }
   }
 
-  private func show(
-    _ count: Int, _ side: String, _ measure: (Int) throws -> (Samples, Samples)
-  ) throws {
-    let (idle, evicting) = try measure(count)
-    print(idle.line("\(side), idle"))
-    print(evicting.line("evicting"))
-    let reads = evicting.reads.quantile(0.99) / idle.reads.quantile(0.99)
-    let stores = evicting.stores.quantile(0.99) / idle.stores.quantile(0.99)
-    print(
-      "\(side), p99 while evicting \(count / 2): reads × \(reads.rounded(to: 2)),",
-      "stores × \(stores.rounded(to: 2))")
-  }
+  // The seconds per entry in which a directory is filled, measured and removed.
+  private static let perEntry = 120e-6
 
-  private func measure(_ count: Int) throws -> (Samples, Samples) {
+  private typealias Phases = [(name: String, samples: Samples)]
+
+  private func measure(_ count: Int) throws -> Phases {
     let filled = FilledDirectory(options, count)
     defer { filled.directory.removeAll() }
     let cache = try DiskCache(
       directory: filled.directory.path, configuration: DiskCache.Configuration(sizeLimit: nil))
-    _ = try cache.count()
     // The entries to read are the most recently used, so they are not evicted.
     let kept = filled.order.suffix(min(1000, count / 4)).map { filled.keys[$0] }
+    let new = BenchmarkKeys.make(10_000, kind: 1)
     let calls = Calls {
       _ = try cache.value(forKey: kept[$0 % kept.count])
     } store: {
-      try cache.store(Self.value, forKey: "new \($0 % 10_000)")
+      try cache.store(Self.value, forKey: new[$0 % new.count])
     }
-    let first = try calls.sample { $0 < 20_000 }
-    let isDone = Flag()
-    BenchmarkThreads.startDetached {
-      do { _ = try cache.trim(toCount: count - count / 2) } catch { fail("\(error)", 4) }
-      isDone.set()
-    }
-    let second = try calls.sample { _ in !isDone.isSet }
+    // Once before, so that the first reads' checks are not measured as part of the scan.
+    _ = try calls.sample { $0 < 20_000 }
+    let idle = try calls.sample { $0 < 20_000 }
+    let scan = try calls.sample { _ = try cache.count() }
+    let purge = try calls.sample { _ = try cache.trim(toCount: count - count / 2) }
+    let clear = try calls.sample { _ = try cache.removeAll() }
     try cache.close()
-    return (first, second)
+    return [("idle", idle), ("scan", scan), ("purge", purge), ("clear", clear)]
   }
 
-  /// Measures raw system calls while a thread unlinks the files that the cache would evict.
-  private func measureRaw(_ count: Int) throws -> (Samples, Samples) {
+  /// Measures raw system calls while a thread does what the cache would do.
+  private func measureRaw(_ count: Int) throws -> Phases {
     let filled = FilledDirectory(options, count)
     defer { filled.directory.removeAll() }
     let directory = RawCalls.openDirectory(filled.directory.path)
     defer { close(directory) }
     let (names, order) = (filled.names, filled.order)
     let kept = Array(order.suffix(min(1000, count / 4)))
-    let new = RawNames(ofKeys: (0..<10_000).map { "new \($0)" })
-    let attribute = Array("1 0123456789abcdef 604800 =new 1000".utf8)
+    let new = RawNames(ofKeys: BenchmarkKeys.make(10_000, kind: 1))
     let now = Int(time(nil))
     let times = [timespec(tv_sec: now, tv_nsec: 1), timespec(tv_sec: now + 604_800, tv_nsec: 1)]
     let calls = Calls {
       _ = unsafe RawCalls.read(directory, names[kept[$0 % kept.count]])
     } store: {
-      unsafe RawCalls.store(directory, new[$0 % 10_000], Self.value, attribute, times)
+      unsafe RawCalls.store(directory, new[$0 % 10_000], Self.value, times)
     }
-    let first = try calls.sample { $0 < 20_000 }
-    let isDone = Flag()
-    BenchmarkThreads.startDetached {
+    _ = try calls.sample { $0 < 20_000 }
+    let idle = try calls.sample { $0 < 20_000 }
+    let scan = try calls.sample { _ = RawCalls.scan(directory) }
+    let purge = try calls.sample {
       for index in order.prefix(count / 2) { unsafe RawCalls.remove(directory, names[index]) }
-      isDone.set()
     }
-    return (first, try calls.sample { _ in !isDone.isSet })
+    // Those that are read stay, because a read of a missing file would end the program.
+    let rest = order.dropFirst(count / 2).dropLast(kept.count)
+    let clear = try calls.sample {
+      for index in rest { unsafe RawCalls.remove(directory, names[index]) }
+    }
+    return [("idle", idle), ("scan", scan), ("purge", purge), ("clear", clear)]
   }
 
   private static let value = [UInt8](repeating: 1, count: 1024)
@@ -114,7 +138,7 @@ struct EvictionLatency {
 
     init(_ options: DiskOptions, _ count: Int) {
       directory = BenchmarkDirectory(options, "latency")
-      keys = (0..<count).map { "https://example.com/item/\($0)" }
+      keys = BenchmarkKeys.make(count)
       names = RawNames(ofKeys: keys)
       order = Array(0..<count).shuffled()
       let start = Int(time(nil)) - count
@@ -133,6 +157,16 @@ struct EvictionLatency {
     init(read: @escaping (Int) throws -> Void, store: @escaping (Int) throws -> Void) {
       self.read = read
       self.store = store
+    }
+
+    /// Calls both while another thread runs something.
+    func sample(during work: @escaping @Sendable () throws -> Void) throws -> Samples {
+      let isDone = Flag()
+      BenchmarkThreads.startDetached {
+        do { try work() } catch { fail("\(error)", 4) }
+        isDone.set()
+      }
+      return try sample { _ in !isDone.isSet }
     }
 
     /// Calls both while a condition on the number of calls holds.

@@ -31,7 +31,10 @@ enum FrontStressBenchmark {
       }
     }
     let counts = StressCounts(speaksAtOnce: false)
+    let progress = Progress("front-stress", seconds: Double(seconds))
+    progress.begin("\(threads) threads", seconds: Double(seconds))
     try stress("\(parent)/larder-front-\(getpid())", threads: threads, seconds: seconds, counts)
+    progress.end()
     let all = counts.all
     print(report(all, threads: threads, seconds: seconds, isJSON: isJSON))
     if violations.contains(where: { all[$0, default: 0] > 0 }) { exit(1) }

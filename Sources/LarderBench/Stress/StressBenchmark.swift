@@ -8,8 +8,8 @@ enum StressBenchmark {
     usage: LarderBench stress [--processes N] [--threads N] [--seconds S] [--limit SIZE]
                               [--directory DIR [--other DIR] [--shift S]] [--json]
 
-      --limit SIZE      the disk tier's limit, which the working set passes four times: bytes, or
-                        with K, M, G; the default is 16M
+      --limit SIZE      the disk tier's limit, which the working set passes four times, such as
+                        24MiB; the default is 16M
       --write-behind SIZE  the bytes that each process may accept before they are written
       --directory DIR   a directory that stays; the default is one that is removed at the end
       --other DIR       the same directory through another mount, where half of the processes work
@@ -42,9 +42,12 @@ enum StressBenchmark {
     for child in children { child.expect("ready") }
     let start = MonotonicTime.now
     for child in children { child.tell("go") }
+    let progress = Progress("stress", seconds: Double(options.seconds))
+    progress.begin("\(options.processes) processes", seconds: Double(options.seconds))
     let watch = StressWatch(directory)
     for child in children { child.expect("rest") }
     let seconds = MonotonicTime.now.duration(since: start) / .seconds(1)
+    progress.end()
     counts.add(watch.end())
     if options.other != nil { waitForRest(directory, options, counts) }
     // The evictions that are under way.
