@@ -1,3 +1,5 @@
+import LarderSystem
+
 // The order of last access. It is here and not in `AccessOrder`, because ties go by name: passing
 // the table of names to an order with each use would retain and release every part of the table.
 extension EntryIndex {
@@ -60,22 +62,81 @@ extension EntryIndex {
 }
 
 extension EntryIndex {
+  /// Takes out the entries that have expired, the earliest first.
+  ///
+  /// - Complexity: O(k log n) for k expired ones.
+  mutating func takeExpired(
+    at now: Timestamp, except protected: EntryName?, atMost count: Int = .max
+  ) -> [Victim] {
+    var victims: [Victim] = []
+    let limit = PackedStamp(now)
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var sparedExpiry: PackedStamp?
+    while victims.count < count, let first = expiries.first, first.expiry <= limit {
+      // Taken out and inserted again later, because the heap offers only its first element.
+      if first.slot == spared {
+        sparedExpiry = first.expiry
+        expiries.remove(first.slot)
+      } else {
+        victims.append(take(first.slot))
+      }
+    }
+    if let spared, let sparedExpiry { expiries.insert(spared, sparedExpiry) }
+    return victims
+  }
+
+  /// Takes out the least recently used entries as long as a condition holds. The condition is
+  /// checked before each entry, with the present totals and the last access of that entry.
+  ///
+  /// Entries of the same last access go in the order of their names.
+  ///
+  /// - Complexity: O(k log n) for k victims, or O(k) if they never expire and were used here.
+  mutating func takeLeastRecent(
+    except protected: EntryName?, atMost count: Int = .max,
+    while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
+  ) -> [Victim] {
+    var victims: [Victim] = []
+    let spared = protected.flatMap { names.slot(of: $0) }
+    var aside: Aside?
+    while victims.count < count {
+      let slot = leastRecent
+      // The totals are now without the victims before this one.
+      guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
+      if slot == spared {
+        aside = setAside(slot)
+      } else {
+        victims.append(take(slot))
+      }
+    }
+    if let aside { putBack(aside) }
+    return victims
+  }
+
+  /// Forgets an entry, and returns it as a victim.
+  private mutating func take(_ slot: EntrySlot) -> Victim {
+    let victim = Victim(entry(at: slot))
+    remove(slot)
+    return victim
+  }
+}
+
+extension EntryIndex {
   /// A slot that has left the order for a while.
-  struct Aside {
+  private struct Aside {
     let slot: EntrySlot
     let stamp: PackedStamp
     let isStray: Bool
   }
 
   /// Takes the least recently used slot out of the order for a while.
-  mutating func setAside(_ slot: EntrySlot) -> Aside {
+  private mutating func setAside(_ slot: EntrySlot) -> Aside {
     let isStray = order.links.strayPosition(of: slot) != nil
     defer { leaveOrder(slot) }
     return Aside(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
   }
 
   /// Puts a slot back. It comes first again, because all slots that went before it are gone.
-  mutating func putBack(_ aside: Aside) {
+  private mutating func putBack(_ aside: Aside) {
     if aside.isStray {
       enterAsStray(aside.slot, aside.stamp)
     } else {
