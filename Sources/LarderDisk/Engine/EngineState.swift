@@ -21,8 +21,8 @@ import LarderSystem
 /// |---|---|---|
 /// | `merge` | `EngineState+Scanning.swift` | news of names from a scan's piece to the locks |
 /// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
-/// | `evictSlice`, `evict` | `EngineState+Evicting.swift` | victims to the evictions |
-/// | `noteEvicted` | `EngineState+Evicting.swift` | a name from the victims to the locks |
+/// | `evictSlice`, `evict` | `DiskEngine+Limits.swift` | victims to the evictions |
+/// | `noteEvicted` | `DiskEngine+Evicting.swift` | a name from the victims to the locks |
 /// | `keepPending` | `DiskEngine+Clearing.swift` | a dropped value back to the backlog |
 /// | `keepUncleared`, `keepWhileClearing` | the same | a file that stays to the catalog |
 /// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use to the backlog |

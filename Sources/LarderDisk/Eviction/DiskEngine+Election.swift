@@ -83,30 +83,6 @@ extension DiskEngine {
     return .won(nil)
   }
 
-  /// The time for which a thread that waits for a neighbour sleeps between two looks.
-  private static let neighbourPause = Duration.milliseconds(5)
-
-  /// Waits while a neighbour evicts and the files on disk would exceed a total.
-  ///
-  /// Waits for `electionPatience` at most. Sleeps between two looks and is not woken by every
-  /// change, because many threads that look all the time would leave the evictor no processor.
-  ///
-  /// The caller has reserved the room for its value already.
-  func waitForNeighbour(within most: UInt64) {
-    let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
-    let alarm = EventCount()
-    while MonotonicTime.now < end {
-      let mayGo = withState { state in
-        !state.limits.hasLostElection || state.phase.isShutDown
-          || state.hasRoom(for: 0, within: most, configuration.sizeMeasure)
-      }
-      if mayGo { return }
-      checkLimitsLater(isUrgent: true)
-      alarm.wait(alarm.ticket(), timeout: Self.neighbourPause)
-      _ = catchUp()
-    }
-  }
-
   /// Plans a look at the limits: soon if it is urgent, because this process has stored too much,
   /// and else after a second, because the process that stored too much looks itself.
   func checkLimitsLater(isUrgent: Bool = false) {

@@ -176,6 +176,59 @@ extension DiskEngine {
   }
 }
 
+extension EngineState {
+  /// The outcome of an attempt to take a victim's name.
+  enum VictimLock: Sendable {
+    case taken(DoomedFiles.Mark)
+    /// Another thread holds the name.
+    case busy
+    /// A store has replaced the file since, and the new one stays.
+    case cancelled
+  }
+
+  /// Takes the name of a victim.
+  mutating func takeDoomed(_ name: EntryName) -> VictimLock {
+    guard let mark = catalog.doomed[name] else { return .cancelled }
+    return locks.take(name) ? .taken(mark) : .busy
+  }
+
+  /// Notes the outcome for a victim, and gives its name back. A file that stays becomes an entry
+  /// again, and its removal is no longer counted.
+  ///
+  /// - Returns: False if the name is still held, because there is late news of it to follow.
+  mutating func noteEvicted(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
+    let name = outcome.victim.name
+    catalog.endRemoval(of: name)
+    if !outcome.isRemoved {
+      counters.takeBackRemoval(outcome.victim.cause)
+      // The file is still on disk, and the totals must include it.
+      if !clearing.hidesFiles, let entry = outcome.entry {
+        catalog.index.upsert(entry, order: .byLastAccess)
+      }
+    }
+    return !givingBack || locks.giveBack(name)
+  }
+}
+
+/// The outcome of the removal of a victim's file.
+struct RemovalOutcome: Sendable {
+  let victim: Victim
+  var isRemoved = false
+  var hasFailed = false
+  /// The entry of the name's file, if the file stays.
+  var entry: IndexedEntry?
+
+  var result: BulkRemoval {
+    var result = BulkRemoval()
+    if isRemoved {
+      result.removed = 1
+      result.byteCount = Int(victim.byteCount)
+    }
+    if hasFailed { result.failed = 1 }
+    return result
+  }
+}
+
 extension DiskEngine {
   /// The result of unlinking a judged file.
   enum Unlinking: Sendable {

@@ -143,48 +143,6 @@ extension DiskEngine {
     }
   }
 
-  /// Reserves room for a value. Waits first while the files on disk would exceed 1.1 × the limit,
-  /// because this process's evictor or a neighbour's is behind.
-  ///
-  /// - Returns: The reserved bytes, which the caller gives back when the value is published or is
-  ///   not stored. Of several stores that wait, no more go on than there is room for.
-  func waitForRoom(_ byteCount: Int) -> UInt64 {
-    guard let limit = configuration.sizeLimit else { return 0 }
-    let most = UInt64(limit) + UInt64(limit) / 10
-    let measure = configuration.sizeMeasure
-    let room = measure.footprint(of: byteCount)
-    let followsEvents = hasEvents
-    // Nearly every store needs only this one look at the state.
-    let attempt = withState { state -> Bool? in
-      if followsEvents && state.mustLookAround(limit, measure) { return nil }
-      return state.reserve(room, within: most, measure)
-    }
-    let mayWaitForNeighbour = attempt ?? waitLonger(room, within: most, limit)
-    // A neighbour may be evicting when this process has no victims at all.
-    if mayWaitForNeighbour && followsEvents { waitForNeighbour(within: most) }
-    return room
-  }
-
-  /// Follows the events of neighbours if that is due, and waits for room.
-  ///
-  /// - Returns: The result of `reserve`.
-  @inline(never)
-  private func waitLonger(_ room: UInt64, within most: UInt64, _ limit: Int) -> Bool {
-    let measure = configuration.sizeMeasure
-    if hasEvents && withState({ $0.mustLookAround(limit, measure) }) {
-      _ = catchUp()
-      enforceLimits()
-    }
-    return wait { $0.reserve(room, within: most, measure) }
-  }
-
-  /// Gives back the room of a value that is not stored.
-  func giveBack(_ room: UInt64) {
-    guard room > 0 else { return }
-    withState { $0.limits.giveBack(room) }
-    changed.signal()
-  }
-
   /// Evicts by a plan of the caller's and waits until the files are gone.
   func trim(_ operation: String, _ makePlan: (Timestamp) -> TrimPlan) throws(CacheError)
     -> BulkRemoval
@@ -246,15 +204,36 @@ extension DiskEngine {
   }
 }
 
+extension EngineState {
+  /// Takes the next of a plan's victims out of the index. Expired ones are counted as expired, and
+  /// the rest with the cause of the plan.
+  mutating func evictSlice(_ course: inout TrimCourse, _ eviction: Eviction) {
+    let (expired, others) = course.takeSlice(of: &catalog.index)
+    hand(expired, to: eviction, .expired)
+    hand(others, to: eviction, course.plan.cause)
+    if course.isDone { evictions.endChoosing(eviction) }
+  }
+
+  /// Makes an entry a victim by itself.
+  mutating func evict(_ victim: Victim, _ cause: RemovalCause) {
+    catalog.index.remove(victim.name)
+    let eviction = evictions.begin()
+    hand([victim], to: eviction, cause)
+    evictions.endChoosing(eviction)
+  }
+
+  private mutating func hand(_ victims: [Victim], to eviction: Eviction, _ cause: RemovalCause) {
+    guard !victims.isEmpty else { return }
+    let counted = victims.map { $0.counted(as: cause) }
+    counters.countRemoval(cause, counted.count)
+    for victim in counted { catalog.doom(victim) }
+    eviction.add(counted)
+  }
+}
+
 extension DiskCache.SizeMeasure {
   /// Returns the sum that this measure counts of some totals.
   func of(_ totals: IndexTotals) -> UInt64 {
     self == .bytes ? totals.byteCount : totals.allocatedByteCount
-  }
-
-  /// Returns the size that a value will count with once it is written. Most file systems have
-  /// blocks of 4 KiB.
-  func footprint(of byteCount: Int) -> UInt64 {
-    self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
   }
 }

@@ -1,0 +1,130 @@
+import LarderSystem
+
+/// Stores that wait for room. Victims take space until their files are gone, so a store that would
+/// take the files above 1.1 × the limit waits until an evictor, here or in another process, has
+/// removed some of them.
+extension DiskEngine {
+  /// Reserves room for a value. Waits first while the files on disk would exceed 1.1 × the limit,
+  /// because this process's evictor or a neighbour's is behind.
+  ///
+  /// - Returns: The reserved bytes, which the caller gives back when the value is published or is
+  ///   not stored. Of several stores that wait, no more go on than there is room for.
+  func waitForRoom(_ byteCount: Int) -> UInt64 {
+    guard let limit = configuration.sizeLimit else { return 0 }
+    let most = UInt64(limit) + UInt64(limit) / 10
+    let measure = configuration.sizeMeasure
+    let room = measure.footprint(of: byteCount)
+    let followsEvents = hasEvents
+    // Nearly every store needs only this one look at the state.
+    let attempt = withState { state -> Bool? in
+      if followsEvents && state.mustLookAround(limit, measure) { return nil }
+      return state.reserve(room, within: most, measure)
+    }
+    let mayWaitForNeighbour = attempt ?? waitLonger(room, within: most, limit)
+    // A neighbour may be evicting when this process has no victims at all.
+    if mayWaitForNeighbour && followsEvents { waitForNeighbour(within: most) }
+    return room
+  }
+
+  /// Follows the events of neighbours if that is due, and waits for room.
+  ///
+  /// - Returns: The result of `reserve`.
+  @inline(never)
+  private func waitLonger(_ room: UInt64, within most: UInt64, _ limit: Int) -> Bool {
+    let measure = configuration.sizeMeasure
+    if hasEvents && withState({ $0.mustLookAround(limit, measure) }) {
+      _ = catchUp()
+      enforceLimits()
+    }
+    return wait { $0.reserve(room, within: most, measure) }
+  }
+
+  /// Gives back the room of a value that is not stored.
+  func giveBack(_ room: UInt64) {
+    guard room > 0 else { return }
+    withState { $0.limits.giveBack(room) }
+    changed.signal()
+  }
+
+  /// The time for which a thread that waits for a neighbour sleeps between two looks.
+  private static let neighbourPause = Duration.milliseconds(5)
+
+  /// Waits while a neighbour evicts and the files on disk would exceed a total.
+  ///
+  /// Waits for `electionPatience` at most. Sleeps between two looks and is not woken by every
+  /// change, because many threads that look all the time would leave the evictor no processor.
+  ///
+  /// The caller has reserved the room for its value already.
+  private func waitForNeighbour(within most: UInt64) {
+    let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
+    let alarm = EventCount()
+    while MonotonicTime.now < end {
+      let mayGo = withState { state in
+        !state.limits.hasLostElection || state.phase.isShutDown
+          || state.hasRoom(for: 0, within: most, configuration.sizeMeasure)
+      }
+      if mayGo { return }
+      checkLimitsLater(isUrgent: true)
+      alarm.wait(alarm.ticket(), timeout: Self.neighbourPause)
+      _ = catchUp()
+    }
+  }
+}
+
+extension EngineState {
+  /// Returns the bytes of the entries, and of the files that are still to be removed: those of
+  /// victims and those of a removal of everything.
+  func measuredOnDisk(_ measure: DiskCache.SizeMeasure) -> UInt64 {
+    var sum = measure.of(catalog.index.totals)
+    sum.addSaturating(measure.of(catalog.doomed.totals))
+    sum.addSaturating(measure.of(clearing.remaining))
+    return sum
+  }
+
+  /// Whether a limit is so near that the latest changes of neighbours count. A thread that stores
+  /// then follows them itself, so that no writer stores faster than it learns of its neighbours.
+  func mustLookAround(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
+    isScanned && limits.hasRecentNews(at: .now)
+      && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
+  }
+
+  /// Reserves room, unless there is none and the store can wait: for files that are being removed,
+  /// or for stores under way, after which files are removed.
+  ///
+  /// - Returns: Whether a neighbour may be evicting in this process's place; nil if the store must
+  ///   wait.
+  mutating func reserve(
+    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
+  ) -> Bool? {
+    let mayWait = isScanned && (isMakingRoom || limits.reservedByteCount > 0)
+    if mayWait && !hasRoom(for: room, within: most, measure) { return nil }
+    limits.reserve(room)
+    return limits.hasLostElection
+  }
+
+  /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
+  /// within a total.
+  func hasRoom(
+    for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
+  ) -> Bool {
+    var sum = measuredOnDisk(measure)
+    sum.addSaturating(limits.reservedByteCount)
+    sum.addSaturating(room)
+    return sum <= most
+  }
+
+  /// Whether files are being removed for which a store can wait.
+  var isMakingRoom: Bool {
+    if clearing.remaining.count > 0 { return true }
+    // The thread that is still choosing victims starts the evictor next.
+    return !evictions.isAtRest && !catalog.doomed.isEmpty
+  }
+}
+
+extension DiskCache.SizeMeasure {
+  /// Returns the size that a value will count with once it is written. Most file systems have
+  /// blocks of 4 KiB.
+  func footprint(of byteCount: Int) -> UInt64 {
+    self == .bytes ? UInt64(byteCount) : (UInt64(byteCount) + 4095) / 4096 * 4096
+  }
+}
