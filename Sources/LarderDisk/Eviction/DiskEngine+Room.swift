@@ -4,8 +4,9 @@ import LarderSystem
 /// take the files above 1.1 × the limit waits until an evictor, here or in another process, has
 /// removed some of them.
 extension DiskEngine {
-  /// Reserves room for a value. Waits first while the files on disk would exceed 1.1 × the limit,
-  /// because this process's evictor or a neighbour's is behind.
+  /// Reserves room for a value. Waits first if the value would take the files above 1.1 × the
+  /// limit, and either an evictor, here or in another process, is removing files, or other stores
+  /// are under way.
   ///
   /// - Returns: The reserved bytes, which the caller gives back when the value is published or is
   ///   not stored. Of several stores that wait, no more go on than there is room for.
@@ -16,27 +17,31 @@ extension DiskEngine {
     let room = measure.footprint(of: byteCount)
     let followsEvents = hasEvents
     // Nearly every store needs only this one look at the state.
-    let attempt = withState { state -> Bool? in
-      if followsEvents && state.mustLookAround(limit, measure) { return nil }
+    var reservation = withState { state -> EngineState.Reservation in
+      if followsEvents && state.mustLookAround(limit, measure) { return .mustWait }
       return state.reserve(room, within: most, measure)
     }
-    let mayWaitForNeighbour = attempt ?? waitLonger(room, within: most, limit)
-    // A neighbour may be evicting when this process has no victims at all.
-    if mayWaitForNeighbour && followsEvents { waitForNeighbour(within: most) }
+    if reservation == .mustWait { reservation = waitLonger(room, within: most, limit) }
+    if reservation == .reservedWhileNeighbourEvicts && followsEvents {
+      waitForNeighbour(within: most)
+    }
     return room
   }
 
   /// Follows the events of neighbours if that is due, and waits for room.
-  ///
-  /// - Returns: The result of `reserve`.
   @inline(never)
-  private func waitLonger(_ room: UInt64, within most: UInt64, _ limit: Int) -> Bool {
+  private func waitLonger(
+    _ room: UInt64, within most: UInt64, _ limit: Int
+  ) -> EngineState.Reservation {
     let measure = configuration.sizeMeasure
     if hasEvents && withState({ $0.mustLookAround(limit, measure) }) {
       _ = catchUp()
       enforceLimits()
     }
-    return wait { $0.reserve(room, within: most, measure) }
+    return wait { state in
+      let reservation = state.reserve(room, within: most, measure)
+      return reservation == .mustWait ? nil : reservation
+    }
   }
 
   /// Gives back the room of a value that is not stored.
@@ -88,18 +93,24 @@ extension EngineState {
       && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
   }
 
+  /// The outcome of an attempt to reserve room.
+  enum Reservation: Sendable {
+    case reserved
+    /// The room is reserved. Another process may be evicting although this one has no victims.
+    case reservedWhileNeighbourEvicts
+    /// Nothing is reserved.
+    case mustWait
+  }
+
   /// Reserves room, unless there is none and the store can wait: for files that are being removed,
   /// or for stores under way, after which files are removed.
-  ///
-  /// - Returns: Whether a neighbour may be evicting in this process's place; nil if the store must
-  ///   wait.
   mutating func reserve(
     _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
-  ) -> Bool? {
+  ) -> Reservation {
     let mayWait = isScanned && (isMakingRoom || limits.reservedByteCount > 0)
-    if mayWait && !hasRoom(for: room, within: most, measure) { return nil }
+    if mayWait && !hasRoom(for: room, within: most, measure) { return .mustWait }
     limits.reserve(room)
-    return limits.hasLostElection
+    return limits.hasLostElection ? .reservedWhileNeighbourEvicts : .reserved
   }
 
   /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay
