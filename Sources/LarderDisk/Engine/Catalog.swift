@@ -85,40 +85,6 @@ extension Catalog {
 
 // Uses by this process.
 extension Catalog {
-  /// Notes a use of a file in the state that the index has.
-  ///
-  /// - Parameter isDue: Whether the use has to reach the disk.
-  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
-  mutating func use(
-    _ known: EntryIndex.Verified, of name: EntryName, _ status: FileStatus, _ use: DiskEngine.Use,
-    isDue: Bool
-  ) -> Timestamp {
-    let access = uses.issueAccess(at: use.now)
-    scans.noteChange(of: name)
-    let stored = status.modification.asExpiry
-    index.use(known.slot, at: access)
-    // Most uses extend nothing, and extensions by earlier uses are in the index already.
-    guard isDue || !uses.isEmpty else { return stored }
-    if isDue {
-      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
-      uses.note(name, status, access: access, expiry: extended)
-    }
-    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
-    index.setExpiry(expiry, of: known.slot)
-    return expiry
-  }
-
-  /// Makes a file that was used, and checked for the use, the entry of its name.
-  ///
-  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
-  mutating func use(_ entry: IndexedEntry, _ status: FileStatus) -> Timestamp {
-    scans.noteChange(of: entry.name)
-    var entry = entry
-    entry.expiry = max(entry.expiry, uses.expiry(of: entry.name, status) ?? entry.expiry)
-    index.upsert(entry, order: .mostRecent)
-    return entry.expiry
-  }
-
   /// Notes that an entry got another expiry and was used.
   ///
   /// - Parameters:
