@@ -164,32 +164,6 @@ package final class Watcher: Sendable {
   }
 }
 
-/// The state of an engine's watching of its directory.
-package final class Watching: Sendable {
-  /// The progress of the watching.
-  package enum State: Sendable {
-    /// No object has needed it yet.
-    case notStarted
-    case watching(Watcher)
-    /// The system refused it; scans take its place.
-    case unavailable
-    /// The engine is ending.
-    case ended
-  }
-
-  let state = ForkSafeMutex(State.notStarted)
-  /// Whether an object on the directory wants to follow events. The engine outlives that object.
-  let isWanted = Atomic<Bool>(false)
-  /// Whether the start was tried, read without a lock.
-  let isSettled = Atomic<Bool>(false)
-  /// Whether the directory was moved away, and its path has not led to one again since.
-  let isAstray = Atomic<Bool>(false)
-  /// Whether the system has refused events, so that some may have been missed.
-  let hasFailed = Atomic<Bool>(false)
-  /// Whether events report everything that other processes do.
-  let isComplete = Atomic<Bool>(false)
-}
-
 /// The names that some events of a directory concern, each name once.
 ///
 /// A pure value. Events say in order that something happened to a name. They say neither what the
