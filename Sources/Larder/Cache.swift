@@ -148,42 +148,6 @@ public enum CacheTier: String, Sendable, Hashable {
   case disk
 }
 
-extension Cache: EngineObserver {
-  /// Removes the value from memory, and supersedes no load yet: a store that fails before its value
-  /// shows may be retried, and if a load's own first attempt superseded it, the second would be
-  /// declined.
-  package func entryChanges(_ subject: DiskEngine.Subject) {
-    guard subject.name.fileExtension == disk.fileExtension else { return }
-    memory.remove(forKey: subject.key, cause: .replaced)
-  }
-
-  /// Supersedes loads with the name held, so that a load which began before the change is not
-  /// stored after it.
-  package func entryChanged(_ subject: DiskEngine.Subject) {
-    // With another extension the key's file belongs to another cache in the same directory.
-    guard subject.name.fileExtension == disk.fileExtension else { return }
-    flights.supersede(subject.key)
-    fileFlights.supersede(subject.key)
-    memory.remove(forKey: subject.key, cause: .replaced)
-  }
-
-  package func entriesCleared() {
-    flights.supersedeAll()
-    fileFlights.supersedeAll()
-    memory.removeAll()
-  }
-
-  /// Supersedes no load: between processes the last store wins, so a running load is stored when it
-  /// ends, as if it had begun now.
-  package func fileChanged(_ name: EntryName?) {
-    if let name {
-      if let key = keptKeys.key(of: name) { memory.remove(forKey: key, cause: .replaced) }
-    } else {
-      memory.removeAll()
-    }
-  }
-}
-
 /// The settings of a cache with two tiers.
 public struct CacheConfiguration: Sendable {
   /// The most bytes that the values in memory may take, counted as they are encoded; nil for no
