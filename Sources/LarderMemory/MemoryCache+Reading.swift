@@ -4,7 +4,7 @@ extension MemoryCache {
   /// Returns the value of a key, or nil, and counts as a use of it.
   ///
   /// The value becomes the most recently used one, and its expiry moves as configured. An expired
-  /// value is removed.
+  /// value is removed in a second step.
   ///
   /// - Complexity: O(1).
   @inlinable

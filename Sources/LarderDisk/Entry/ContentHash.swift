@@ -2,6 +2,7 @@ import LarderDigest
 package import LarderSystem
 
 /// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
+/// `EntryAttribute` stores it as 16 hexadecimal digits in `user.larder`.
 package struct ContentHash: Sendable {
   private var state = XXH64()
 

@@ -40,9 +40,14 @@ extension DiskEngine {
   /// The other process may be making the room that is missing here. If two processes evict for one
   /// limit, they remove twice as much.
   ///
-  /// Never waits. A process that gets nil checks the limits again later. When its patience ends it
-  /// goes on without the lock, because a process that is stopped in its term must not suspend the
-  /// limits of all processes.
+  /// Never waits. `LimitKeeper.candidacy` gives the next step:
+  ///
+  /// 1. `.ask`: asks to be elected. A process that is elected evicts.
+  /// 2. `.wait`: an election was lost less than a quarter of the election pause ago (5 ms of 20).
+  ///    The process gets nil and checks the limits again after the pause, as after a lost election.
+  /// 3. `.goOn`, or an impatient `.ask`: the first loss was more than `electionPatience` (2 s) ago.
+  ///    Evicts without the lock, because a process that is stopped in its term must not suspend the
+  ///    limits of all processes.
   func termToEvict() -> Election? {
     // Without events this process learns of its neighbours by scans alone, and would not see the
     // room that they make.

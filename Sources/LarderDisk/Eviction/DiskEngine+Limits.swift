@@ -13,7 +13,8 @@ extension DiskEngine {
     enforceLimits { _ in name }
   }
 
-  /// Enforces the limits after a scan or a change by a neighbour.
+  /// Enforces the limits after a later scan or a change by a neighbour. The end of the first scan
+  /// chooses its victims itself (`EngineState.proceed`).
   ///
   /// Spares the last entry in the order, because its store may be about to enforce the limits
   /// itself and must find its entry in the index.

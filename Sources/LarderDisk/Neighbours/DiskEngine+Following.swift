@@ -65,7 +65,8 @@ extension DiskEngine {
     let isHearsay: Bool
     /// Whether the name had another event before the one that freed it.
     var isPassing = false
-    /// Taken before the look; nil if this process was changing the name.
+    /// Taken before the look; nil if this process was changing the name. If it is still current,
+    /// this process has not changed the name since.
     let generation: EntryGenerations.Snapshot?
   }
 
@@ -155,7 +156,7 @@ extension DiskEngine {
   /// 1. The name is marked, and no tier keeps a value of it from here on.
   /// 2. The tiers forget the value that they have.
   /// 3. The thread that holds the name looks at it once it has told the index what it did, and
-  ///    before it gives the name back, and takes the mark away.
+  ///    before it gives the name back, and takes the mark away (`release`, then `followLateNews`).
   func followOrLeave(_ name: EntryName) {
     let isFree = withState { $0.locks.takeOrLeaveNews(of: name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }

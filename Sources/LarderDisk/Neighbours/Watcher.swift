@@ -14,6 +14,9 @@ import Synchronization
 /// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Following.swift`.
 /// 4. `Sighting`: compares the file with the known entry, and the index takes over the difference.
 /// 5. `EngineObservers`: the memory tiers drop the value.
+///
+/// Two other ways lead to step 4: a scan, on a schedule if there are no events (`RescanSchedule`),
+/// and a read that finds another file or none (`standing`, `missAbsent`).
 package final class Watcher: Sendable {
   private struct State: Sendable {
     /// The watch on the directory as it is held now.

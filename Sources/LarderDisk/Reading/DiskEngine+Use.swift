@@ -98,6 +98,8 @@ extension DiskEngine {
     return hit
   }
 
+  /// Whether a use must reach the disk: the stored last access is older than the granularity, or
+  /// than 1/16 of the lifetime if that is shorter.
   func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
     // If stamps go by path, a stamp could reach the file that has replaced this one and extend its
     // life past its expiry.

@@ -56,7 +56,8 @@ package struct EntryReader: Sendable {
     case rejected(MissReason)
   }
 
-  /// Opens the file of a name.
+  /// Opens the file of a name. Follows no link, waits for no FIFO, and moves no atime where the
+  /// system allows that.
   ///
   /// A failure that concerns this entry alone is a miss; one that the caller must cure is an error.
   /// See: man 2 open.
@@ -177,7 +178,10 @@ package struct EntryReader: Sendable {
 
   /// Whether a file's content and extended data are those that were stored.
   ///
-  /// Returns true if no hash is recorded.
+  /// Called the first time that this process meets a state of a file (inode, change time), by
+  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. The recorded
+  /// hash is the attribute's, or this process's own (`PublicationLog`) where files cannot prove
+  /// their content. Returns true if none is recorded.
   ///
   /// - Complexity: O(bytes).
   static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
