@@ -11,9 +11,9 @@ import LarderSystem
 /// 5. `scans`: the scans that compare all this with the directory, and the names that this process
 ///    has changed since the latest began.
 ///
-/// What concerns one of the five alone is asked of it. The functions here keep them in step: a use
-/// is pending only of an entry, an entry is no victim, and a scan does not report an older file of
-/// a name that this process has changed.
+/// Callers use a part directly if the call concerns no other part. The functions here keep the
+/// parts in step: a use is pending only of an entry, an entry is no victim, and a scan does not
+/// report an older file of a name that this process has changed.
 struct Catalog: Sendable {
   var index = EntryIndex()
   var doomed = DoomedFiles()

@@ -93,8 +93,8 @@ extension DiskEngine {
 
   /// Tells the memory tiers what the index has just learned of files, and counts that as told.
   ///
-  /// The event of the change finds nothing new from when the index knows it. Until memory does as
-  /// well, `catchUp` says so.
+  /// Once the index knows a change, its event is no news. Until memory knows it too, `catchUp`
+  /// returns false.
   func tellObservers(ofLearned names: [EntryName]) {
     tellObservers(ofFiles: names)
     withState { $0.untoldCount -= 1 }

@@ -166,8 +166,8 @@ extension DiskEngine {
 
   /// Makes memory drop the values that a caller's trim has removed from the disk.
   ///
-  /// A value that a limit removes may stay in memory as long as any value that is not used on disk.
-  /// It is in use there, which the limit could not know.
+  /// The value of an entry that a limit removes may stay in memory for one granularity: it may be
+  /// in use there, and the disk does not know of uses in memory.
   private func tellObservers(ofTrimming eviction: Eviction) {
     guard !observers.all().isEmpty else { return }
     let names = eviction.names

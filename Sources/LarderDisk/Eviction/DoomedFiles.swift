@@ -37,8 +37,7 @@ struct DoomedFiles: Sendable {
     return marks[slot]
   }
 
-  /// Adds a victim. It replaces one of the same name, because that one's file is the same or has
-  /// gone.
+  /// Adds a victim. Replaces an older victim of the name, because its file is this one or is gone.
   ///
   /// - Complexity: O(1).
   mutating func insert(_ victim: Victim) {

@@ -32,8 +32,8 @@ extension EvictionQueue {
   /// Whether a thread is choosing victims because a limit is passed.
   var isPurging: Bool { purge != nil }
 
-  /// Begins an eviction. Its victims are still to be chosen. Later ones wait for it unless they are
-  /// ready sooner.
+  /// Begins an eviction. Its victims are still to be chosen. The evictor takes ready evictions in
+  /// the order in which they began.
   mutating func begin() -> Eviction {
     let eviction = Eviction()
     waiting.append(eviction)
@@ -121,8 +121,8 @@ extension EvictionQueue {
     return term
   }
 
-  /// Lets the evictor rest; returns false if another eviction has become ready, or a purge that
-  /// kept the term is over. The evictor stays for both.
+  /// Lets the evictor rest. Returns false, and it goes on, if another eviction is ready or if a
+  /// purge that kept the term open has ended.
   mutating func rest() -> Bool {
     hasEvictor = hasReady || term != nil && !isPurging
     return !hasEvictor

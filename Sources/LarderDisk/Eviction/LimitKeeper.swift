@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// The state of keeping the limits, apart from the victims: planned looks and sweeps, what is known
-/// of other processes, and the room that stores have reserved.
+/// The state of limit enforcement, without the victims: planned looks and sweeps, what is known of
+/// other processes, and the room that stores have reserved.
 struct LimitKeeper: Sendable {
   /// The room under the size limit that is taken by stores with files not published yet.
   private(set) var reservedByteCount: UInt64 = 0

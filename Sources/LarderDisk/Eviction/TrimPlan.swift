@@ -135,8 +135,8 @@ extension TrimPlan {
     return plan
   }
 
-  /// Returns the plan of a sweep. Its victims count as expired, also those that have reached the
-  /// age limit.
+  /// Returns the plan of a sweep. Its victims count as expired, including those that go for the age
+  /// limit.
   ///
   /// - Parameter grace: The time for which entries are spared after their expiry.
   static func sweep(

@@ -115,8 +115,9 @@ extension DiskEngine {
             unclear.append(look.name)
             continue
           }
-          // A read that is under way may have met the file and must not keep its value. A value
-          // that memory holds of an evicted entry is older than a file that came and went since.
+          // A read that is under way may have met the file and must not keep its value. Memory may
+          // still hold the value of an evicted entry. If a newer file came and went since, that
+          // value must go.
           outdateReaders(of: look.name)
           if look.isPassing { passing.append(look.name) }
           continue

@@ -55,7 +55,7 @@ extension DiskEngine {
     guard hasEvents, let watcher else { return false }
     do throws(Errno) {
       try watcher.catchUp(self)
-      // The events are no news where another thread has told the index and not memory yet.
+      // Another thread may have told the index but not memory, and the event is then no news.
       return !mayBe(.isAhead)
     } catch {
       noteUpkeepFailure(error)

@@ -131,11 +131,11 @@ package final class Watcher: Sendable {
       changed.signal()
     }
     var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
-    // Files get the time of the coarse clock's last tick as their change time, and so does this.
+    // Read from the coarse clock, because the kernel takes change times from it.
     let start = state.withLock { $0.lastEmpty }
     var news = DirectoryNews()
     do throws(Errno) {
-      // Taken before each read: what happens between the two is later than this time.
+      // Taken before each read, so that no event that the read misses is older than this time.
       var time = WallClock.systemCoarse.now()
       // Reads to the end of the queue before any name is looked at, because most files that came
       // and went meanwhile cancel out.

@@ -42,7 +42,7 @@ extension DiskEngine {
     var pendingExpiry: Timestamp?
   }
 
-  /// Finds, checks and reads an entry, and counts it as used, or the error that the caller gets.
+  /// Finds, checks and reads an entry and counts the use. Counts an error that it throws.
   package func read(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration = .zero

@@ -30,7 +30,8 @@ extension DiskEngine {
         name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
       return (access, state.catalog.use(entry, status))
     }
-    // The event of the change will find the file known, so the tiers are told here.
+    // The index knows the file from here on, so the watcher will take its event for no news. The
+    // tiers are told here instead.
     if isNews { tellObservers(ofLearned: [name]) }
     guard isDue else { return promised }
     if lag == .zero {
@@ -124,8 +125,8 @@ extension DiskEngine {
     if isNews { tellObservers(ofLearned: [name]) }
   }
 
-  /// Writes a use through the file that was read. An expiry that was set while it was read is kept,
-  /// as is one that was set before a pending use is written.
+  /// Writes a use through the file that was read. Keeps an expiry that a person or another process
+  /// has set since the file was read.
   ///
   /// - Returns: The expiry that the file has now; nil if it could not be read.
   private func stampAtOnce(

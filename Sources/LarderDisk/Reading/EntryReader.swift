@@ -130,10 +130,10 @@ package struct EntryReader: Sendable {
 
   /// Whether a file without `user.larder` is the remnant of a value after a power cut or `e2fsck`.
   ///
-  /// It is if it has extended data, because every store writes `user.larder` as well. An empty file
-  /// is if the file system has attributes, because an empty value would have `user.larder` there;
-  /// without attributes the content is on the disk before the file gets its name. A file without
-  /// any attribute can be one that a person made.
+  /// A file with extended data is one, because every store writes `user.larder` as well. An empty
+  /// file is one if the file system has attributes, because an empty value would have `user.larder`
+  /// there; without attributes the content is on the disk before the file gets its name. A file
+  /// without any attribute can be one that a person made.
   package func isRemnant(
     _ file: borrowing FileDescriptor, _ status: FileStatus
   ) throws(Errno) -> Bool {

@@ -29,8 +29,8 @@ extension PublicationLog {
 
   /// Notes a file that this process has published.
   ///
-  /// Forgets files that are gone, once they outnumber the entries, and two slots at a time, so that
-  /// no store looks through all of them.
+  /// When about twice as many files as entries are known, each store looks at two slots and forgets
+  /// files that are gone, so no store looks at all of them.
   ///
   /// - Complexity: O(1).
   mutating func note(_ publication: Publication, of name: EntryName, in index: EntryIndex) {
