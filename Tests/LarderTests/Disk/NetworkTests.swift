@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Larder
@@ -105,6 +104,8 @@ struct NetworkTests {
     let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
     let held = try handle.openForReading(FileName(text: ".larder-1-2"))
     #expect(try held.tryLock(.exclusive))
+    // The files were changed just now.
+    scene.clock.now = WallClock.system.now()
     let ceph = FileSystemKind(name: "fuse.ceph-fuse", isNetwork: true)
     _ = try scene.open { $0.fileSystem = ceph }.count()
     #expect(try scene.names == [".larder-1-2"])
@@ -113,7 +114,24 @@ struct NetworkTests {
     #expect(try scene.names == [])
   }
 
-  @Test(arguments: [Errno.notConnected, .shutDown])
+  @Test func `an empty temporary stays for an hour, because its writer may be about to lock it`()
+    throws
+  {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    try scene.plant([], named: ".larder-1-1")
+    scene.clock.now = WallClock.system.now()
+    let moose = FileSystemKind(name: "fuse.mfs", isNetwork: true)
+    let cache = try scene.open { $0.fileSystem = moose }
+    _ = try cache.count()
+    #expect(try scene.names == [".larder-1-1"])
+    try cache.close()
+    scene.clock.advance(by: .seconds(3700))
+    _ = try scene.open { $0.fileSystem = moose }.count()
+    #expect(try scene.names == [])
+  }
+
+  @Test(arguments: [Errno.notConnected, .shutDown, .connectionAborted])
   func `a lost mount is a miss for a read and an error with its cure for a store`(
     errno: Errno
   ) throws {
@@ -138,27 +156,6 @@ struct NetworkTests {
     }
     #expect(scene.faults.struckCount == 2)
     #expect(try cache.touch(forKey: "a", expiration: .seconds(200)))
-  }
-
-  @Test func `after a lost mount the path is followed from its beginning`() throws {
-    let scene = try DiskScene()
-    let (mount, path) = ("\(scene.directory.path)/mount", "\(scene.directory.path)/mount/cache")
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    var configuration = DiskCache.Configuration(sizeLimit: nil)
-    configuration.faults = scene.faults
-    configuration.fileSystem = Self.network
-    let cache = try DiskCache(directory: path, configuration: configuration)
-    try cache.store([1], forKey: "a")
-    // Another mount takes the path. The parent that is held belongs to the lost one.
-    try FileManager.default.moveItem(atPath: mount, toPath: "\(scene.directory.path)/lost")
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    scene.faults.plan(.errno(.shutDown), for: .fstatat)
-    try cache.engine.revalidate(isUrgent: true, mayMake: true, "test")
-    #expect(try cache.value(forKey: "a") == nil)
-    try cache.store([2], forKey: "b")
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    #expect(names.contains(scene.name("b").text))
-    try cache.close()
   }
 
   @Test func `a durable store syncs the stamps as well`() throws {
