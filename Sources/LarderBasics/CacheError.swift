@@ -171,7 +171,7 @@ extension CacheError.Code {
       case .notDirectory, .tooManyLinks: .notADirectory
       case .noSpace, .quotaExceeded: .noSpace
       case .readOnlyFileSystem: .readOnly
-      case .notConnected, .shutDown: .mountLost
+      case .notConnected, .shutDown, .connectionAborted: .mountLost
       case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
       // rename onto a directory: the only operation on entries that meets one.
       case .isDirectory: .nameOccupied

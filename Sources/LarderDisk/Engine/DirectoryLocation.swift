@@ -216,15 +216,26 @@ extension DirectoryLocation {
     guard let parent, let name, isCheckDue(isUrgent) else { return false }
     do throws(Errno) {
       return try follow(name, in: parent, mayMake: mayMake)
-    } catch .notConnected, .shutDown {
+    } catch .notConnected, .shutDown, .connectionAborted, .staleHandle {
       // The mount is lost, and the parent directory with it. The path may lead to a new mount.
-      // While it leads to what the mount covered, nothing is stored there.
-      guard let fresh = try Self.parent(of: path, faults: configuration.faults).0,
-        fresh.fileSystem == handle.fileSystem
-      else { throw .notConnected }
+      guard let fresh = try Self.parent(of: path, faults: configuration.faults).0 else {
+        throw .notConnected
+      }
+      try checkMount(of: fresh)
       heldParent.withLock { $0 = fresh }
       return try follow(name, in: fresh, mayMake: mayMake)
     }
+  }
+
+  /// Checks that a directory which takes the place of a held one is on a mount as good.
+  ///
+  /// Between the loss of a mount and a new one, the path leads to what the mount covered. Nothing
+  /// may be stored there, because no machine would find it later.
+  ///
+  /// - Throws: `.notConnected`.
+  private func checkMount(of fresh: DirectoryHandle) throws(Errno) {
+    let lost = handle.fileSystem
+    if lost.isNetwork && !fresh.fileSystem.canReplace(lost) { throw .notConnected }
   }
 
   /// Holds the directory of a name in the parent, unless it is held already.
@@ -245,6 +256,7 @@ extension DirectoryLocation {
     // Links are not followed here. The path was resolved at opening, so a link that appears now was
     // put there by another program.
     let fresh = try parent.openDirectory(name)
+    try checkMount(of: fresh)
     let isUnsafe = try Self.isUnsafe(fresh, configuration)
     let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
     if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }

@@ -37,6 +37,8 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   package static let notConnected = Errno(rawValue: ENOTCONN)
   /// A client that its servers have shut out, as CephFS does with one that was silent for too long.
   package static let shutDown = Errno(rawValue: ESHUTDOWN)
+  /// A call that waits for the process of a FUSE mount when that process ends.
+  package static let connectionAborted = Errno(rawValue: ECONNABORTED)
   package static let noSuchDeviceOrAddress = Errno(rawValue: ENXIO)
   package static let noData = Errno(rawValue: ENODATA)
   package static let rangeTooSmall = Errno(rawValue: ERANGE)

@@ -23,6 +23,7 @@ package final class FaultInjector: Sendable {
     var struckSites: Set<CallSite> = []
     var stamps: StampSimulation?
     var requestedStamps: [Timestamp] = []
+    var fileSystem: FileSystemKind?
   }
 
   private let state = Mutex(State())
@@ -69,6 +70,13 @@ package final class FaultInjector: Sendable {
   package func simulate(_ stamps: StampSimulation) {
     state.withLock { $0.stamps = stamps }
   }
+
+  /// Shows directories that are opened from now on as on another file system; nil ends that.
+  package func simulate(_ fileSystem: FileSystemKind?) {
+    state.withLock { $0.fileSystem = fileSystem }
+  }
+
+  var simulatedFileSystem: FileSystemKind? { state.withLock { $0.fileSystem } }
 
   /// The modification times that files were given since a simulation began.
   package var requestedStamps: [Timestamp] {

@@ -92,6 +92,12 @@ extension FileSystemKind {
   /// Whether a lock on a file excludes other machines, so that a temporary that can be locked was
   /// left behind.
   package var sharesFileLocks: Bool { !isNetwork || traits?.sharesFileLocks == true }
+
+  /// Whether a new mount can be of this kind if a lost one was of another: the names are the same,
+  /// or two programs for the same file system, such as `ceph` and `fuse.ceph-fuse`.
+  package func canReplace(_ lost: FileSystemKind) -> Bool {
+    name == lost.name || traits != nil && traits == lost.traits
+  }
 }
 
 extension FileSystemKind {
@@ -101,6 +107,10 @@ extension FileSystemKind {
   /// system: sshfs answers by path, and a directory that two machines make at once can have lost
   /// its path.
   init(of file: borrowing FileDescriptor, device: UInt64) {
+    if let simulated = file.faults?.simulatedFileSystem {
+      self = simulated
+      return
+    }
     func mountType() -> String? {
       Self.mountType(of: device, in: SystemEnvironment.text(ofFile: "/proc/self/mountinfo") ?? "")
     }

@@ -92,4 +92,16 @@ struct FileSystemKindTests {
     #expect(kind.traits?.title == title)
     #expect(kind.sharesFileLocks == sharesFileLocks)
   }
+
+  @Test(arguments: [
+    ("nfs4", "nfs4", true), ("fuse.ceph-fuse", "ceph", true), ("fuse.mfs", "fuse.ceph-fuse", false),
+    ("nfs4", "smb3", false), ("fuse.mfs", "ext4", false), ("nfs4", "tmpfs", false),
+  ])
+  func `a lost mount is replaced by one of the same file system`(
+    lost: String, fresh: String, canReplace: Bool
+  ) {
+    let (lost, fresh) = (FileSystemKind(mountType: lost), FileSystemKind(mountType: fresh))
+    #expect(fresh.canReplace(lost) == canReplace)
+    #expect(lost.canReplace(fresh) == canReplace)
+  }
 }
