@@ -111,6 +111,46 @@ struct ForeignStampTests {
     #expect(try scene.names.count == 2)
   }
 
+  @Test func `a use that extends beyond what can be held makes the entry one that never expires`()
+    throws
+  {
+    let end = Timestamp(seconds: 1 << 32 - 1)
+    let life = Expiration.seconds(Int(end.seconds - scene.clock.now.seconds) - 50)
+    let cache = try open()
+    try cache.store([1], forKey: "a", expiration: life)
+    try cache.store([1], forKey: "learns", expiration: .never)
+    scene.clock.advance(by: .seconds(20))
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try cache.entry(forKey: "a")?.expiry == end.adding(seconds: -30))
+    scene.clock.advance(by: .seconds(80))
+    try expectNoWrap { () throws in #expect(try cache.value(forKey: "a") == [1]) }
+    #expect(try scene.status(scene.name("a")).modification == end)
+    #expect(try #require(try cache.entry(forKey: "a")).expiry == nil)
+  }
+
+  @Test func `an expiry that is given to a file by hand does not wrap`() throws {
+    let cache = try open()
+    try cache.store([1], forKey: "a", expiration: .seconds(100))
+    try cache.store([1], forKey: "learns", expiration: .never)
+    try expectNoWrap { () throws in
+      #expect(
+        try cache.stamp(scene.name("a").text, expiration: .never) == .stamped(expiry: nil))
+    }
+    #expect(try cache.value(forKey: "a") == [1])
+  }
+
+  @Test func `the range is tried out again on another mount`() throws {
+    scene.faults.simulate(StampSimulation())
+    let cache = try open()
+    try cache.store([1], forKey: "a", expiration: .never)
+    #expect(try scene.status(scene.name("a")).modification == .never)
+    scene.faults.simulate(.cephFuse)
+    cache.engine.note(Self.ceph)
+    try cache.store([1], forKey: "a", expiration: .never)
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try scene.status(scene.name("a")).modification == Timestamp(seconds: 1 << 32 - 1))
+  }
+
   @Test func `what cannot be tried out is kept for good`() throws {
     let cache = try open()
     try cache.store([1], forKey: "a", expiration: .seconds(100))
