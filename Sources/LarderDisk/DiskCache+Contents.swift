@@ -85,22 +85,20 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
   ///   `.closed`, `.forked`, `.io`.
   public func entries() throws(CacheError) -> [DiskEntry] {
-    try entries { _, _ in }
+    try entries(reporting: nil)
   }
 
-  /// Returns all entries as `entries()` does, and calls `progress` after each with the number of
-  /// entries that are done and of all.
+  /// Returns all entries as `entries()` does, and tells of each look.
   package func entries(
-    _ progress: (_ done: Int, _ total: Int) -> Void
+    reporting progress: WalkProgress?
   ) throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      let names = try engine.names().sorted()
-      try engine.forEachLook(at: names, isChecking: false) { _, look, done in
+      let names = try engine.unjudgedNames(reporting: progress).sorted()
+      try engine.forEachLook(at: names, isChecking: false, reporting: progress) { _, look, _ in
         // An entry that is removed between the walk and the look at it is left out.
         if let entry = DiskEntry(look.entry) { entries.append(entry) }
-        progress(done, names.count)
       }
       return entries
     }
@@ -116,6 +114,16 @@ extension DiskCache {
   public func survey() throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
     return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
+  }
+
+  /// Returns the number of names that entries have, whatever has them, without a look at any.
+  package func nameCount(
+    reporting progress: @escaping WalkProgress
+  ) throws(CacheError) -> Int {
+    try checkUsable("nameCount")
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.unjudgedNames(reporting: progress).count
+    }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to. An
@@ -137,6 +145,16 @@ extension DiskCache {
     try checkUsable("verify")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.verify(repairs: repairs, progress)
+    }
+  }
+
+  /// Verifies as `verify(repairs:_:)` does, and tells of the names that were found and of each look.
+  package func verify(
+    repairs: Bool, reporting progress: @escaping WalkProgress
+  ) throws(CacheError) -> Verification {
+    try checkUsable("verify")
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.verify(repairs: repairs, reporting: progress)
     }
   }
 }

@@ -31,12 +31,11 @@ extension DiskCache {
   /// - Parameters:
   ///   - isChecking: Whether the contents are read and compared with their hashes.
   ///   - maximum: The most foreign things that are listed.
-  ///   - progress: Is called after each entry with the number of entries that are done and of all.
+  ///   - progress: Is told of each look.
   /// - Complexity: O(n log n), and with `isChecking` O(bytes of all values).
   /// - Throws: `CacheError`, as `entries()` does.
   package func inventory(
-    isChecking: Bool, foreignUpTo maximum: Int,
-    _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    isChecking: Bool, foreignUpTo maximum: Int, reporting progress: WalkProgress? = nil
   ) throws(CacheError) -> Inventory {
     try checkUsable("inventory")
     return try engine.countingErrors { () throws(CacheError) in
@@ -47,8 +46,7 @@ extension DiskCache {
 
 extension Inventory {
   fileprivate init(
-    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int,
-    _ progress: (_ done: Int, _ total: Int) -> Void
+    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int, _ progress: WalkProgress?
   ) throws(CacheError) {
     configuration = engine.configuration
     now = engine.now
@@ -71,13 +69,15 @@ extension Inventory {
           add(thing, upTo: maximum)
         }
       }
+      progress?(names.count, nil)
       return !piece.isLast
     }
     survey.hasTag = try engine.hasTag("inventory")
     names.sort()
-    try engine.forEachLook(at: names, isChecking: isChecking) { name, look, done in
+    try engine.forEachLook(
+      at: names, isChecking: isChecking, reporting: progress
+    ) { name, look, _ in
       add(name, look, upTo: maximum, foreignThing)
-      progress(done, names.count)
     }
   }
 

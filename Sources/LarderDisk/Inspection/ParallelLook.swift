@@ -1,5 +1,11 @@
 import LarderBasics
 import LarderSystem
+import Synchronization
+
+/// Is told how far a walk through a directory is: while it reads the names, of how many were found,
+/// with `total` nil; then after each look of how many names are done. Called by several threads, so
+/// that a smaller number can come after a larger one.
+package typealias WalkProgress = @Sendable (_ done: Int, _ total: Int?) -> Void
 
 /// A look at an entry, with the comparison of its content with its hash.
 struct CheckedLook: Sendable {
@@ -15,12 +21,13 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - isChecking: Whether the contents are read and compared with their hashes.
+  ///   - progress: Is told of each look when it is done, which is before `body` gets it.
   ///   - body: Gets the name, the look, and the number of names that are done.
   func forEachLook(
-    at names: [EntryName], isChecking: Bool,
+    at names: [EntryName], isChecking: Bool, reporting progress: WalkProgress? = nil,
     _ body: (EntryName, CheckedLook, _ done: Int) throws(CacheError) -> Void
   ) throws(CacheError) {
-    let looks = ParallelLook(self, names, isChecking: isChecking)
+    let looks = ParallelLook(self, names, isChecking: isChecking, progress)
     defer { looks.end() }
     var done = 0
     while let piece = try looks.next() {
@@ -63,15 +70,21 @@ private final class ParallelLook: Sendable {
   private let engine: DiskEngine
   private let names: [EntryName]
   private let isChecking: Bool
+  private let progress: WalkProgress?
+  /// The looks so far, also those of pieces that are not done.
+  private let lookCount = Atomic<Int>(0)
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
 
   private var pieces: Int { (names.count + Self.pieceCount - 1) / Self.pieceCount }
 
-  init(_ engine: DiskEngine, _ names: [EntryName], isChecking: Bool) {
+  init(
+    _ engine: DiskEngine, _ names: [EntryName], isChecking: Bool, _ progress: WalkProgress?
+  ) {
     self.engine = engine
     self.names = names
     self.isChecking = isChecking
+    self.progress = progress
   }
 
   /// Returns the looks at the next names; nil if there are none left.
@@ -136,6 +149,9 @@ private final class ParallelLook: Sendable {
           isChecking
             ? try engine.lookAndCheck(name)
             : CheckedLook(entry: try engine.look(at: name), finding: nil))
+        // Each look by itself, because a piece of them can take a minute on a slow disk.
+        let count = lookCount.wrappingAdd(1, ordering: .relaxed).newValue
+        progress?(count, names.count)
       }
       return .success(looks)
     } catch {

@@ -22,8 +22,8 @@ extension Call {
   func diff() throws(Failure) -> ExitCode {
     let other = arguments[.otherDirectory].first ?? []
     let caches = (try openForReading(), try openForReading(other))
-    let left = try onCache { () throws(CacheError) in try caches.0.entries() }
-    let right = try onCache(other) { () throws(CacheError) in try caches.1.entries() }
+    let left = try entries(of: caches.0)
+    let right = try entries(of: caches.1, other)
     sayUnreadable(left + right)
     var difference = DirectoryDifference()
     for (old, new) in Self.paired(left, right) {

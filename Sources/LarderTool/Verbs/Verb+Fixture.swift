@@ -74,7 +74,7 @@ extension Call {
     try requireFixture(origin)
     if target != origin { try requireFixture(target, mayBeMissing: true) }
     let action = FixtureAction(arguments) ?? .check
-    var progress = ProgressLine(action.participle, console)
+    let progress = ProgressLine(action.participle, console)
     defer { progress.finish() }
     switch action {
     case .pack:

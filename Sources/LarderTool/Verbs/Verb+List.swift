@@ -38,7 +38,7 @@ extension Call {
     let cache = try openForReading()
     let manifest = try fixtureManifest()
     let now = manifest?.latestAccess ?? WallClock.system.now()
-    var entries = try onCache { () throws(CacheError) in try cache.entries() }
+    var entries = try entries(of: cache)
     if let manifest { entries = entries.map(manifest.entry) }
     if arguments.has(.onlyExpired) { entries.removeAll { !$0.isExpired(at: now) } }
     let order = arguments.choice(.sort).flatMap(EntryOrder.init(rawValue:)) ?? .used

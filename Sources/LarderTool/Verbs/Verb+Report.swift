@@ -52,12 +52,12 @@ extension Call {
   private func content(of cache: DiskCache) throws(Failure) -> ReportContent {
     let limit = arguments.size(.limit).map { Int($0.count) }
     let isChecking = !arguments.has(.quick)
-    var progress = ProgressLine(isChecking ? "checked" : "looked at", console)
+    let progress = ProgressLine(isChecking ? "checked" : "looked at", console)
     defer { progress.finish() }
     let inventory = try onCache { () throws(CacheError) in
       try cache.inventory(
-        isChecking: isChecking, foreignUpTo: ReportContent.mostForeign
-      ) { progress.update($0, $1) }
+        isChecking: isChecking, foreignUpTo: ReportContent.mostForeign,
+        reporting: progress.update)
     }
     let target = (limit ?? inventory.entries.byteCount) / 2
     return ReportContent(

@@ -27,7 +27,7 @@ extension Call {
       return .fine
     }
     let now = WallClock.system.now()
-    let entries = try onCache { () throws(CacheError) in try cache.entries() }
+    let entries = try entries(of: cache)
     sayUnreadable(entries)
     let largest = entries.sorted(by: EntryOrder.size.precedes)
       .prefix(arguments.count(.first) ?? 10)
@@ -49,7 +49,7 @@ extension Call {
     while true {
       let start = MonotonicTime.now
       let now = WallClock.system.now()
-      let entries = try onCache { () throws(CacheError) in try cache.entries() }
+      guard let entries = try entries(of: cache, unlessEndedBy: keyboard) else { return }
       let room = LiveView.room
       try view.draw(liveLines(entries, cache.directory, at: now, in: room), in: room)
       // At most a tenth of the time is spent on reading a large directory.

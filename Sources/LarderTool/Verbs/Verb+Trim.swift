@@ -61,9 +61,9 @@ extension Call {
   /// Removes every entry, and shows the progress on a terminal.
   private func removeAll(from cache: DiskCache) throws(CacheError) -> BulkRemoval {
     guard console.showsProgress else { return try cache.removeAll() }
-    var progress = ProgressLine("removed", console)
+    let progress = ProgressLine("removed", console)
     defer { progress.finish() }
-    let total = try cache.survey().entryCount
+    let total = try cache.nameCount(reporting: progress.update)
     let removal = try cache.removeAllInBackground()
     while !removal.isFinished {
       progress.update(removal.result.removed + removal.result.failed, total)

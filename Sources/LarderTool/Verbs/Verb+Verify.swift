@@ -45,10 +45,10 @@ extension Call {
 
   /// Checks every entry, and shows the progress on a terminal.
   func verification(of cache: DiskCache, repairs: Bool) throws(Failure) -> Verification {
-    var progress = ProgressLine("checked", console)
+    let progress = ProgressLine("checked", console)
     defer { progress.finish() }
     return try onCache { () throws(CacheError) in
-      try cache.verify(repairs: repairs) { progress.update($0, $1) }
+      try cache.verify(repairs: repairs, reporting: progress.update)
     }
   }
 }

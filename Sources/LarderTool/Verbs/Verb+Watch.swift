@@ -43,7 +43,8 @@ extension Call {
     let cache = try openForReading()
     // The watch starts before the listing, so that an event between the two comes twice, not never.
     var watch = try onCache { () throws(CacheError) in try DirectoryTail(cache) }
-    var ledger = WatchLedger(try contents(of: cache), at: WallClock.system.now())
+    guard let entries = try contents(of: cache, keyboard) else { return .fine }
+    var ledger = WatchLedger(entries, at: WallClock.system.now())
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
     while true {
@@ -85,8 +86,14 @@ extension Call {
     return true
   }
 
-  private func contents(of cache: DiskCache) throws(Failure) -> [DiskEntry] {
-    try onCache { () throws(CacheError) in try cache.entries() }
+  /// Returns all entries; nil if the user has asked to end meanwhile.
+  private func contents(
+    of cache: DiskCache, _ keyboard: borrowing Keyboard?
+  ) throws(Failure) -> [DiskEntry]? {
+    switch keyboard {
+    case .some(let keyboard): try entries(of: cache, unlessEndedBy: keyboard)
+    case nil: try entries(of: cache)
+    }
   }
 
   /// Looks up the entries that the news name, and updates the ledger.
@@ -94,7 +101,7 @@ extension Call {
     _ news: [DirectoryTail.News], into ledger: inout WatchLedger, from cache: DiskCache
   ) throws(Failure) -> [WatchEvent] {
     let now = WallClock.system.now()
-    if news.contains(.lost) { return ledger.replaceAll(try contents(of: cache), at: now) }
+    if news.contains(.lost) { return ledger.replaceAll(try entries(of: cache), at: now) }
     var sightings = WatchSightings()
     for item in news { sightings.add(item) }
     for name in sightings.order {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -44,11 +45,10 @@ struct `An inventory` {
     try writer.close()
     // Sweeps nothing after its scan.
     let cache = try scene.open { $0.mode = .readOnly }
-    var steps: [Int] = []
-    let inventory = try cache.inventory(isChecking: true, foreignUpTo: 9) { done, _ in
-      steps.append(done)
-    }
-    #expect(steps == Array(1...11))
+    let steps = Steps()
+    let inventory = try cache.inventory(
+      isChecking: true, foreignUpTo: 9, reporting: steps.add)
+    #expect(steps.looks == Array(1...11) && steps.found == [11])
     #expect(try inventory.entries == cache.entries())
     #expect(try inventory.survey == cache.survey())
     #expect(try inventory.findings == cache.verify())
@@ -70,17 +70,37 @@ struct `An inventory` {
   func `looks at each of many entries once, in their order`(count: Int) throws {
     let cache = try filled(count)
     for isChecking in [false, true] {
-      var steps: [Int] = []
-      let inventory = try cache.inventory(isChecking: isChecking, foreignUpTo: 0) { done, total in
-        #expect(total == count)
-        steps.append(done)
-      }
-      #expect(steps == Array(0..<count).map { $0 + 1 })
+      let steps = Steps()
+      let inventory = try cache.inventory(
+        isChecking: isChecking, foreignUpTo: 0, reporting: steps.add)
+      #expect(steps.looks.sorted() == Array(0..<count).map { $0 + 1 })
+      #expect(steps.found.last == count && steps.found == steps.found.sorted())
+      #expect(steps.totals.allSatisfy { $0 == count })
       #expect(inventory.entries.map(\.name) == inventory.entries.map(\.name).sorted())
       #expect(Set(inventory.entries.map(\.name)).count == count)
       #expect(inventory.entries.allSatisfy { $0.byteCount == 2 })
       #expect(inventory.findings?.unverifiableCount == (isChecking ? count : nil))
     }
+  }
+
+  @Test func `tells of a look as soon as it is done, and of the names before`() throws {
+    let cache = try filled(100)
+    let walks: [(@escaping WalkProgress) throws -> Void] = [
+      { _ = try cache.inventory(isChecking: true, foreignUpTo: 0, reporting: $0) },
+      { _ = try cache.verify(repairs: false, reporting: $0) },
+      { _ = try cache.entries(reporting: $0) },
+    ]
+    for walk in walks {
+      let steps = Steps()
+      // The first opening is that of the directory, to read its names.
+      scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat, at: 42, onwards: true)
+      #expect(throws: CacheError.self) { try walk(steps.add) }
+      scene.faults.reset()
+      #expect(steps.found == [100] && steps.looks == Array(1...40))
+    }
+    let steps = Steps()
+    #expect(try cache.nameCount(reporting: steps.add) == 100)
+    #expect(steps.found == [100] && steps.looks == [])
   }
 
   @Test func `does not need another thread`() throws {
@@ -116,4 +136,19 @@ struct `An inventory` {
     #expect(count == 600)
     try cache.close()
   }
+}
+
+/// What a walk told of its progress.
+private final class Steps: Sendable {
+  private let steps = Mutex<[(done: Int, total: Int?)]>([])
+
+  func add(_ done: Int, _ total: Int?) {
+    steps.withLock { $0.append((done, total)) }
+  }
+
+  /// The numbers of names that were found, one for each piece.
+  var found: [Int] { steps.withLock { $0.filter { $0.total == nil }.map(\.done) } }
+  /// The numbers of names that were done, one for each look.
+  var looks: [Int] { steps.withLock { $0.filter { $0.total != nil }.map(\.done) } }
+  var totals: [Int] { steps.withLock { $0.compactMap(\.total) } }
 }

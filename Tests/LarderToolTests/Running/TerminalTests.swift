@@ -54,6 +54,27 @@ struct `On a terminal` {
     if line[1] == "c" { #expect(outcome.text.contains("q ends")) }
   }
 
+  @Test(.watched) func `a listing does not keep the keys waiting while the disk is slow`() throws {
+    let (gate, faults) = (Gate(), FaultInjector())
+    var configuration = DiskCache.Configuration()
+    configuration.mode = .readOnly
+    configuration.faults = faults
+    let cache = try DiskCache(directory: scene.root.path + "/c", configuration: configuration)
+    faults.plan(.before { gate.pass() }, for: .openat, at: 1)
+    let call = Call(arguments: Arguments(), console: Console().plain)
+    let listing = try #require(call.startListing(cache))
+    gate.waitUntilReached()
+    #expect(try call.entries(of: listing) == nil)
+    gate.open()
+    var entries: [DiskEntry]?
+    try eventually("the listing to end") {
+      entries = try call.entries(of: listing)
+      return entries != nil
+    }
+    #expect(entries?.count == 3)
+    try cache.close()
+  }
+
   @Test(arguments: [(80, 23), (200, 50), (48, 10), (80, 3), (20, 1)])
   func `the live page stays within the terminal`(columns: Int, height: Int) throws {
     let cache = try DiskCache(directory: scene.root.path + "/c")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import LarderSystem
 @testable import LarderTool
 
 struct BarTests {
@@ -48,17 +49,37 @@ struct BarTests {
     #expect(line.displayWidth <= width && line.hasPrefix("checked 500 of 2,"))
     if width >= 80 { #expect(line.hasSuffix("25 %, 167/s, 9 s left")) }
     #expect(!ProgressLine.text("checked", 0, 0, elapsed: .zero, width: width).isEmpty)
+    let walk = ProgressLine.text("checked", 51_200, nil, elapsed: .seconds(4), width: width)
+    #expect(walk.displayWidth <= width)
+    if width >= 80 { #expect(walk == "found 51,200 names  12,800/s, 4 s") }
   }
 
   @Test(arguments: [
     (Duration.seconds(3), 500, "25 %, 167/s, 9 s left"),
     (.milliseconds(500), 1500, "75 %, 3,000/s, 0 s left"),
-    (.seconds(600), 100, "5 %, 0/s, 190 min left"),
+    (.seconds(600), 100, "5 %, 0.2/s, 190 min left"),
+    (.seconds(40), 0, "0 %, 0.0/s, 40 s"),
   ])
   func `a line of progress has the speed and the time that is left`(
     elapsed: Duration, done: Int, tail: String
   ) {
     let line = ProgressLine.text("checked", done, 2000, elapsed: elapsed, width: 100)
     #expect(line.hasSuffix("  " + tail))
+  }
+
+  @Test func `progress never goes back, and begins anew when all names are found`() {
+    let start = MonotonicTime.now
+    var state = ProgressLine.State(at: start)
+    state.update(512, nil, at: start)
+    state.update(900, nil, at: start)
+    #expect(state.done == 900 && state.total == nil && state.start == start)
+    let later = start.advanced(by: .seconds(60))
+    state.update(1, 900, at: later)
+    #expect(state.done == 1 && state.total == 900 && state.start == later)
+    // Of the helper thread, whose call comes late.
+    state.update(3, 900, at: later)
+    state.update(2, 900, at: later)
+    state.update(900, nil, at: later)
+    #expect(state.done == 3 && state.total == 900)
   }
 }
