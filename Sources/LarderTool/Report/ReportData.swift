@@ -13,11 +13,12 @@ struct ReportData {
     static let keyUnknown = 8
     static let unreadable = 16
     static let withoutHash = 32
+    static let wholeKey = 64
   }
 
   private let content: ReportContent
   private let flags: [String: Int]
-  /// The beginning of every known key, which the rows leave out.
+  /// The beginning of most known keys, which their rows leave out.
   let prefix: [UInt8]
 
   /// Collects the flags of all entries.
@@ -35,20 +36,28 @@ struct ReportData {
     prefix = Self.commonPrefix(of: content.entries)
   }
 
-  /// Returns the beginning that all known keys have in common, up to the last separator in it, and
-  /// only as far as it needs no escapes. Empty if fewer than two keys are known.
+  /// Returns the beginning that at least nine tenths of the known keys have in common, up to the
+  /// last separator in it, and only as far as it needs no escapes. Empty if fewer than two keys are
+  /// known.
+  ///
+  /// Not of all keys, because a single other key among 100,000 would make every row begin alike.
   private static func commonPrefix(of entries: [DiskEntry]) -> [UInt8] {
-    let keys = entries.lazy.compactMap(\.key?.bytes)
-    guard var prefix = keys.first.map({ $0[...] }) else { return [] }
-    var count = 0
-    for key in keys {
-      count += 1
-      let length = zip(prefix, key).prefix { $0 == $1 }.count
-      prefix = prefix.prefix(length)
-    }
-    let plain = prefix.prefix(while: isPlain)
+    let keys = entries.compactMap(\.key?.bytes)
+    // A thousand of many are enough. Entries are sorted by digest, so these are a random sample.
+    let sample = stride(from: 0, to: keys.count, by: max(1, keys.count / 1000)).map { keys[$0] }
+      .sorted { $0.lexicographicallyPrecedes($1) }
+    guard sample.count > 1 else { return [] }
+    // What two keys have in common, all keys between them in this order have too.
+    let outliers = sample.count / 20
+    let (first, last) = (sample[outliers], sample[sample.count - 1 - outliers])
+    let common = zip(first, last).prefix { $0 == $1 }.map(\.0)
+    let plain = common.prefix(while: isPlain)
     let end = plain.lastIndex { Array("/?&=:. ".utf8).contains($0) }
-    return count < 2 ? [] : end.map { Array(plain[...$0]) } ?? []
+    return end.map { Array(plain[...$0]) } ?? []
+  }
+
+  private func hasPrefix(_ key: [UInt8]) -> Bool {
+    key.count >= prefix.count && key.prefix(prefix.count).elementsEqual(prefix)
   }
 
   /// Whether a byte stands for itself in JSON, in HTML and on a screen.
@@ -108,7 +117,7 @@ struct ReportData {
       row += Self.quoted(entry.keyText).utf8
       return
     }
-    let rest = key.dropFirst(prefix.count)
+    let rest = hasPrefix(key) ? key.dropFirst(prefix.count) : key[...]
     if rest.allSatisfy(Self.isPlain) {
       row.append(UInt8(ascii: "\""))
       row += rest
@@ -120,7 +129,11 @@ struct ReportData {
 
   private func flag(of entry: DiskEntry) -> Int {
     var flag = flags.isEmpty ? 0 : flags[entry.name] ?? 0
-    if entry.key == nil { flag |= Flag.keyUnknown }
+    if let key = entry.key?.bytes {
+      if !hasPrefix(key) { flag |= Flag.wholeKey }
+    } else {
+      flag |= Flag.keyUnknown
+    }
     if !entry.isReadable { flag |= Flag.unreadable }
     // Without a valid attribute there is neither a lifetime nor a hash.
     if entry.lifetime == nil, flag & (Flag.damaged | Flag.unreadable) == 0 {

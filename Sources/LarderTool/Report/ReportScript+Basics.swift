@@ -5,7 +5,8 @@ extension ReportScript {
     const entries = data.entries;
     const NAME = 0, KEY = 1, SIZE = 2, ALLOCATED = 3, USED = 4, EXPIRES = 5, FLAGS = 6,
       LIFETIME = 7, DATA = 8;
-    const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16, UNPROVEN = 32;
+    const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16, UNPROVEN = 32,
+      WHOLE = 64;
     // The rows have distances from now, which are shorter than times.
     for (const entry of entries) {
       entry[USED] = data.now - entry[USED];
@@ -72,11 +73,12 @@ extension ReportScript {
     }
 
     function fullKey(entry) {
-      return entry[FLAGS] & UNKNOWN ? entry[KEY] : data.prefix + entry[KEY];
+      return entry[FLAGS] & (UNKNOWN | WHOLE) ? entry[KEY] : data.prefix + entry[KEY];
     }
 
     function shortKey(entry) {
-      return (data.prefix && !(entry[FLAGS] & UNKNOWN) ? "\u2026" : "") + entry[KEY];
+      const isCut = data.prefix && !(entry[FLAGS] & (UNKNOWN | WHOLE));
+      return (isCut ? "\u2026" : "") + entry[KEY];
     }
 
     function lifetime(entry) {

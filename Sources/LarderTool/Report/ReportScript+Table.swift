@@ -28,8 +28,9 @@ extension ReportScript {
         byId("titles").append(head);
       }
       if (data.prefix) {
-        byId("prefix").textContent = "All known keys begin with " + data.prefix
-          + ", which the column leaves out.";
+        const isAll = entries.every((entry) => !(entry[FLAGS] & WHOLE));
+        byId("prefix").textContent = (isAll ? "All known keys begin with " : "Most keys begin with ")
+          + data.prefix + ", which the column leaves out.";
         byId("prefix").hidden = false;
       }
       for (const [name, [title, test]] of Object.entries(filters)) {
@@ -40,6 +41,8 @@ extension ReportScript {
         button.addEventListener("click", () => choose(name));
         byId("filters").append(button);
       }
+      // As high as a few rows are, and not changed by a search, so that its field stays in place.
+      byId("rows").style.height = Math.min(500, entries.length * rowHeight + 1) + "px";
       byId("rows").addEventListener("scroll", drawRows, { passive: true });
       byId("rows").addEventListener("keydown", walk);
       byId("search").addEventListener("input", update);
@@ -103,17 +106,20 @@ extension ReportScript {
       return (entry) => haystack.get(entry).includes(needle);
     }
 
-    // Lifetimes are numbers, or words that come after them; data are sorted by their length.
-    function sortKey(entry) {
+    // What is compared of an entry with another. Keys without their common beginning have the same
+    // order. Lifetimes are numbers, or words that come after them; data are sorted by their length.
+    function sortKey(entry, other) {
       const value = entry[sorting.column];
+      if (sorting.column === KEY) {
+        return (entry[FLAGS] | other[FLAGS]) & (UNKNOWN | WHOLE) ? fullKey(entry) : value;
+      }
+      if (sorting.column < LIFETIME) return value;
       if (sorting.column === DATA) return value ? value.length : 0;
       return typeof value === "number" ? value : value === undefined ? null : Infinity;
     }
 
     function compare(a, b) {
-      const isPlain = sorting.column < LIFETIME;
-      const x = isPlain ? a[sorting.column] : sortKey(a);
-      const y = isPlain ? b[sorting.column] : sortKey(b);
+      const x = sortKey(a, b), y = sortKey(b, a);
       if (x === y) return a[NAME] < b[NAME] ? -1 : 1;
       // Never comes after every date.
       if (x === null || y === null) return x === null ? 1 : -1;

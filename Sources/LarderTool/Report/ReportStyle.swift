@@ -27,6 +27,8 @@ enum ReportStyle {
     section { margin: 0 0 16px; padding: 16px; background: var(--card);
       border: 1px solid var(--line); border-radius: 8px; min-width: 0; }
     .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; }
+    header { margin-bottom: 16px; }
+    #made { margin-bottom: 14px; }
     .path { color: var(--soft); overflow-wrap: anywhere; }
     footer { color: var(--soft); font-size: 13px; }
     [hidden] { display: none !important; }
@@ -37,7 +39,7 @@ enum ReportStyle {
 
   private static let parts = """
     .totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: 10px;
-      margin: 14px 0 16px; }
+      margin: 0; }
     .total { padding: 10px 12px; background: var(--card); border: 1px solid var(--line);
       border-radius: 8px; }
     .total b { display: block; font-size: 19px; font-variant-numeric: tabular-nums; }
@@ -86,10 +88,10 @@ enum ReportStyle {
       border-color: var(--accent); }
     :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
     #found { color: var(--soft); font-size: 13px; }
-    .rows { position: relative; height: 500px; overflow-y: auto; scrollbar-gutter: stable;
+    .rows { position: relative; overflow-y: auto; scrollbar-gutter: stable;
       border-top: 1px solid var(--line); }
     .row { display: grid;
-      grid-template-columns: minmax(0, 3fr) 80px 84px 84px 76px 90px minmax(0, 2fr);
+      grid-template-columns: minmax(0, 3fr) 80px 96px 84px 76px 90px minmax(0, 2fr);
       gap: 12px; height: 28px; line-height: 28px; padding: 0 6px; }
     .titles { scrollbar-gutter: stable; overflow-y: hidden; font-size: 13px; font-weight: 600; }
     .rows .row { position: absolute; left: 0; right: 0; cursor: pointer; }

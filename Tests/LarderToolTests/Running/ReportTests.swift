@@ -107,13 +107,19 @@ struct `The report` {
     (["https://x.org/a?page=1", "https://x.org/a?page=12"], "https://x.org/a?page="),
     (["alone/in/here"], ""), (["a/b", "c/d"], ""), (["ab", "ac"], ""), (["a/b", ""], ""),
     (["a/<x/1", "a/<x/2"], "a/"), (["\u{202e}a/1", "\u{202e}a/2"], ""), (["a/", "a/b"], "a/"),
+    // One of twenty is another, as one of 100,000 can be.
+    ((1..<20).map { "a/b/\($0)" } + ["", "z"], "a/b/"),
+    ((1..<9).map { "a/b/\($0)" } + ["", "z"], ""),
   ])
-  func `the beginning that all keys share is written once`(keys: [String], prefix: String) throws {
+  func `the beginning that most keys share is written once`(keys: [String], prefix: String) throws {
     for key in keys { try scene.put("v", key) }
     let data = try data(try scene.run("report", "c").text)
     #expect(data["prefix"] as? String == prefix)
     let rows = try #require(data["entries"] as? [[Any]])
-    let shown = rows.compactMap { $0[1] as? String }.map { $0 == "(empty)" ? "" : prefix + $0 }
+    let shown = rows.compactMap { row -> String? in
+      guard let key = row[1] as? String, let flags = row[6] as? Int else { return nil }
+      return flags & 64 == 0 ? prefix + key : key
+    }.map { $0 == "(empty)" ? "" : $0 }
     #expect(Set(shown) == Set(keys.map { Array($0.utf8).escapedForDisplay }))
   }
 
