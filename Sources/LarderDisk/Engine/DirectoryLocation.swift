@@ -326,7 +326,10 @@ extension DirectoryKind {
   /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
   /// count as a cache. This is harmless, because foreign things are never touched.
   private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
-    if try DirectoryMaking.tagFinding(handle) != .none { return .cache }
+    switch try DirectoryMaking.tagFinding(handle) {
+    case .own, .blank: return .cache
+    case .missing, .foreign: break
+    }
     let stream = try DirectoryStream(handle.reopen())
     var kind = DirectoryKind.empty
     while let found = try stream.next() {

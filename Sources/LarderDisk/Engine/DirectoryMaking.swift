@@ -90,8 +90,16 @@ package enum DirectoryMaking {
   ///
   /// Failures are ignored, because the cache works without the flag and the tag.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
-    if !wasMade, try !isEmpty(handle) {
-      return bestEffort { () throws(Errno) in try restoreTag(handle) }
+    if !wasMade {
+      var finding = TagFinding.foreign
+      bestEffort { () throws(Errno) in finding = try tagFinding(handle) }
+      // A tag shows that the directory is not empty. The names are read only without one, because
+      // the system reads 32 KiB of them before it returns the first.
+      switch finding {
+      case .own, .foreign: return
+      case .blank: return bestEffort { () throws(Errno) in try restoreTag(handle) }
+      case .missing: if try !isEmpty(handle) { return }
+      }
     }
     // The flag comes first, because only files made after it inherit it, the tag among them. A file
     // system without the flag reports ENOTTY or EOPNOTSUPP. See: man 2 ioctl_iflags.
@@ -110,13 +118,12 @@ package enum DirectoryMaking {
     try tag.synchronize()
   }
 
-  /// Writes the text into a blank tag.
+  /// Writes the text into a tag that was found blank.
   ///
   /// The file is written in place, because the evictor of another process may hold a lock on it.
   /// Two processes that write at once write the same text. A file with a second name is left alone,
   /// because its owner may use it for something else.
   private static func restoreTag(_ handle: DirectoryHandle) throws(Errno) {
-    guard try tagFinding(handle) == .blank else { return }
     let tag = try handle.openForWriting(tagName)
     let status = try tag.status()
     guard status.isRegular, status.linkCount == 1 else { return }
@@ -125,8 +132,10 @@ package enum DirectoryMaking {
 
   /// The kind of tag that a directory has.
   enum TagFinding: Sendable {
-    /// None, or one that another program wrote.
-    case none
+    /// None.
+    case missing
+    /// One that another program wrote, or that cannot be read.
+    case foreign
     /// The one that this library writes.
     case own
     /// An empty file, or nothing but zeros: what a power cut leaves of a tag that was not synced.
@@ -139,13 +148,15 @@ package enum DirectoryMaking {
       let tag = try handle.openForReading(tagName)
       let status = try tag.status()
       // A FIFO or a device under the name is opened without waiting and not read.
-      guard status.isRegular else { return .none }
+      guard status.isRegular else { return .foreign }
       let text = try tag.read(upTo: tagText.utf8.count)
       if text.elementsEqual(tagText.utf8) { return .own }
       let isLonger = status.byteCount > UInt64(tagText.utf8.count)
-      return !isLonger && text.allSatisfy { $0 == 0 } ? .blank : .none
-    } catch .noSuchFile, .tooManyLinks, .permissionDenied, .noSuchDeviceOrAddress {
-      return .none
+      return !isLonger && text.allSatisfy { $0 == 0 } ? .blank : .foreign
+    } catch .noSuchFile {
+      return .missing
+    } catch .tooManyLinks, .permissionDenied, .noSuchDeviceOrAddress {
+      return .foreign
     }
   }
 

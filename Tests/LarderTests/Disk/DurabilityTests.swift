@@ -115,6 +115,13 @@ struct `Before a power cut` {
     #expect(try scene.status(tag).inode == inode)
   }
 
+  @Test func `a directory with a tag is opened without a look at its names`() throws {
+    try scene.open().close()
+    try scene.plant([1], named: "other")
+    let readings = try count(of: .readdir) { () throws in try scene.open().close() }
+    #expect(readings == 0)
+  }
+
   @Test(arguments: [[1], [UInt8](repeating: 0, count: 130), Array("Signature: 8a".utf8)])
   func `a tag that others wrote stays as it is`(content: [UInt8]) throws {
     try scene.makeDirectory()
