@@ -188,7 +188,9 @@ extension DiskEngine {
 
   /// Whether the end of the engine waits for the scan; see `RescanSchedule.mustFinishScan`.
   private func mustFinishScan() -> Bool {
-    guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
+    guard !isReadOnly, let limit = configuration.sizeLimit,
+      withState({ $0.catalog.scans.progress == .running })
+    else { return false }
     let chance = Double.random(in: 0..<1)
     return withState { state in
       state.catalog.scans.progress == .running

@@ -29,8 +29,7 @@ package struct EntryIndex: Sendable {
 
   /// Creates an index without entries.
   package init() {
-    var generator = SystemRandomNumberGenerator()
-    self.init(using: &generator)
+    names = NameTable(hash: .ofProcess)
   }
 
   /// Creates an index with a table of names that takes its secret from a generator.
