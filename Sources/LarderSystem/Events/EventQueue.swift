@@ -8,8 +8,12 @@
 ///
 /// An event is in the queue before the call that caused it returns, in whatever process. It does
 /// not tell which process that was.
+///
+/// The descriptor is closed by a thread of ``EventQueueCloser`` after the value has ended.
 package struct EventQueue: ~Copyable, Sendable {
+  // Lent, because its closing is the closer's.
   private let descriptor: FileDescriptor
+  private let forkCount = ProcessIdentity.forkCount
 
   // FIONREAD, of asm-generic/ioctls.h.
   private static let byteCountRequest: UInt = 0x541B
@@ -25,12 +29,21 @@ package struct EventQueue: ~Copyable, Sendable {
     #endif
     // IN_CLOEXEC and IN_NONBLOCK are these two by definition.
     let raw = try system(.inotify, faults) { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
-    descriptor = FileDescriptor(rawValue: raw, faults: nil)
+    descriptor = FileDescriptor(lending: raw)
   }
 
-  #if LARDER_SCHEDULES
-    deinit { ScheduledFiles.giveBack(descriptor.rawValue) }
-  #endif
+  deinit {
+    #if LARDER_SCHEDULES
+      ScheduledFiles.giveBack(descriptor.rawValue)
+    #else
+      // In a forked child this is not the last descriptor of the queue, so closing it is quick.
+      if forkCount == ProcessIdentity.forkCount {
+        EventQueueCloser.own.close(descriptor.rawValue)
+      } else {
+        _ = systemClose(descriptor.rawValue)
+      }
+    #endif
+  }
 
   /// Watches a directory for some kinds of events. Corresponds to `inotify_add_watch`.
   ///

@@ -1,0 +1,50 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+/// The closing of event queues, on a thread of its own.
+///
+/// The kernel closes an inotify descriptor only after every thread of the machine that may be
+/// looking at its watches has passed by, which takes up to 15 ms. See: synchronize_srcu in the
+/// kernel's fs/notify/mark.c. A caller that closes a cache does not wait for that.
+///
+/// A user has 128 queues by default. So only a few wait to be closed at once, and of a program that
+/// opens and closes faster than that, the caller closes the others.
+package final class EventQueueCloser: Sendable {
+  /// The closer of this process. A forked child has no thread of its parent.
+  static var own: EventQueueCloser { closers.own.value }
+  private static let closers = PerProcess { EventQueueCloser() }
+
+  /// The most queues that wait for the thread.
+  package static let mostWaiting = 4
+
+  private let executor = IOExecutor(threadLimit: 1)
+  private let waitingCount = Atomic<Int>(0)
+  private let closing: @Sendable (Int32) -> Void
+
+  /// - Parameter closing: Closes a descriptor. The result of `close` is ignored and the call not
+  ///   repeated, as in `FileDescriptor`.
+  package init(closing: @escaping @Sendable (Int32) -> Void = { _ = systemClose($0) }) {
+    self.closing = closing
+  }
+
+  /// Closes a queue's descriptor, now or soon. Corresponds to `close`.
+  package func close(_ raw: Int32) {
+    guard waitingCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostWaiting else {
+      return closeNow(raw)
+    }
+    executor.submit { self.closeNow(raw) }
+  }
+
+  private func closeNow(_ raw: Int32) {
+    closing(raw)
+    waitingCount.wrappingSubtract(1, ordering: .relaxed)
+  }
+}
+
+/// `close`, by a name that a method of that name does not hide.
+package func systemClose(_ raw: Int32) -> Int32 { close(raw) }
