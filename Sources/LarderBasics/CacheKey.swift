@@ -138,6 +138,14 @@ extension CacheKey {
   /// The byte between the parts of a joined key, which UTF-8 never uses.
   package static let separator: UInt8 = 0xff
 
+  /// Whether the key can be joined from several parts.
+  package var isJoined: Bool {
+    switch content {
+    case .text: false
+    case .bytes(let bytes): bytes.contains(Self.separator)
+    }
+  }
+
   /// Creates one key from several parts of text, different from the key of any other parts.
   ///
   /// The parts' UTF-8 bytes follow each other with one byte `ff` between them. No text contains

@@ -100,7 +100,7 @@ enum HoldsBenchmark {
       for index in 0..<count {
         let times = [used(index), expiry].map { timespec(tv_sec: $0, tv_nsec: 0) }
         // The hash is the XXH64 of no bytes.
-        let attribute = Array("1 ef46db3751d8e999 never =\(keys[index])".utf8)
+        let attribute = Array("1 70bbN1HY6Zk never =\(keys[index])".utf8)
         unsafe RawCalls.storeChecked(descriptor, names[index], [], attribute, times)
       }
       return directory

@@ -1,4 +1,4 @@
-/// The SHA-256 message digest, which proves a key that the file does not contain itself.
+/// The SHA-256 message digest, by which a report's policy names its style and its script.
 ///
 /// Source: FIPS 180-4.
 package enum SHA256 {
@@ -115,8 +115,6 @@ private let roundConstants: [64 of UInt32] = [
 ]
 
 /// The 256 bits of a SHA-256 digest, as four words in the order in which the digits are written.
-///
-/// The first two words are a key's proof.
 package struct SHA256Digest: Sendable, Hashable {
   /// Sixteen hexadecimal digits each.
   package var words: SIMD4<UInt64>

@@ -184,7 +184,9 @@ extension DiskEntry {
     var key: CacheKey?
     if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
     self.init(
-      name: inspection.name.description, key: key, byteCount: Int(inspection.status.byteCount),
+      name: inspection.name.description, key: key,
+      keyHint: inspection.attribute?.proof.hintForDisplay,
+      byteCount: Int(inspection.status.byteCount),
       allocatedByteCount: Int(clamping: inspection.status.allocatedByteCount),
       lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
       lifetime: inspection.attribute.flatMap { RecordedLifetime($0.lifetime) },

@@ -28,8 +28,8 @@ extension DiskCache {
   /// Returns the keys of all entries whose files record them, including expired ones, the least
   /// recently used first. Does not count as use.
   ///
-  /// A file records its key if the configuration's `recordKeys` is `.always` and the key has at
-  /// most 2,000 bytes.
+  /// Which files record their keys is the choice of the configuration's `recordKeys`. With
+  /// `.always`, all do whose keys have at most 2,000 bytes.
   ///
   /// - Throws: `CacheError`, as `entries()` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -88,21 +88,26 @@ extension DiskCache {
   ) throws(CacheError) -> BulkRemoval {
     try checkWritable("removeAll")
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.removeAll(where: isChosen)
+      try engine.removeAll { entry, _ in isChosen(entry) }
     }
   }
 
   /// Removes the value of a key and of all its variants, which are all keys that
   /// `CacheKey(_:variant:)` or `CacheKey(joining:)` makes of it and more parts.
   ///
-  /// Entries whose files do not record their keys stay; see `keys()`.
+  /// The files of variants record their keys, unless the configuration's `recordKeys` was `.never`
+  /// or a key has more than 2,000 bytes. Variants of unrecorded keys stay; the value of the key
+  /// itself goes even then.
   ///
   /// - Throws: `CacheError`, as `removeAll(where:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   @discardableResult
   public func removeVariants(of key: some CacheKeyConvertible) throws(CacheError) -> BulkRemoval {
-    let base = key.cacheKey
-    return try removeAll { $0.key.map { $0.isVariant(of: base) } ?? false }
+    try checkWritable("removeAll")
+    let subject = subject(key)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.removeAll { _, look in look.isVariant(of: subject) }
+    }
   }
 }
 
@@ -165,12 +170,13 @@ extension DiskEngine {
 
   /// Removes the entries that a closure chooses.
   fileprivate func removeAll(
-    where isChosen: (DiskEntry) -> Bool
+    where isChosen: (DiskEntry, EntryLook) -> Bool
   ) throws(CacheError) -> BulkRemoval {
     var removal = BulkRemoval()
     for name in try names().sorted() {
       let look = try look(at: name)
-      guard let status = look.status, let entry = DiskEntry(look), isChosen(entry) else { continue }
+      guard let status = look.status, let entry = DiskEntry(look), isChosen(entry, look)
+      else { continue }
       do throws(Errno) {
         guard try remove(name, judgedBy: status, key: entry.key) else { continue }
         removal.removed += 1
@@ -225,6 +231,20 @@ extension DiskEngine {
 }
 
 extension DiskEngine.EntryLook {
+  /// Whether the file is of a key or of a variant of it, as far as it proves its key. The name
+  /// alone proves nothing.
+  fileprivate func isVariant(of base: DiskEngine.Subject) -> Bool {
+    guard case .readable(let inspection) = self, let proof = inspection.attribute?.proof else {
+      return false
+    }
+    return switch proof {
+    case .key(let key): CacheKey(key).isVariant(of: base.key)
+    case .digest:
+      inspection.name.digest == base.name.digest && base.key.withBytes(proof.admits)
+    case .none: false
+    }
+  }
+
   /// The status of the file, if it could be read.
   fileprivate var status: FileStatus? {
     switch self {

@@ -63,8 +63,8 @@ extension DiskCache {
     ///
     /// A durable store waits for the disk twice.
     public var durability = Durability.relaxed
-    /// The recording of keys in files. The default is `.always`.
-    public var recordKeys = KeyRecording.always
+    /// The recording of keys in files. The default is `.automatic`.
+    public var recordKeys = KeyRecording.automatic
     /// Whether a file that does not prove its key is a miss. The default is false, so that files
     /// made by hand or copied without attributes are served.
     ///
@@ -194,9 +194,20 @@ extension DiskCache {
 
   /// A way of recording keys in files.
   public enum KeyRecording: Sendable, Hashable {
-    /// The key itself up to 2,000 bytes, so that every tool can show the key of a file.
+    /// The key itself if that costs no block of the disk or little beside the value, otherwise a
+    /// digest and the end of the key; see `DiskEntry.keyHint`.
+    ///
+    /// ext4 has room for keys of up to 43 to 47 bytes, which depends on the lifetime: 46 with whole
+    /// days. XFS has room for about 230, and btrfs for any. A longer key is recorded if the value
+    /// has at least 16 KiB or extended data, and if it was joined from several parts, so that
+    /// `removeVariants(of:)` finds it. Never more than 2,000 bytes.
+    case automatic
+    /// The key itself up to 2,000 bytes, so that every tool can show the key of a file. Of a longer
+    /// key, what `.automatic` records.
+    ///
+    /// On ext4 each entry with a key of more than 46 bytes takes one more block of 4 KiB.
     case always
-    /// A digest of the key, which proves the key without containing it.
+    /// A digest of the key, which proves the key without containing any of it.
     case never
   }
 }

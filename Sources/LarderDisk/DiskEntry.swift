@@ -5,8 +5,15 @@ public import LarderSystem
 public struct DiskEntry: Sendable, Hashable {
   /// The file's name.
   public let name: String
-  /// The key, if the file records it. It is untrusted text, so escape it before showing it.
+  /// The key, if the file records it; see `DiskCache.KeyRecording`. It is untrusted text, so escape
+  /// it before showing it.
   public package(set) var key: CacheKey?
+  /// A text to show to people where the file does not record the key but the end of it: `…` and
+  /// that end, escaped. Nil if the key is known, or nothing of it.
+  ///
+  /// Never a key: many keys can have one end, and any program that may write to the file can change
+  /// it.
+  public package(set) var keyHint: String?
   /// The bytes of the value.
   public let byteCount: Int
   /// The bytes that the file system set aside for the file.

@@ -82,16 +82,17 @@ extension FixtureLine {
   /// Sets the entry's attribute. A key that does not fit is replaced by its digest.
   private func sealEntry(_ file: borrowing FileDescriptor) throws(Errno) {
     do throws(Errno) {
-      try file.setAttribute(.entry, to: attribute(recordsKey: true).bytes)
+      try file.setAttribute(.entry, to: attribute(as: .key))
     } catch .argumentListTooLong, .noSpace, .quotaExceeded {
-      try file.setAttribute(.entry, to: attribute(recordsKey: false).bytes)
+      try file.setAttribute(.entry, to: attribute(as: .keyWithin(0)))
     }
   }
 
-  private func attribute(recordsKey: Bool) -> EntryAttribute {
-    var proof = proof
-    if case .key(let key) = proof { proof = KeyProof(of: key.span, recordsKey: recordsKey) }
-    return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof)
+  private func attribute(as form: KeyProof.Form) -> [UInt8] {
+    guard case .key(let key) = proof else {
+      return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof).bytes
+    }
+    return EntryAttribute.bytes(contentHash, lifetime, key: key.span, as: form)
   }
 }
 
@@ -103,8 +104,9 @@ extension FixtureLine: CustomStringConvertible {
   /// ```
   ///
   /// Times are written as in RFC 3339 in UTC, or `never`. A lifetime is a number of seconds,
-  /// `never` or `fixed`. A key that is not known is written as `#` and 32 digits of its SHA-256, or
-  /// as `-`. `data` is omitted if there is none. Keys and data are spelled as by `EscapedText`.
+  /// `never` or `fixed`. A key that is not known is written as `#` and the 16 characters of its
+  /// digest, with the end of the key in quotes if the file had it, or as `-`. `data` is omitted if
+  /// there is none. Keys and data are spelled as by `EscapedText`.
   package var description: String {
     var fields = [
       "\(name)", proofText, "expires=\(expiry < .never ? expiry.rfc3339 : "never")",
@@ -117,7 +119,8 @@ extension FixtureLine: CustomStringConvertible {
   private var proofText: String {
     switch proof {
     case .key(let key): Self.quoted(key)
-    case .digest(let first, let second): "#" + Self.digits(first) + Self.digits(second)
+    case .digest(let digest, let hint):
+      "#\(Self.characters(of: digest))\(hint.isEmpty ? "" : Self.quoted(hint))"
     case .none: "-"
     }
   }
@@ -134,6 +137,13 @@ extension FixtureLine: CustomStringConvertible {
     var digits: [UInt8] = []
     Hexadecimal.append(word, to: &digits)
     return String(decoding: digits, as: UTF8.self)
+  }
+
+  private static func characters(of digest: BLAKE2bDigest) -> String {
+    let bytes = [UInt8](capacity: Base64URL.digestCount) { bytes in
+      Base64URL.append(digest, to: &bytes)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func quoted(_ bytes: [UInt8]) -> String {

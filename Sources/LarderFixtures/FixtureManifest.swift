@@ -1,3 +1,4 @@
+import LarderDigest
 package import LarderDisk
 package import LarderSystem
 
@@ -70,6 +71,7 @@ package struct FixtureManifest: Sendable, Equatable {
     var entry = entry
     if let line = EntryName(Array(entry.name.utf8)).flatMap({ candidates(for: $0).first }) {
       entry.key = line.key
+      entry.keyHint = line.proof.hintForDisplay
       entry.lastAccess = line.lastAccess
       entry.expiry = line.expiry < .never ? line.expiry : nil
       entry.lifetime = RecordedLifetime(line.lifetime)
@@ -132,13 +134,16 @@ struct FixtureScanner {
   /// Returns the key in quotes, its digest, or the mark that it is unknown.
   mutating func proof() -> KeyProof? {
     if rest.first == UInt8(ascii: "\"") { return quoted().map { .key($0) } }
-    let word = word()
-    if word.elementsEqual("-".utf8) { return KeyProof.none }
-    guard word.first == UInt8(ascii: "#"), word.count == 33,
-      let first = FixtureLine.word(word.dropFirst().prefix(16)),
-      let second = FixtureLine.word(word.suffix(16))
+    if rest.first != UInt8(ascii: "#") {
+      return word().elementsEqual("-".utf8) ? KeyProof.none : nil
+    }
+    guard rest.count > Base64URL.digestCount,
+      let digest = Base64URL.digest(
+        of: Array(rest.dropFirst().prefix(Base64URL.digestCount)).span)
     else { return nil }
-    return .digest(first, second)
+    rest = rest.dropFirst(1 + Base64URL.digestCount)
+    if rest.first == UInt8(ascii: "\"") { return quoted().map { .digest(digest, hint: $0) } }
+    return word().isEmpty ? .digest(digest, hint: []) : nil
   }
 
   /// Returns the bytes between two quotes. A quote or a backslash among them is escaped.

@@ -110,10 +110,11 @@ private func plantFile(_ path: String, _ random: inout ByteRandom) {
 private func attribute(_ content: [UInt8], _ random: inout ByteRandom) -> [UInt8] {
   let key = Array(keys[Int(random.next() % UInt64(keys.count))].utf8)
   let lifetimes: [Lifetime] = [.never, .fixed, .seconds(1), .seconds(.max)]
-  let right = EntryAttribute(
-    contentHash: XXH64.digest(of: content.span), lifetime: lifetimes[Int(random.next() & 3)],
-    proof: KeyProof(of: key.span, recordsKey: random.next() & 1 == 0))
-  var bytes = right.bytes
+  let forms: [KeyProof.Form] = [.key, .digest, .key, .keyWithin(0)]
+  let hash = XXH64.digest(of: content.span)
+  let lifetime = lifetimes[Int(random.next() & 3)]
+  var bytes = EntryAttribute.bytes(
+    hash, lifetime, key: key.span, as: forms[Int(random.next() & 3)])
   switch random.next() & 3 {
   case 0: return random.takeSome()
   case 1: bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())

@@ -1,5 +1,6 @@
 package import LarderBasics
 import LarderDigest
+import LarderSystem
 
 /// The content of an entry's attribute `user.larder`: `1 <hash> <lifetime> <proof>`.
 ///
@@ -36,42 +37,56 @@ extension EntryAttribute {
 
   private static let space = UInt8(ascii: " ")
 
+  /// The largest number of bytes that ext4 keeps in an inode of 256 bytes: what is larger costs the
+  /// entry a block of its own. Measured with `Tests/Reliability/inode-room`.
+  package static let inodeByteCount = 64
+
+  /// The bytes before the proof with the longest lifetime.
+  private static let maximumHeadCount = 25
+
   /// The attribute as it is stored.
   package var bytes: [UInt8] {
-    var bytes = Self.head(contentHash, lifetime, capacity: 96)
-    proof.append(to: &bytes)
-    return bytes
+    [UInt8](capacity: Self.maximumHeadCount + proof.byteCount) { bytes in
+      Self.appendHead(contentHash, lifetime, to: &bytes)
+      proof.append(to: &bytes)
+    }
   }
 
-  /// Returns the attribute of a key as it is stored.
+  /// The attribute with as much of the hint as fits into `inodeByteCount`, after the lifetime was
+  /// changed to one of more characters.
+  package var fitted: EntryAttribute {
+    let excess = bytes.count - Self.inodeByteCount
+    guard excess > 0, case .digest(let digest, let hint) = proof else { return self }
+    let start = KeyProof.startOfHint(in: hint.span, upTo: hint.count - excess)
+    var fitted = self
+    fitted.proof = .digest(digest, hint: Array(hint.dropFirst(start)))
+    return fitted
+  }
+
+  /// Returns the attribute of a key as it is stored. Has at most `inodeByteCount` bytes if the key
+  /// is not recorded.
   ///
   /// - Complexity: O(bytes of the key), with one allocation.
-  static func bytes(
-    _ contentHash: UInt64, _ lifetime: Lifetime, key: Span<UInt8>, recordsKey: Bool
+  package static func bytes(
+    _ contentHash: UInt64, _ lifetime: Lifetime, key: Span<UInt8>, as form: KeyProof.Form
   ) -> [UInt8] {
-    guard recordsKey && key.count <= KeyProof.maximumRecordedKeyCount else {
-      let proof = KeyProof(of: key, recordsKey: false)
-      return EntryAttribute(contentHash: contentHash, lifetime: lifetime, proof: proof).bytes
+    let longest = min(key.count, KeyProof.maximumRecordedKeyCount)
+    return [UInt8](capacity: max(inodeByteCount, maximumHeadCount + 1 + longest)) { bytes in
+      appendHead(contentHash, lifetime, to: &bytes)
+      KeyProof.append(key, as: form, to: &bytes, upTo: inodeByteCount)
     }
-    // 32 bytes for the fields before the key, also with the longest lifetime.
-    var bytes = head(contentHash, lifetime, capacity: 32 + key.count)
-    KeyProof.append(key: key, to: &bytes)
-    return bytes
   }
 
-  /// Returns the fields before the proof.
-  private static func head(
-    _ contentHash: UInt64, _ lifetime: Lifetime, capacity: Int
-  ) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(capacity)
+  /// Appends the fields before the proof.
+  private static func appendHead(
+    _ contentHash: UInt64, _ lifetime: Lifetime, to bytes: inout OutputSpan<UInt8>
+  ) {
     bytes.append(version)
     bytes.append(space)
-    Hexadecimal.append(contentHash, to: &bytes)
+    Base64URL.append(contentHash, to: &bytes)
     bytes.append(space)
     lifetime.append(to: &bytes)
     bytes.append(space)
-    return bytes
   }
 
   /// Reads an attribute.
@@ -85,9 +100,9 @@ extension EntryAttribute {
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
       return isNumber(bytes, at: version) ? .otherVersion : .malformed
     }
-    guard let hashField = field(of: bytes, from: &start, upTo: 16),
-      let hash = Hexadecimal.word(of: bytes.extracting(hashField)),
-      let lifetimeField = field(of: bytes, from: &start, upTo: 20),
+    guard let hashField = field(of: bytes, from: &start, upTo: Base64URL.wordCount),
+      let hash = Base64URL.word(of: bytes.extracting(hashField)),
+      let lifetimeField = field(of: bytes, from: &start, upTo: 21),
       let lifetime = Lifetime(bytes, at: lifetimeField),
       // The proof is the rest, spaces included, because a key may hold any byte.
       let proof = KeyProof(bytes, at: start..<bytes.count)
@@ -122,17 +137,28 @@ extension EntryAttribute {
 extension Lifetime {
   private static let neverText = "never"
   private static let fixedText = "fixed"
+  private static let dayMark = UInt8(ascii: "d")
+  private static let hourMark = UInt8(ascii: "h")
+  private static let secondsOfDay: UInt32 = 86_400
+  private static let secondsOfHour: UInt32 = 3_600
 
-  /// Writes the field. An unknown lifetime is written as fixed, which no access extends.
-  fileprivate func append(to bytes: inout [UInt8]) {
+  /// Writes the field: whole days, else whole hours, else seconds. An unknown lifetime is written
+  /// as fixed, which no access extends.
+  fileprivate func append(to bytes: inout OutputSpan<UInt8>) {
     switch self {
+    case .seconds(let count) where count > 0 && count % Self.secondsOfDay == 0:
+      Self.append(decimal: count / Self.secondsOfDay, to: &bytes)
+      bytes.append(Self.dayMark)
+    case .seconds(let count) where count > 0 && count % Self.secondsOfHour == 0:
+      Self.append(decimal: count / Self.secondsOfHour, to: &bytes)
+      bytes.append(Self.hourMark)
     case .seconds(let count): Self.append(decimal: count, to: &bytes)
-    case .never: bytes += Self.neverText.utf8
-    case .fixed, .unknown: bytes += Self.fixedText.utf8
+    case .never: bytes.append(copying: Self.neverText.utf8.span)
+    case .fixed, .unknown: bytes.append(copying: Self.fixedText.utf8.span)
     }
   }
 
-  private static func append(decimal number: UInt32, to bytes: inout [UInt8]) {
+  private static func append(decimal number: UInt32, to bytes: inout OutputSpan<UInt8>) {
     if number > 9 { append(decimal: number / 10, to: &bytes) }
     bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
@@ -145,12 +171,20 @@ extension Lifetime {
       self = text == Self.neverText ? .never : .fixed
       return
     }
-    guard !range.isEmpty else { return nil }
-    var count: UInt64 = 0
-    for index in range {
-      guard EntryAttribute.isDigit(bytes[index]) else { return nil }
-      count = min(count * 10 + UInt64(bytes[index] & 15), UInt64(Expiration.maximumLifetime))
+    guard let last = range.last else { return nil }
+    var digits = range
+    var unit: UInt32 = 1
+    if bytes[last] == Self.dayMark || bytes[last] == Self.hourMark {
+      unit = bytes[last] == Self.dayMark ? Self.secondsOfDay : Self.secondsOfHour
+      digits = range.dropLast()
     }
-    self = .seconds(UInt32(count))
+    guard (1...20).contains(digits.count) else { return nil }
+    let longest = UInt64(Expiration.maximumLifetime)
+    var count: UInt64 = 0
+    for index in digits {
+      guard EntryAttribute.isDigit(bytes[index]) else { return nil }
+      count = min(count * 10 + UInt64(bytes[index] & 15), longest)
+    }
+    self = .seconds(UInt32(min(count * UInt64(unit), longest)))
   }
 }

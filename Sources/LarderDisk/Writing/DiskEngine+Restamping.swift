@@ -41,7 +41,7 @@ extension DiskEngine {
     let attribute = EntryAttribute(
       contentHash: hash, lifetime: lifetime, proof: Restamping.proof(recorded?.proof, of: name))
     do throws(Errno) {
-      try descriptor.setAttribute(.entry, to: attribute.bytes)
+      try descriptor.setAttribute(.entry, to: attribute.fitted.bytes)
     } catch .notSupported {
       // A file system without attributes: name and stamps alone make the file an entry.
     }

@@ -131,7 +131,7 @@ extension DiskEngine {
       lifetime = request.expiration.lifetime
       let isNew = attribute.lifetime != lifetime
       attribute.lifetime = lifetime
-      if isNew { try descriptor.setAttribute(.entry, to: attribute.bytes) }
+      if isNew { try descriptor.setAttribute(.entry, to: attribute.fitted.bytes) }
     }
     let access = withState { $0.catalog.uses.issueAccess(at: now) }
     try descriptor.setTimes(

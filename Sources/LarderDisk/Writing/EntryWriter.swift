@@ -6,7 +6,7 @@ import Synchronization
 final class EntryWriter: Sendable {
   private let permissions: UInt32
   private let isDurable: Bool
-  private let recordsKeys: Bool
+  private let recordKeys: DiskCache.KeyRecording
   /// Whether the file system is known to have no unnamed files.
   private let lacksUnnamedFiles: Atomic<Bool>
   /// The process's user at the opening, like the trusted user of `EntryTrust`.
@@ -17,13 +17,16 @@ final class EntryWriter: Sendable {
   private let networkMark: Atomic<Bool>
   private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   private let stamps = StampRange()
+  /// The bytes of the entry's attribute that cost no block of their own.
+  private let freeAttributeCount: Atomic<Int>
 
   init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
-    recordsKeys = configuration.recordKeys == .always
+    recordKeys = configuration.recordKeys
     lacksUnnamedFiles = Atomic(Self.lacksUnnamedFiles(on: fileSystem))
     networkMark = Atomic(fileSystem.isNetwork)
+    freeAttributeCount = Atomic(fileSystem.freeAttributeCount)
   }
 
   /// Whether a file system is known without asking to have no unnamed files.
@@ -36,6 +39,7 @@ final class EntryWriter: Sendable {
   /// Adapts to the file system of the directory that was opened last.
   func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
+    freeAttributeCount.store(fileSystem.freeAttributeCount, ordering: .relaxed)
     stamps.forget()
     lacksUnnamedFiles.store(Self.lacksUnnamedFiles(on: fileSystem), ordering: .relaxed)
   }
@@ -171,19 +175,34 @@ final class EntryWriter: Sendable {
     of file: borrowing StagedFile, _ seal: Seal
   ) throws(Errno) {
     let hash = file.hash.finalize(with: seal.extendedData)
-    func attribute(recordsKey: Bool) -> [UInt8] {
-      seal.key.withBytes {
-        EntryAttribute.bytes(hash, seal.lifetime, key: $0, recordsKey: recordsKey)
-      }
+    func attribute(as form: KeyProof.Form) -> [UInt8] {
+      seal.key.withBytes { EntryAttribute.bytes(hash, seal.lifetime, key: $0, as: form) }
     }
+    let form = form(of: seal, byteCount: file.byteCount)
     do throws(Errno) {
-      try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: recordsKeys))
+      try file.descriptor.setAttribute(.entry, to: attribute(as: form))
     } catch {
       // The key did not fit beside the inode, and the disk need not be full. See: man 2 setxattr. A
       // disk that really is full fails again below, with the shorter attribute.
       let tooLarge: [Errno] = [.argumentListTooLong, .noSpace, .quotaExceeded]
-      guard recordsKeys, tooLarge.contains(error) else { throw error }
-      try file.descriptor.setAttribute(.entry, to: attribute(recordsKey: false))
+      guard form != .digest, tooLarge.contains(error) else { throw error }
+      try file.descriptor.setAttribute(.entry, to: attribute(as: .keyWithin(0)))
+    }
+  }
+
+  /// The size of value from which a block for its key is at most a quarter of it.
+  private static let roomyByteCount = 16 << 10
+
+  /// Returns the way in which a value's file proves its key.
+  private func form(of seal: Seal, byteCount: Int) -> KeyProof.Form {
+    switch recordKeys {
+    case .always: .key
+    case .never: .digest
+    case .automatic:
+      // Both attributes never fit into an inode of 256 bytes together with a digest, so extended
+      // data cost the block anyway. A joined key is what `removeVariants(of:)` looks for.
+      byteCount >= Self.roomyByteCount || !seal.extendedData.isEmpty || seal.key.isJoined
+        ? .key : .keyWithin(freeAttributeCount.load(ordering: .relaxed))
     }
   }
 

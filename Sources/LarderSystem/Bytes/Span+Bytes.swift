@@ -16,6 +16,21 @@ extension Array where Element == UInt8 {
   }
 }
 
+extension OutputSpan where Element == UInt8 {
+  /// Appends a copy of the bytes of a span. Corresponds to `memcpy`.
+  @inlinable @inline(__always)
+  package mutating func append(copying bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe bytes.withUnsafeBufferPointer { source in
+        guard let start = source.baseAddress, let end = buffer.baseAddress else { return }
+        unsafe (end + count).initialize(from: start, count: source.count)
+        count += source.count
+      }
+    }
+  }
+}
+
 extension Span where Element == UInt8 {
   /// Whether two runs of bytes are the same. Corresponds to `memcmp`.
   package func hasSameBytes(as other: Span<UInt8>) -> Bool {

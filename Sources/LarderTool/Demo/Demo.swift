@@ -17,6 +17,8 @@ struct Demo: ~Copyable {
     var configuration = DiskCache.Configuration(sizeLimit: limit)
     // With zero, every use is written to the file's access time at once.
     configuration.recencyGranularity = .zero
+    // The report names files by their keys, which are paths of any length.
+    configuration.recordKeys = .always
     cache = try DemoDirectory.open(configuration)
     figures.directory = cache.directory
     figures.origin = source.origin

@@ -57,9 +57,20 @@ extension DiskEntry {
     min(lastAccess, now).relativeText(at: now)
   }
 
-  /// The key for people, escaped.
+  /// The key for people, escaped, or `…` and the end of one that the file does not record.
   var keyText: String {
     if !isReadable { return "(unreadable)" }
-    return key.map { $0.byteCount == 0 ? "(empty)" : $0.bytes.escapedForDisplay } ?? "(unknown)"
+    guard let key else { return keyHint ?? "(unknown)" }
+    if key.byteCount == 0 { return "(empty)" }
+    let text = key.bytes.escapedForDisplay
+    // Escaped, so that no key looks like the end of another one.
+    guard text.unicodeScalars.first == "\u{2026}" else { return text }
+    return "\\u{2026}" + String(text.unicodeScalars.dropFirst())
+  }
+
+  /// The key for people where there is room for one column: the name if nothing of the key is
+  /// known.
+  var keyOrNameText: String {
+    key == nil && keyHint == nil ? name : keyText
   }
 }

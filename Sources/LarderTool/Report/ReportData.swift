@@ -14,6 +14,8 @@ struct ReportData {
     static let unreadable = 16
     static let withoutHash = 32
     static let wholeKey = 64
+    /// Only the end of the key is known.
+    static let keyHinted = 128
   }
 
   private let content: ReportContent
@@ -133,6 +135,7 @@ struct ReportData {
       if !hasPrefix(key) { flag |= Flag.wholeKey }
     } else {
       flag |= Flag.keyUnknown
+      if entry.keyHint != nil { flag |= Flag.keyHinted }
     }
     if !entry.isReadable { flag |= Flag.unreadable }
     // Without a valid attribute there is neither a lifetime nor a hash.

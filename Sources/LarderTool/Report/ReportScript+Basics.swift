@@ -6,7 +6,7 @@ extension ReportScript {
     const NAME = 0, KEY = 1, SIZE = 2, ALLOCATED = 3, USED = 4, EXPIRES = 5, FLAGS = 6,
       LIFETIME = 7, DATA = 8;
     const DAMAGED = 1, OVERDUE = 2, EVICTED = 4, UNKNOWN = 8, UNREADABLE = 16, UNPROVEN = 32,
-      WHOLE = 64;
+      WHOLE = 64, HINTED = 128;
     // The rows have distances from now, which are shorter than times.
     for (const entry of entries) {
       entry[USED] = data.now - entry[USED];
@@ -75,6 +75,9 @@ extension ReportScript {
     function fullKey(entry) {
       return entry[FLAGS] & (UNKNOWN | WHOLE) ? entry[KEY] : data.prefix + entry[KEY];
     }
+
+    // Nothing of the key is known, not even its end.
+    function isNameless(entry) { return (entry[FLAGS] & (UNKNOWN | HINTED)) === UNKNOWN; }
 
     function shortKey(entry) {
       const isCut = data.prefix && !(entry[FLAGS] & (UNKNOWN | WHOLE));

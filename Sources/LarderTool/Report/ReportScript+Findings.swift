@@ -105,7 +105,7 @@ extension ReportScript {
     }
 
     function label(entry) {
-      return entry[FLAGS] & UNKNOWN ? entry[NAME] : fullKey(entry) + " (" + entry[NAME] + ")";
+      return isNameless(entry) ? entry[NAME] : fullKey(entry) + " (" + entry[NAME] + ")";
     }
 
     function listing(box, title, items, count = items.length) {

@@ -199,7 +199,7 @@ extension ReportScript {
       chosen = entry;
       const list = byId("details");
       const facts = [
-        ["key", fullKey(entry)], ["file", data.directory + "/" + entry[NAME]],
+        [entry[FLAGS] & HINTED ? "end of the key" : "key", fullKey(entry)], ["file", data.directory + "/" + entry[NAME]],
         ["size", grouped(entry[SIZE]) + " bytes, " + bytes(entry[ALLOCATED]) + " on disk"],
         ["last use", date(entry[USED]) + ", " + ago(entry[USED])],
         ["expiry", entry[EXPIRES] === null ? "never" : date(entry[EXPIRES]) + ", " + expiry(entry)],

@@ -142,7 +142,7 @@ extension ReportScript {
     function tileText(item) {
       if (!item.entry) return plural(item.rest, "other entry");
       const mark = item.entry[FLAGS] & DAMAGED ? "damaged: " : "";
-      return mark + (item.entry[FLAGS] & UNKNOWN ? item.entry[NAME] : shortKey(item.entry));
+      return mark + (isNameless(item.entry) ? item.entry[NAME] : shortKey(item.entry));
     }
 
     function tileAt(event) {

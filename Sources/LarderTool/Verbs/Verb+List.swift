@@ -153,6 +153,7 @@ extension DiskEntry {
     return .object(
       [JSONValue.Member(name: "name", value: .string(name))]
         + JSONValue.keyMembers(key?.bytes)
+        + (keyHint.map { [JSONValue.Member(name: "key_hint", value: .string($0))] } ?? [])
         + members.map { JSONValue.Member(name: $0.0, value: $0.1) }
         + JSONValue.dataMembers(extendedData))
   }

@@ -108,12 +108,16 @@ struct EntryDiagnosis: Sendable {
         + "made of. \(factsSentence) larder stamp takes it as it is."
     case .otherKey:
       return "A read finds nothing: the file says that it is of another key, "
-        + "\(entry?.key == nil ? "of which it tells only a digest" : otherKey). \(factsSentence)"
+        + "\(otherKey). \(factsSentence)"
     default: return "A read finds nothing: \(reason.sentence). \(factsSentence)"
     }
   }
 
-  private var otherKey: String { (entry?.key?.bytes ?? []).quotedForDisplay }
+  private var otherKey: String {
+    if let key = entry?.key { return key.bytes.quotedForDisplay }
+    return entry?.keyHint.map { "of which it tells only a digest and the end, \($0)" }
+      ?? "of which it tells only a digest"
+  }
   private var expiredSince: String { entry?.expiry?.relativeText(at: now) ?? "" }
   private var factsSentence: String { entry == nil ? "" : "It has \(facts)." }
 

@@ -55,7 +55,7 @@ struct WatchScreen {
         TextTable.Cell(event.kind.rawValue, event.kind.tone),
         TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
         entry.expiryCell(at: event.time),
-        TextTable.Cell(entry.key == nil ? entry.name : entry.keyText),
+        TextTable.Cell(entry.keyOrNameText),
       ])
     }
     return table

@@ -24,6 +24,10 @@ extension SHA256 {
   static func digest(of text: String) -> SHA256Digest { digest(of: Array(text.utf8)) }
 }
 
+extension BLAKE2b {
+  static func digest(of message: [UInt8]) -> BLAKE2bDigest { digest(of: message.span) }
+}
+
 extension XXH64 {
   static func digest(of content: [UInt8]) -> UInt64 { digest(of: content.span) }
   static func digest(of text: String) -> UInt64 { digest(of: Array(text.utf8)) }

@@ -45,14 +45,4 @@ struct SHA256Tests {
     let fold = SHA256.digest(of: digests)
     #expect(fold.text == "94bc81110d562891b0adac6bac4837f28ae9118c192446b6ac4414fdf4c6e629")
   }
-
-  @Test
-  func `a proof is the first two words`() {
-    let digest = SHA256.digest(of: "abc")
-    var proof: [UInt8] = []
-    Hexadecimal.append(digest.words[0], to: &proof)
-    Hexadecimal.append(digest.words[1], to: &proof)
-    #expect(proof == Array(digest.hex.prefix(32)))
-    #expect(String(decoding: proof, as: UTF8.self) == "ba7816bf8f01cfea414140de5dae2223")
-  }
 }

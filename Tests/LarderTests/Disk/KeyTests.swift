@@ -17,7 +17,7 @@ struct `Keys on disk` {
 
   @Test func `any bytes are a key, each its own`() throws {
     let scene = try DiskScene()
-    let cache = try scene.open()
+    let cache = try scene.open { $0.recordKeys = .always }
     for (number, key) in Self.keys.enumerated() {
       try cache.store(Array("\(number)".utf8), forKey: CacheKey(key))
     }
@@ -35,14 +35,15 @@ struct `Keys on disk` {
   private static let tail = "cKSMd5zYpgqf1YRDhkmxHkhPWptrkoyz28wnI9V0aHeAuaKnak"
   static let twins = (stem + "A" + tail, stem + "E" + tail)
 
-  @Test(arguments: [true, false], [DiskCache.KeyRecording.always, .never])
+  @Test(arguments: [true, false], [DiskCache.KeyRecording.automatic, .always, .never])
   func `two keys of one MD5 never get each other's value`(
     isSwapped: Bool, recordKeys: DiskCache.KeyRecording
   ) throws {
     let (first, second) = isSwapped ? (Self.twins.1, Self.twins.0) : Self.twins
     let scene = try DiskScene()
+    let ext4 = FileSystemKind(name: "ext4", isNetwork: false)
     #expect(scene.name(first).text == scene.name(second).text)
-    let cache = try scene.open { $0.recordKeys = recordKeys }
+    let cache = try scene.open { ($0.recordKeys, $0.fileSystem) = (recordKeys, ext4) }
     try cache.store([1], forKey: first)
     for _ in 0..<3 {
       #expect(try cache.value(forKey: second) == nil)
@@ -57,7 +58,7 @@ struct `Keys on disk` {
       #expect(try cache.value(forKey: second) == [2])
     }
     try cache.close()
-    let reopened = try scene.open { $0.recordKeys = recordKeys }
+    let reopened = try scene.open { ($0.recordKeys, $0.fileSystem) = (recordKeys, ext4) }
     #expect(try reopened.value(forKey: first) == nil)
     #expect(try reopened.value(forKey: second) == [2])
   }
@@ -66,10 +67,15 @@ struct `Keys on disk` {
     let scene = try DiskScene()
     let cache = try scene.open { $0.recordKeys = .never }
     try cache.store([1], forKey: "secret token")
+    let long = String(repeating: "secret token ", count: 9)
+    try cache.store([UInt8](repeating: 1, count: 1 << 20), forKey: long, extendedData: [1])
+    #expect(try scene.attribute(scene.name(long))?.contains("secret") == false)
+    try cache.remove(forKey: long)
     let attribute = try #require(try scene.attribute(scene.name("secret token")))
     #expect(attribute.contains(" #") && !attribute.contains("secret"))
     #expect(attribute.utf8.count <= 64)
     #expect(try cache.entries().map(\.key) == [nil])
+    #expect(try cache.entries().map(\.keyHint) == [nil])
     let other = try DiskScene()
     let recording = try other.open()
     try recording.store([1], forKey: "secret token")

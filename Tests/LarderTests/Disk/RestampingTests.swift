@@ -2,6 +2,7 @@ import Testing
 
 @testable import Larder
 @testable import LarderBasics
+@testable import LarderDigest
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
@@ -41,7 +42,8 @@ struct `What a file is stamped with anew` {
     let name = EntryName(CacheKey("abc"))
     #expect(Restamping.proof(.key(Array("abc".utf8)), of: name) == .key(Array("abc".utf8)))
     #expect(Restamping.proof(.key(Array("abd".utf8)), of: name) == .none)
-    #expect(Restamping.proof(.digest(1, 2), of: name) == .digest(1, 2))
+    let digest = KeyProof.digest(BLAKE2bDigest(first: 1, last: 2), hint: [3])
+    #expect(Restamping.proof(digest, of: name) == digest)
     #expect(Restamping.proof(nil, of: name) == .none)
   }
 }

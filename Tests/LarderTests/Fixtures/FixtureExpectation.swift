@@ -54,8 +54,9 @@ extension FixtureExpectation {
   ]
 
   private static let malformedAttributes = [
-    "no text", "version only", "no proof", "upper-case hash", "long hash", "negative lifetime",
-    "word for a lifetime", "strange proof", "short digest", "zeros", "two spaces",
+    "no text", "version only", "no proof", "hash with stray bits", "long hash", "negative lifetime",
+    "word for a lifetime", "unit alone", "strange proof", "short digest", "long digest",
+    "no end", "zeros", "two spaces",
   ]
 
   private static let attributes =
@@ -68,7 +69,11 @@ extension FixtureExpectation {
     + ["other key", "other digest", "longer key"].map {
       FixtureExpectation("attributes", $0, .miss(.otherKey))
     }
-    + ["unknown key", "right digest", "endless lifetime", "abc", "no attribute"].map {
+    + [
+      "unknown key", "right digest", "digest and end", "wrong end", "endless lifetime", "days",
+      "abc",
+      "no attribute",
+    ].map {
       FixtureExpectation("attributes", $0, "hello")
     }
 

@@ -180,7 +180,8 @@ final class `A golden directory` {
     let directory = try rebuilt("attributes")
     let cache = try DiskCache(directory: directory.path, configuration: configuration)
     for (key, isProven) in [
-      ("abc", true), ("right digest", true), ("unknown key", false), ("no attribute", false),
+      ("abc", true), ("right digest", true), ("digest and end", true),
+      ("wrong end", true), ("unknown key", false), ("no attribute", false),
       ("strange proof", false), ("other key", false),
     ] {
       #expect(try (cache.value(forKey: key) != nil) == isProven, "\(key)")

@@ -38,7 +38,7 @@ struct `The page on the format` {
     let key = CacheKey("abc")
     let attribute = EntryAttribute(
       contentHash: XXH64.digest(of: Array("hello".utf8).span), lifetime: .seconds(604_800),
-      proof: key.withBytes { KeyProof(of: $0, recordsKey: true) })
+      proof: .key(key.bytes))
     let steps = try FormatPage.steps()
     let dump = try #require(steps.last { $0.command.hasPrefix("getfattr") })
     #expect(FormatPage.bytes(ofDump: dump.output) == attribute.bytes)

@@ -41,6 +41,11 @@ extension GoldenEntry {
       $0.fileExtension = "json"
     },
     GoldenEntry("secret", Array("a value whose key is not told".utf8)) { $0.recordKeys = .never },
+    // Of the key, 29 bytes have room; the first two of them belong to the character before.
+    GoldenEntry(
+      "https://example.org/menu/cafe\u{301}/1234567890/1024.jpg?full=1",
+      Array("a value too small for a block\n".utf8)
+    ) { $0.recordKeys = .automatic },
   ]
 
   /// Returns the settings with which the entry is stored and read.
@@ -50,6 +55,8 @@ extension GoldenEntry {
     configuration.mode = mode
     configuration.fileExtension = fileExtension
     configuration.recordKeys = recordKeys
+    // On every file system what is written on ext4.
+    configuration.fileSystem = FileSystemKind(name: "ext4", isNetwork: false)
     return configuration
   }
 }

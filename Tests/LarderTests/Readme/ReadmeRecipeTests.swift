@@ -46,7 +46,7 @@ struct `A recipe of the README` {
       let values = ["value of a", "value of b", "gone"].joined().utf8.count
       #expect(try Int(output.prefix { $0 != "\t" }) == #require(Int(directory)) + values)
     case "getfattr -d FILE":
-      #expect(output.contains(#"user.larder="1 "#) && output.contains("604800 =a\""))
+      #expect(output.contains(#"user.larder="1 "#) && output.contains("7d =a\""))
     case "touch -a FILE":
       #expect(try access("a").duration(since: access("b")) > .seconds(1800))
     case "touch -m -d '+7 days' FILE":

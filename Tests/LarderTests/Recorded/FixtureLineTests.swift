@@ -2,6 +2,7 @@ import Testing
 
 @testable import Larder
 @testable import LarderBasics
+@testable import LarderDigest
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
@@ -19,7 +20,12 @@ struct `A line of a fixture's manifest` {
   static let lines: [FixtureLine] = [
     line,
     changed { $0.proof = .key([]) }, changed { $0.proof = .key(Array("a \"b\" \\ é\n".utf8)) },
-    changed { $0.proof = .key(Array(0...255)) }, changed { $0.proof = .digest(0, .max) },
+    changed { $0.proof = .key(Array(0...255)) },
+    changed { $0.proof = .digest(BLAKE2bDigest(first: 0, last: .max), hint: []) },
+    changed {
+      $0.proof = .digest(
+        BLAKE2bDigest(first: .max, last: 1), hint: Array("/ \"b\" é\n".utf8))
+    },
     changed { $0.proof = .none }, changed { $0.expiry = .never }, changed { $0.lifetime = .never },
     changed { $0.lifetime = .fixed }, changed { $0.lifetime = .seconds(0) },
     changed { $0.lastAccess = Timestamp(seconds: 1, nanoseconds: 123_456_789) },
@@ -108,7 +114,10 @@ struct `A line of a fixture's manifest` {
     "", " ", "<<<<<<< HEAD", "=======", "900150983cd24fb0d6963f7d28e17f72",
     text.replacing("9001", with: "900"), text.replacing("9001", with: "900A"),
     text.replacing("\"abc\"", with: "abc"), text.replacing("\"abc\"", with: "\"a\\xZZ\""),
-    text.replacing("\"abc\"", with: "#12"), text.replacing("2027-01-22", with: "2027-02-29"),
+    text.replacing("\"abc\"", with: "#12"),
+    text.replacing("\"abc\"", with: "#AAAAAAAAAAAAAAAA\"\""),
+    text.replacing("\"abc\"", with: "#AAAAAAAAAAAAAAAAA"),
+    text.replacing("2027-01-22", with: "2027-02-29"),
     text.replacing("08:00:01Z", with: "24:00:01Z"), text.replacing("604800", with: "-1"),
     text.replacing("604800", with: "4294967296"), text.replacing("=26c7", with: "=26C7"),
     text.replacing(" used", with: "  used"), "\t" + text,
