@@ -56,7 +56,8 @@ struct `On a terminal` {
 
   @Test(.watched) func `a listing does not keep the keys waiting while the disk is slow`() throws {
     let (gate, faults) = (Gate(), FaultInjector())
-    var configuration = DiskCache.Configuration()
+    // Without a limit no scan opens the directory before the listing does.
+    var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.mode = .readOnly
     configuration.faults = faults
     let cache = try DiskCache(directory: scene.root.path + "/c", configuration: configuration)
