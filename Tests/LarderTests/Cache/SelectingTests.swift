@@ -112,6 +112,8 @@ struct `Choosing entries` {
   }
 
   @Test func `returns nothing of a damaged file and removes it`() throws {
+    // The end of a scan removes what has expired, as the file has while it is being damaged.
+    _ = try cache.disk.count()
     try cache.disk.store([1, 2], forKey: "k")
     try scene.damage("k", to: [3, 4])
     #expect(try cache.disk.removeValue(forKey: "k") == nil)

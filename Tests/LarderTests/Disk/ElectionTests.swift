@@ -54,6 +54,8 @@ struct `The evictor's term` {
     let cache = try scene.open {
       $0.coherence = .events
       $0.freeSpaceLimit = .max
+      // The neighbour is waited for, however slow the machine is.
+      $0.electionPatience = .seconds(3600)
     }
     _ = try cache.count()
     do {
