@@ -41,21 +41,22 @@ struct DirectoryDifference: Sendable {
       TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
       TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 32),
     ])
-    for entry in onlyLeft { table.append(Self.row("-", entry, "only in DIR", .red)) }
-    for entry in onlyRight { table.append(Self.row("+", entry, "only in DIR2", .green)) }
+    for entry in onlyLeft { table.append(Self.row("-", entry, "only in DIR", .red, style)) }
+    for entry in onlyRight { table.append(Self.row("+", entry, "only in DIR2", .green, style)) }
     for (entry, changes) in changed {
       let what = changes.map(\.rawValue).joined(separator: ", ")
-      table.append(Self.row("~", entry, what, .yellow))
+      table.append(Self.row("~", entry, what, .yellow, style))
     }
     return (isEmpty ? [] : table.lines(width: width, style: style)) + [sum]
   }
 
   private static func row(
-    _ sign: String, _ entry: DiskEntry, _ what: String, _ tone: TextTone
+    _ sign: String, _ entry: DiskEntry, _ what: String, _ tone: TextTone, _ style: TextStyle
   ) -> [TextTable.Cell] {
     [
       TextTable.Cell(sign, tone), TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
-      TextTable.Cell(what, tone), TextTable.Cell(entry.name, .dim), TextTable.Cell(entry.keyText),
+      TextTable.Cell(what, tone), TextTable.Cell(entry.name, .dim),
+      TextTable.Cell(entry.keyText(style)),
     ]
   }
 

@@ -57,20 +57,30 @@ extension DiskEntry {
     min(lastAccess, now).relativeText(at: now)
   }
 
-  /// The key for people, escaped, or `…` and the end of one that the file does not record.
-  var keyText: String {
+  /// The key for people, escaped, or three dots and the end of one that the file does not record.
+  ///
+  /// In a pipe the dots are ASCII, as everything of the tool's own is there.
+  func keyText(_ style: TextStyle) -> String {
     if !isReadable { return "(unreadable)" }
-    guard let key else { return keyHint ?? "(unknown)" }
+    guard let key else { return keyHint.map { Self.hint($0, style) } ?? "(unknown)" }
     if key.byteCount == 0 { return "(empty)" }
     let text = key.bytes.escapedForDisplay
     // Escaped, so that no key looks like the end of another one.
-    guard text.unicodeScalars.first == "\u{2026}" else { return text }
-    return "\\u{2026}" + String(text.unicodeScalars.dropFirst())
+    guard let first = text.unicodeScalars.first, text.hasPrefix("...") || first == "\u{2026}" else {
+      return text
+    }
+    let code = String(first.value, radix: 16)
+    return "\\u{\(code)}" + String(text.unicodeScalars.dropFirst())
   }
 
   /// The key for people where there is room for one column: the name if nothing of the key is
   /// known.
-  var keyOrNameText: String {
-    key == nil && keyHint == nil ? name : keyText
+  func keyOrNameText(_ style: TextStyle) -> String {
+    key == nil && keyHint == nil ? name : keyText(style)
+  }
+
+  /// Returns a hint with the dots that the style allows.
+  static func hint(_ hint: String, _ style: TextStyle) -> String {
+    style.usesBlocks ? hint : "..." + String(hint.unicodeScalars.dropFirst())
   }
 }

@@ -18,6 +18,9 @@ struct ReportData {
     static let keyHinted = 128
   }
 
+  /// A page has every character.
+  private static let style = TextStyle(usesEscapes: false, usesBlocks: true)
+
   private let content: ReportContent
   private let flags: [String: Int]
   /// The beginning of most known keys, which their rows leave out.
@@ -116,7 +119,7 @@ struct ReportData {
 
   private func appendKey(of entry: DiskEntry, to row: inout [UInt8]) {
     guard let key = entry.key?.bytes, !key.isEmpty else {
-      row += Self.quoted(entry.keyText).utf8
+      row += Self.quoted(entry.keyText(Self.style)).utf8
       return
     }
     let rest = hasPrefix(key) ? key.dropFirst(prefix.count) : key[...]

@@ -100,7 +100,7 @@ extension Call {
 
   private func printTable(_ entries: ArraySlice<DiskEntry>, at now: Timestamp) throws(Failure) {
     var table = TextTable(columns: DiskEntry.columns)
-    for entry in entries { table.append(entry.cells(at: now)) }
+    for entry in entries { table.append(entry.cells(at: now, console.style)) }
     // Collected first, because the width of a column depends on all its rows.
     try console.print(table.lines(width: console.width, style: console.style))
   }
@@ -131,11 +131,11 @@ extension DiskEntry {
   }
 
   /// Returns the row for people.
-  func cells(at now: Timestamp) -> [TextTable.Cell] {
+  func cells(at now: Timestamp, _ style: TextStyle) -> [TextTable.Cell] {
     [
       TextTable.Cell(useText(at: now)), expiryCell(at: now),
       TextTable.Cell(ByteCount(Int64(byteCount)).description), TextTable.Cell(name, .dim),
-      TextTable.Cell(keyText, key == nil ? .dim : .plain),
+      TextTable.Cell(keyText(style), key == nil ? .dim : .plain),
     ]
   }
 

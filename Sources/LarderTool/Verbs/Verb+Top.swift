@@ -126,7 +126,7 @@ extension Call {
         TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
         TextTable.Cell(Self.share(size, of: total)), TextTable.Cell(bar, .blue),
         entry.expiryCell(at: now), TextTable.Cell(entry.useText(at: now), .dim),
-        TextTable.Cell(entry.keyOrNameText),
+        TextTable.Cell(entry.keyOrNameText(console.style)),
       ])
     }
     return table

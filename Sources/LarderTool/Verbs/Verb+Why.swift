@@ -115,7 +115,9 @@ struct EntryDiagnosis: Sendable {
 
   private var otherKey: String {
     if let key = entry?.key { return key.bytes.quotedForDisplay }
-    return entry?.keyHint.map { "of which it tells only a digest and the end, \($0)" }
+    return entry?.keyHint.map {
+      "of which it tells only a digest and the end, \(DiskEntry.hint($0, .plain))"
+    }
       ?? "of which it tells only a digest"
   }
   private var expiredSince: String { entry?.expiry?.relativeText(at: now) ?? "" }

@@ -47,7 +47,7 @@ struct WatchEvent: Sendable {
   var line: String {
     "\(time.timeOfDayText)  \(kind.rawValue.padded(toWidth: 8))  "
       + "\(ByteCount(Int64(entry.byteCount)).description.aligned(toWidth: 10))  "
-      + "\(entry.name)  \(entry.keyText)"
+      + "\(entry.name)  \(entry.keyText(.plain))"
   }
 
   /// The object for scripts.

@@ -43,6 +43,7 @@ struct WatchScreen {
   }
 
   private func events(_ most: Int) -> TextTable {
+    let style = console.style
     var table = TextTable(columns: [
       TextTable.Column(title: "TIME"), TextTable.Column(title: "EVENT"),
       TextTable.Column(title: "SIZE", isRightAligned: true), TextTable.Column(title: "EXPIRES"),
@@ -55,7 +56,7 @@ struct WatchScreen {
         TextTable.Cell(event.kind.rawValue, event.kind.tone),
         TextTable.Cell(ByteCount(Int64(entry.byteCount)).description),
         entry.expiryCell(at: event.time),
-        TextTable.Cell(entry.keyOrNameText),
+        TextTable.Cell(entry.keyOrNameText(style)),
       ])
     }
     return table

@@ -20,7 +20,7 @@ struct `The end of a key that is not recorded` {
   @Test func `is shown after dots where keys are shown, and is no key`() throws {
     guard try fill(end) else { return }
     for verb in [["list", "c"], ["top", "c"], ["list", "c", "--sort", "key"]] {
-      #expect(try scene.run(verb).text.contains("  \u{2026}\(end)\n"), "\(verb)")
+      #expect(try scene.run(verb).text.contains("  ...\(end)\n"), "\(verb)")
     }
     let json = try scene.run("list", "c", "--json").json
     let entry = try #require((json?["entries"] as? [[String: Any]])?.first)
@@ -28,11 +28,12 @@ struct `The end of a key that is not recorded` {
     #expect(entry["key_hint"] as? String == "\u{2026}\(end)")
     let page = try scene.run("report", "c").text
     #expect(page.contains("[\"\(name)\",\"\u{2026}\(end)\","))
-    for key in [end, "\u{2026}\(end)"] {
+    #expect(try scene.runOnTerminal(["list", "c"], columns: 200).text.contains("\u{2026}\(end)"))
+    for key in [end, "\u{2026}\(end)", "...\(end)"] {
       #expect(try scene.run("get", "c", key).status == 1)
       #expect(try scene.run("rm", "c", key).status == 1)
     }
-    #expect(try scene.run("why", "c", "abc").text.contains("the end, \u{2026}v1/users"))
+    #expect(try scene.run("why", "c", "abc").text.contains("..." + end))
   }
 
   @Test func `commands no terminal`() throws {
@@ -44,10 +45,10 @@ struct `The end of a key that is not recorded` {
     }
   }
 
-  @Test func `is looked like by no key`() throws {
-    try scene.put("value", "\u{2026}\(end)")
-    #expect(try scene.run("list", "c").text.contains(#"  \u{2026}v1/users"#))
-    #expect(try scene.run("list", "c").text.contains("\u{2026}") == false)
-    #expect(try scene.run("get", "c", "\u{2026}\(end)").text == "value")
+  @Test(arguments: [("\u{2026}", #"\u{2026}"#), ("...", #"\u{2e}.."#)])
+  func `is looked like by no key`(dots: String, spelling: String) throws {
+    try scene.put("value", dots + "v1")
+    #expect(try scene.run("list", "c").text.contains("  \(spelling)v1\n"))
+    #expect(try scene.run("get", "c", dots + "v1").text == "value")
   }
 }
