@@ -54,11 +54,14 @@ extension DiskEngine {
     let (subject, now) = (request.subject, now)
     acquire(subject.name)
     defer { release(subject.name) }
+    // Of a load, whose origin was read before any clearing that begins from here on.
+    let earlierCount = request.isWanted == nil ? nil : withState { $0.clearing.count }
     if isOutdated(request) { return .unwanted }
     // Memory forgets the old value before the new one is visible, as with any store.
     tellObservers(before: subject)
     let accepted = withState { state -> (EntryWriter.Seal, mustStart: Bool, clearCount: Int)? in
       if state.phase.isEnding { return nil }
+      if let earlierCount, state.clearing.count != earlierCount { return nil }
       let seal = EntryWriter.Seal(
         key: subject.key, lifetime: request.expiration.lifetime,
         lastAccess: state.catalog.uses.issueAccess(at: now),
@@ -67,7 +70,9 @@ extension DiskEngine {
       state.backlog.add(bytes, subject, seal)
       return (seal, state.backlog.claimWriter(), state.clearing.count)
     }
-    guard let (seal, mustStart, clearCount) = accepted else { return .closed }
+    guard let (seal, mustStart, clearCount) = accepted else {
+      return withState { $0.phase.isEnding } ? .closed : .unwanted
+    }
     var origin = request.origin
     if let onPublish = request.onPublish {
       onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))

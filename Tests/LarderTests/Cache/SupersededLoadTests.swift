@@ -87,6 +87,38 @@ struct `Superseded loads` {
     try scene.expectConsistent(cache.disk)
   }
 
+  /// Removes everything when it is told that a value is about to be stored.
+  private final class Remover: EngineObserver {
+    let disk: DiskCache
+
+    init(_ disk: DiskCache) { self.disk = disk }
+
+    func entryChanges(_ subject: DiskEngine.Subject) {
+      do {
+        try disk.removeAll()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    func entryChanged(_ subject: DiskEngine.Subject) {}
+    func entriesCleared() {}
+    func fileChanged(_ name: EntryName?) {}
+  }
+
+  @Test func `a load is not stored behind a removal of everything that ran while it was accepted`()
+    async throws
+  {
+    let cache = try open { $0.disk.writeBehindLimit = 1000 }
+    let remover = Remover(cache.disk)
+    cache.disk.engine.observers.add(remover)
+    #expect(try await cache.value(forKey: "key") { "loaded" } == "loaded")
+    cache.disk.engine.observers.remove(ObjectIdentifier(remover))
+    #expect(try await cache.value(forKey: "key") == nil)
+    try await cache.flush()
+    #expect(try scene.names.isEmpty)
+    try scene.expectConsistent(cache.disk)
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `a refresh that cannot be stored removes the older value`(obstacle: Obstacle) async throws {
     let cache = try open {
