@@ -148,7 +148,7 @@ extension DiskCache {
     }
   }
 
-  /// Verifies as `verify(repairs:_:)` does, and tells of the names that were found and of each look.
+  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found and each look.
   package func verify(
     repairs: Bool, reporting progress: @escaping WalkProgress
   ) throws(CacheError) -> Verification {

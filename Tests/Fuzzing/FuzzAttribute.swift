@@ -7,8 +7,8 @@ func fuzz(_ bytes: [UInt8]) {
   guard case .attribute(let attribute) = EntryAttribute.read(bytes.span) else { return }
   let again = EntryAttribute.read(attribute.bytes.span)
   require(again == .attribute(attribute), "\(attribute) became \(again)")
-  // Only numbers have several spellings: leading zeros, smaller units, and values beyond the largest,
-  // which is ten digits where `49711d` is six.
+  // Only numbers have several spellings: leading zeros, smaller units, and values beyond the
+  // largest, which is ten digits where `49711d` is six.
   require(attribute.bytes.count <= bytes.count + 4, "longer than what was read")
   let key = Array(bytes.suffix(8))
   _ = attribute.proof.admits(key.span)

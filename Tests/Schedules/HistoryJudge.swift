@@ -288,8 +288,8 @@
         if isAlone && processes.count == 1 {
           return [step(.delete, !scene.failures.isEmpty, nil)]
         }
-        // Values that are used or stored meanwhile may stay. The removal hides an older file when it
-        // begins, and removes what another process has stored since when its walk meets the name.
+        // Values that are used or stored meanwhile may stay. The removal hides an older file when
+        // it begins. When its walk meets the name, it removes what another process stored since.
         let removal = step(.delete, true, isWaited ? nil : .max)
         return [removal, removal]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// The benchmark of evicting half of a directory, from the decision until the files are gone, and of
-/// the scan before it.
+/// The benchmark of evicting half of a directory, from the decision until the files are gone, and
+/// of the scan before it.
 ///
 /// The cache's directory is filled by the cache. The raw side scans a directory of plain files of
 /// the same content and unlinks those with the earlier half of the accesses, in the order of last

@@ -1,8 +1,8 @@
 import Glibc
 import Larder
 
-/// The benchmark of reads and stores while a directory is scanned, half of it is evicted, and all of
-/// it is removed.
+/// The benchmark of reads and stores while a directory is scanned, half of it is evicted, and all
+/// of it is removed.
 ///
 /// Beside it, raw system calls are measured while another thread lists the directory, unlinks the
 /// same files, and unlinks all. They show the share of the waiting that is due to the kernel.

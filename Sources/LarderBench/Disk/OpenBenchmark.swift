@@ -4,9 +4,9 @@ import Larder
 /// The benchmark of opening a cache, of the first value after it, and of closing, by the number of
 /// entries.
 ///
-/// The raw side opens the directory and reads the file, and closes the directory. `open` is the time
-/// from nothing to the first value, `close` that of `close()` on the caller's thread, both of a
-/// `DiskCache`. The rows with `both-tiers` are of a `Cache`, which also follows other processes.
+/// The raw side opens the directory and reads the file, and closes the directory. `open` is the
+/// time from nothing to the first value, `close` that of `close()` on the caller's thread, both of
+/// a `DiskCache`. The rows with `both-tiers` are of a `Cache`, which also follows other processes.
 enum OpenBenchmark {
   private struct Round {
     var first = Duration.zero

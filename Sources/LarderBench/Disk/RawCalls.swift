@@ -16,7 +16,7 @@ enum RawCalls {
   private typealias GetAttribute =
     @convention(c) (Int32, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
 
-  // Glibc's module lacks them. They are looked up once, so that a call costs no more than any other.
+  // Glibc's module lacks them. They are looked up once, so that a call costs no more than another.
   private static let setAttribute = unsafe unsafeBitCast(
     symbol("fsetxattr"), to: SetAttribute.self)
   private static let getAttribute = unsafe unsafeBitCast(

@@ -46,8 +46,8 @@ extension DiskEngine {
 
   /// Notes that events were lost, so that any entry of the index may be wrong.
   ///
-  /// Marks the held names before memory forgets everything. A thread that puts its value into memory
-  /// afterwards finds the mark and removes the value again.
+  /// Marks the held names before memory forgets everything. A thread that puts its value into
+  /// memory afterwards finds the mark and removes the value again.
   private func noteLoss() {
     withState { state in
       state.catalog.scans.noteMissedNews()

@@ -181,9 +181,9 @@ extension DiskEngine {
   /// Whether a temporary that can be locked may have been left behind.
   ///
   /// On a network file system it must have been unchanged for an hour in two cases: if another
-  /// machine's lock may not show, and if it is empty. A writer locks its file before the first byte,
-  /// and MooseFS shows the links that a file had when it was made, so the writer would not see that
-  /// its file was removed before the lock.
+  /// machine's lock may not show, and if it is empty. A writer locks its file before the first
+  /// byte, and MooseFS shows the links that a file had when it was made, so the writer would not
+  /// see that its file was removed before the lock.
   private func isLeftBehind(_ status: FileStatus) -> Bool {
     let fileSystem = self.fileSystem
     if !fileSystem.isNetwork { return true }

@@ -105,6 +105,13 @@ extension DiskEngine {
     }
     // For the stores that wait for this one's room.
     if room > 0 { changed.signal() }
+    finish(taking, status, request, seal)
+  }
+
+  /// Does outside the lock what follows from the index having taken a value, or not.
+  private func finish(
+    _ taking: Taking, _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal
+  ) {
     switch taking {
     case .cleared: withdrawCleared(request.subject, status)
     case .astray:

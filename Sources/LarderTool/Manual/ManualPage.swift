@@ -23,8 +23,8 @@ enum ManualPage {
       """
       A cache directory holds one file per entry. The name is the MD5 of the key, the content is \
       the value, the access time is the last use and the modification time is the expiry. An \
-      attribute of the file, user.larder, holds a hash of the content, the lifetime, and the key or \
-      a digest of it.
+      attribute of the file, user.larder, holds a hash of the content, the lifetime, and the key \
+      or a digest of it.
       """)
     page.paragraph(
       """

@@ -2,8 +2,8 @@ import Larder
 
 /// A line on stderr that shows the progress of an operation, and is erased at the end.
 ///
-/// A thread of its own draws it ten times a second, so that the time also advances while a slow disk
-/// keeps the operation waiting. It is shown only on a terminal, and only after half a second,
+/// A thread of its own draws it ten times a second, so that the time also advances while the
+/// operation waits for a slow disk. It is shown only on a terminal, and only after half a second,
 /// because a shorter one would flicker.
 final class ProgressLine: Sendable {
   /// The part of an operation whose progress is shown.

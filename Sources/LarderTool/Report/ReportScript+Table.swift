@@ -29,7 +29,7 @@ extension ReportScript {
       }
       if (data.prefix) {
         const isAll = entries.every((entry) => !(entry[FLAGS] & WHOLE));
-        byId("prefix").textContent = (isAll ? "All known keys begin with " : "Most keys begin with ")
+        byId("prefix").textContent = (isAll ? "All known" : "Most") + " keys begin with "
           + data.prefix + ", which the column leaves out.";
         byId("prefix").hidden = false;
       }
@@ -199,7 +199,8 @@ extension ReportScript {
       chosen = entry;
       const list = byId("details");
       const facts = [
-        [entry[FLAGS] & HINTED ? "end of the key" : "key", fullKey(entry)], ["file", data.directory + "/" + entry[NAME]],
+        [entry[FLAGS] & HINTED ? "end of the key" : "key", fullKey(entry)],
+        ["file", data.directory + "/" + entry[NAME]],
         ["size", grouped(entry[SIZE]) + " bytes, " + bytes(entry[ALLOCATED]) + " on disk"],
         ["last use", date(entry[USED]) + ", " + ago(entry[USED])],
         ["expiry", entry[EXPIRES] === null ? "never" : date(entry[EXPIRES]) + ", " + expiry(entry)],

@@ -65,6 +65,16 @@ struct `The house` {
     }
   }
 
+  // The formatter wraps no comment and no string.
+  @Test(arguments: ["Sources", "Tests"])
+  func `no line is longer than 100 characters`(_ folder: String) throws {
+    for path in try FileManager.default.subpathsOfDirectory(atPath: "\(Self.root)/\(folder)")
+    where path.hasSuffix(".swift") {
+      let lines = try Readme.text(of: "\(folder)/\(path)").split(separator: "\n")
+      #expect(lines.first { $0.count > 100 } == nil, "\(path)")
+    }
+  }
+
   @Test func `no example is longer than 119 lines`() throws {
     let folder = "Tests/Examples"
     for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {

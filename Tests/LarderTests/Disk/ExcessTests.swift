@@ -66,53 +66,52 @@ struct `The excess over a limit` {
     scene.faults.plan(.before { second.pass() }, for: .unlinkat, at: 2)
     try cache.store(Self.value, forKey: "10")
     first.waitUntilReached()
-    // A store that goes on stands before its write, so that the others look while its file is not
-    // there yet.
-    let (begun, done, heard, writing) = (Counter(), Counter(), Happening(), Gate())
-    scene.faults.plan(
-      .before {
-        begun.add()
-        heard.tell()
-        writing.pass()
-      }, for: .write, onwards: true)
-    for number in 0..<6 {
-      Thread.detachNewThread {
-        do {
-          try cache.store(Self.value, forKey: "late \(number)")
-        } catch {
-          Issue.record(error)
-        }
-        done.add()
-        heard.tell()
-      }
-    }
+    let stores = try HeldStores(of: Self.value, count: 6, in: cache, faults: scene.faults)
     first.open()
     second.waitUntilReached()
     // One victim is gone, so there is room for one value.
-    #expect(heard.wait { begun.value == 1 })
-    #expect(!heard.wait(.milliseconds(300)) { begun.value > 1 })
-    writing.open()
-    #expect(heard.wait { done.value == 1 })
+    stores.expectToWrite(1)
+    stores.writing.open()
+    #expect(stores.heard.wait { stores.done.value == 1 })
     #expect(cache.statistics.stores == 12)
     second.open()
-    #expect(heard.wait { done.value == 6 })
+    #expect(stores.heard.wait { stores.done.value == 6 })
     try scene.expectConsistent(cache)
   }
 
   @Test func `of stores that arrive together, as many go on as there is room for`() throws {
     let cache = try filled(0)
     let value = [UInt8](repeating: 1, count: 450)
-    let (begun, done, heard, writing) = (Counter(), Counter(), Happening(), Gate())
-    scene.faults.plan(
-      .before {
+    let stores = try HeldStores(of: value, count: 4, in: cache, faults: scene.faults)
+    stores.expectToWrite(2)
+    stores.writing.open()
+    #expect(stores.heard.wait { stores.done.value == 4 })
+    try scene.expectConsistent(cache)
+    // A value larger than the room goes on if no other store is under way.
+    try cache.store([UInt8](repeating: 1, count: 900), forKey: "large")
+    try cache.close()
+  }
+}
+
+/// Stores in threads of their own. Each of them waits before its write, so that the others look
+/// while its file is not there yet.
+private struct HeldStores {
+  let begun = Counter()
+  let done = Counter()
+  let heard = Happening()
+  let writing = Gate()
+
+  init(of value: [UInt8], count: Int, in cache: DiskCache, faults: FaultInjector) throws {
+    faults.plan(
+      .before { [begun, heard, writing] in
         begun.add()
         heard.tell()
         writing.pass()
       }, for: .write, onwards: true)
-    for number in 0..<4 {
-      try startThread {
+    for number in 0..<count {
+      try startThread { [done, heard] in
         do {
-          try cache.store(value, forKey: "\(number)")
+          try cache.store(value, forKey: "held \(number)")
         } catch {
           Issue.record(error)
         }
@@ -120,13 +119,11 @@ struct `The excess over a limit` {
         heard.tell()
       }
     }
-    #expect(heard.wait { begun.value >= 2 })
-    #expect(!heard.wait(.milliseconds(300)) { begun.value > 2 })
-    writing.open()
-    #expect(heard.wait { done.value == 4 })
-    try scene.expectConsistent(cache)
-    // A value larger than the room goes on if no other store is under way.
-    try cache.store([UInt8](repeating: 1, count: 900), forKey: "large")
-    try cache.close()
+  }
+
+  /// Expects that as many of them as this have begun to write, and that the others wait.
+  func expectToWrite(_ count: Int) {
+    #expect(heard.wait { begun.value >= count })
+    #expect(!heard.wait(.milliseconds(300)) { begun.value > count })
   }
 }

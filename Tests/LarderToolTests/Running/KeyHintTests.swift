@@ -9,8 +9,9 @@ struct `The end of a key that is not recorded` {
 
   init() throws { scene = try Scene() }
 
-  /// Stores a value under `abc` and replaces its attribute by one with the digest and end of another
-  /// key, so that the test is the same on every file system. False if that is not possible here.
+  /// Stores a value under `abc` and replaces its attribute by one with the digest and end of
+  /// another key, so that the test is the same on every file system. False if that is not
+  /// possible here.
   private func fill(_ end: String) throws -> Bool {
     try scene.put("value", "abc")
     let attribute = "1 AAAAAAAAAAA 7d #AAAAAAAAAAAAAAAA \(end)"
