@@ -368,7 +368,7 @@ extension DiskEngine {
     _ name: FileName, in handle: DirectoryHandle
   ) throws(Errno) -> TemporaryName? {
     while true {
-      let aside = TemporaryName()
+      let aside = TemporaryName(in: handle)
       do throws(Errno) {
         try handle.renameExclusively(name, to: aside.fileName)
         return aside

@@ -41,7 +41,7 @@ package struct StagedFile: ~Copyable, Sendable {
     in handle: DirectoryHandle, permissions: UInt32
   ) throws(Errno) -> StagedFile {
     while true {
-      let name = TemporaryName()
+      let name = TemporaryName(in: handle)
       do throws(Errno) {
         let file = StagedFile(
           try handle.create(name.fileName, permissions: permissions), in: handle, temporary: name)
@@ -129,7 +129,7 @@ package struct StagedFile: ~Copyable, Sendable {
   private mutating func takeTemporaryName() throws(Errno) {
     lock()
     while true {
-      let name = TemporaryName()
+      let name = TemporaryName(in: handle)
       do throws(Errno) {
         try handle.link(descriptor, as: name.fileName)
         temporary = name

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -112,6 +113,31 @@ struct NetworkTests {
     _ = consume held
     _ = try scene.open { $0.fileSystem = ceph }.count()
     #expect(try scene.names == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `no two temporaries have one name where a scan elsewhere may still know the first by it`(
+    isOnNetwork: Bool
+  ) throws {
+    let scene = try DiskScene()
+    if isOnNetwork { scene.faults.simulate(Self.network) }
+    let cache = try scene.open()
+    try cache.store([0], forKey: "a")
+    let seen = Mutex<Set<String>>([])
+    scene.faults.plan(
+      .before {
+        do {
+          let names = try scene.names.filter { $0.hasPrefix(".larder-") }
+          seen.withLock { $0.formUnion(names) }
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .renameat, onwards: true)
+    for value in 1...3 as ClosedRange<UInt8> { try cache.store([value], forKey: "a") }
+    // Other tests of this process take numbers as well.
+    let names = seen.withLock { $0 }
+    #expect(isOnNetwork ? names.count == 3 : !names.isEmpty)
+    #expect(try scene.names == [scene.name("a").text])
   }
 
   @Test func `an empty temporary stays for an hour, because its writer may be about to lock it`()
