@@ -1,4 +1,5 @@
 public import LarderBasics
+import LarderDigest
 package import LarderSystem
 
 extension DiskCache {
@@ -88,6 +89,32 @@ extension DiskCache {
   }
 }
 
+// What `Cache` asks before it reads.
+extension DiskCache {
+  /// Whether a value in memory may be served now. False only if this object is strict and cannot
+  /// learn what other processes have done.
+  ///
+  /// - Complexity: One comparison; for a strict object one system call if nothing has happened.
+  @inlinable
+  package func mayAnswerFromMemory() -> Bool {
+    !isStrict || isMemoryCurrent()
+  }
+
+  /// Takes in every change by other processes until now, and returns whether that was possible.
+  @usableFromInline
+  func isMemoryCurrent() -> Bool { engine.catchUp() }
+
+  /// Returns a key with the name that it has in this cache.
+  ///
+  /// The digest is computed here, in the caller's thread and outside of every lock.
+  package func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
+    let key = key.cacheKey
+    let digest = key.withBytes { MD5.digest(of: $0) }
+    return DiskEngine.Subject(
+      key: key, name: EntryName(digest: digest, fileExtension: fileExtension))
+  }
+}
+
 extension DiskEngine.Found {
   /// Moves the descriptor out of the result, which is consumed.
   package consuming func takeDescriptor() -> FileDescriptor? { descriptor }
@@ -110,7 +137,7 @@ public struct EntryFile: ~Copyable, Sendable {
 
   /// The caller's own data beside the value, empty when there is none.
   ///
-  /// Read from the open file when it is asked for, so that a caller who does not need it pays
+  /// Read from the open file when it is asked for, so that a caller that does not need it pays
   /// nothing.
   ///
   /// - Throws: `CacheError`: `.io` and what else reading met.

@@ -1,5 +1,4 @@
 public import LarderBasics
-import LarderDigest
 package import LarderSystem
 import Synchronization
 
@@ -132,29 +131,6 @@ public final class DiskCache: Sendable {
       throw CacheError(.closed, operation: operation, path: directory)
     }
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
-  }
-
-  /// Whether a value in memory may be served now. False only if this object is strict and cannot
-  /// learn what other processes have done.
-  ///
-  /// - Complexity: One comparison; for a strict object one system call if nothing has happened.
-  @inlinable
-  package func mayAnswerFromMemory() -> Bool {
-    !isStrict || isMemoryCurrent()
-  }
-
-  /// Takes in every change by other processes until now, and returns whether that was possible.
-  @usableFromInline
-  func isMemoryCurrent() -> Bool { engine.catchUp() }
-
-  /// Returns a key with the name that it has in this cache.
-  ///
-  /// The digest is computed here, in the caller's thread and outside of every lock.
-  package func subject(_ key: some CacheKeyConvertible) -> DiskEngine.Subject {
-    let key = key.cacheKey
-    let digest = key.withBytes { MD5.digest(of: $0) }
-    return DiskEngine.Subject(
-      key: key, name: EntryName(digest: digest, fileExtension: fileExtension))
   }
 
   /// Makes the request of a store, with the configured expiration unless one is given.

@@ -91,8 +91,8 @@ package final class DirectoryLocation: Sendable {
       do throws(Errno) {
         handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
       } catch .noSuchFile where mayMake && vanishedCount < Self.vanishedLimit {
-        // It was there a moment ago, and the next round makes it again. A link that leads nowhere
-        // is there as well, and nothing can be made in its place.
+        // The directory was removed after `makeDirectories`, and the next round makes it again. A
+        // dangling link gives the same error every time, so the number of rounds is limited.
         vanishedCount += 1
         continue
       }

@@ -150,7 +150,8 @@ extension DiskEngine {
     wait { !$0.catalog.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
     // A store or removal that holds its name goes on, and ends before the lock is released.
     wait { $0.locks.isEmpty ? () : nil }
-    // The lock that another thread takes of a directory it has just found is released with it.
+    // Waits for a thread that is locking a directory it has just found, so that `end` releases that
+    // lock too.
     wait { $0.held.isLocking ? nil : () }
     try flush()
   }

@@ -9,8 +9,8 @@ package protocol EngineObserver: AnyObject, Sendable {
   ///
   /// Called as `entryChanged(_:)` is.
   func entryChanges(_ subject: DiskEngine.Subject)
-  /// Tells the observer that the value of a key was replaced or removed, under the name that the
-  /// key has with one extension.
+  /// Tells the observer that the value of a key was replaced or removed. The name in `subject` has
+  /// the file extension of the cache that changed it; other extensions are other entries.
   ///
   /// May be called by any thread. The caller holds the name, so the call comes before any other
   /// change of it. The observer must not change the name in this directory.
@@ -21,6 +21,9 @@ package protocol EngineObserver: AnyObject, Sendable {
   func entriesCleared()
   /// Tells the observer that the file of a name was replaced, removed, stamped or written, mostly
   /// by another process. With nil, any file may have been.
+  ///
+  /// `Cache` drops the value of the key that it keeps for the name (of all keys for nil), and
+  /// supersedes no load, because between processes the last store wins.
   ///
   /// May be called by any thread, and mostly while it holds the name.
   func fileChanged(_ name: EntryName?)

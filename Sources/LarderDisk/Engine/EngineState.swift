@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
-/// A part is a value whose functions decide and take note; none of them touches the disk, reads a
-/// clock or waits. Six functions are for events that concern several parts:
+/// A part is a value whose functions decide and take note; none of them touches the disk, calls the
+/// caller's clock or waits. Six functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
@@ -15,7 +15,7 @@ import LarderSystem
 /// | `beginClearing` | everything is to be removed | catalog, clearing, backlog |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, held directory |
 ///
-/// Others pass something from one part to another:
+/// These functions pass something from one part to another:
 ///
 /// | function | file | passes |
 /// |---|---|---|
@@ -80,7 +80,8 @@ extension EngineState {
         | (locks.haveNews ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
   }
 
-  /// The counts that show whether everything known was given up since they were read.
+  /// The numbers of clearings and of directory replacements. If one differs later, the facts read
+  /// before are void.
   // Inlined, because a call copies the whole state.
   @inline(__always)
   var epoch: NameLocks.Epoch {

@@ -21,7 +21,8 @@ extension NameLocks {
     let isEnding: Bool
   }
 
-  /// The counts that show whether everything known was given up while a thread held its name.
+  /// The numbers of clearings and of directory replacements. If one differs later, the facts read
+  /// before are void.
   struct Epoch: Sendable, Equatable {
     /// The number of removals of everything.
     let clearCount: Int

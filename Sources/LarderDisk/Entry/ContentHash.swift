@@ -2,7 +2,15 @@ import LarderDigest
 package import LarderSystem
 
 /// The hash of an entry, by which damage is found: XXH64 of the content, then of the extended data.
-/// `EntryAttribute` stores it as 16 hexadecimal digits in `user.larder`.
+/// `EntryAttribute` stores it in `user.larder` as 11 characters of base64url.
+///
+/// - `StagedFile` computes it while it writes, and `EntryWriter` records it.
+/// - `EntryReader.matches` compares it: the first time that this process reads a state of a file,
+///   in `verify` (`Verification`), and in a removal that returns the value.
+/// - `EntryIdentity` compares it before a touch, and `PublicationLog` keeps it where files cannot
+///   record it.
+/// - `larder stamp` computes it anew (`DiskEngine+Restamping`), and fixtures are packed and
+///   recorded with it.
 package struct ContentHash: Sendable {
   private var state = XXH64()
 

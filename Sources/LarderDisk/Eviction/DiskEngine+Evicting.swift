@@ -47,8 +47,8 @@ extension DiskEngine {
       let result = removeFiles(of: victims)
       eviction.add(result)
       changed.signal()
-      // Files that stay were stored or used since. They may pass a limit again, and the event of
-      // them came while they counted as removed.
+      // A file that stays was stored or used after it was chosen. It counts again, and its event
+      // was ignored while it was hidden, so the limits are checked again.
       if result.removed + result.failed < victims.count { checkLimitsLater() }
     }
     synchronizeRemovals()
@@ -143,9 +143,9 @@ extension DiskEngine {
       let unlinking = try unlink(
         victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
         unusedSince: mark.lastAccess.timestamp, in: location.handle)
-      // If another process has removed or replaced the file, memory must drop its value, and the
-      // event of that finds nothing new any more. The value of a file that a limit removes may
-      // stay.
+      // If another process removed or replaced the file, memory drops the value here, because the
+      // index changes next and the event will then compare equal. The value of a file that a limit
+      // evicts may stay in memory.
       if case .removed = unlinking {} else { tellObservers(ofFiles: [victim.name]) }
       if case .changed(let status) = unlinking {
         return RemovalOutcome(victim: victim, entry: entry(victim.name, status))

@@ -1,6 +1,20 @@
 import LarderBasics
 import LarderSystem
 
+/// The occasions on which entries are evicted. Each makes a `TrimPlan`, `TrimCourse` chooses the
+/// victims by it, and the evictor removes their files (`EvictionQueue` lists the steps).
+///
+/// | occasion | function | plan |
+/// |---|---|---|
+/// | after a store | `enforceLimits(after:)` | `.limits`, which spares the stored name |
+/// | the end of the first scan | `EngineState.proceed(with:limits:)` | `.sweep`, then `.limits` |
+/// | the end of a later scan, or a neighbour's change | `enforceLimits()` | `.limits` |
+/// | every `sweepInterval` | `sweep()` | `.sweep` |
+/// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
+/// | a store that finds the disk full | `makeRoom(for:since:)` | `.room` |
+///
+/// While a caller's trim waits for the first scan, neither the end of that scan nor the timer
+/// chooses victims, because the trim chooses and reports them.
 extension DiskEngine {
   /// Enforces the limits after a store: starts the scan that they need, and chooses victims if one
   /// was passed.
@@ -87,7 +101,7 @@ extension DiskEngine {
         return next
       }
     }
-    // The evictor, which signals its end, has nothing to do.
+    // There are no victims, so no evictor will run and signal the end.
     if eviction.isEmpty { changed.signal() }
   }
 

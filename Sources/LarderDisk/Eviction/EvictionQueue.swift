@@ -50,7 +50,7 @@ extension EvictionQueue {
     return eviction
   }
 
-  /// Leaves a limit that is passed to the purge that is going on; returns false if there is none.
+  /// Leaves an exceeded limit to the running purge; returns false if none is running.
   mutating func leaveToPurge() -> Bool {
     if isPurging { isPurgeLeft = true }
     return isPurging

@@ -108,16 +108,15 @@ extension DiskEngine {
         if look.met == nil { state.catalog.scans.noteChange(of: look.name) }
         guard state.isNews(look.met, of: look.name, at: now) else {
           guard look.met == nil else { continue }
-          // Not news: the name is free, and the index does not know a file. A store of this process
-          // may have published the file and not told the index yet; its thread looks at the name
-          // afterwards.
+          // The name is free and has no entry. But a thread of this process may have published a
+          // file that the index does not have yet; then that thread checks the name.
           guard let generation = look.generation, generations.isCurrent(generation) else {
             unclear.append(look.name)
             continue
           }
-          // A read that is under way may have met the file and must not keep its value. Memory may
-          // still hold the value of an evicted entry. If a newer file came and went since, that
-          // value must go.
+          // A running read may have opened the file, so its snapshot becomes invalid. If a file
+          // came and went (`isPassing`), memory may hold the value of an older, evicted entry, so
+          // memory drops it.
           outdateReaders(of: look.name)
           if look.isPassing { passing.append(look.name) }
           continue
@@ -139,8 +138,8 @@ extension DiskEngine {
   /// Whether the result of a look is still valid.
   private func mayTakeOver(_ look: Look, _ state: EngineState, since start: Timestamp) -> Bool {
     guard let generation = look.generation, generations.isCurrent(generation) else { return false }
-    // This process may have stored a newer file before the snapshot of the generation was taken.
-    // That file would be younger than the oldest event.
+    // An event that freed the name may precede a store by this process. In that case the indexed
+    // file is younger than the oldest event, and the event is not believed.
     guard look.isHearsay, let known = state.catalog.index.entry(named: look.name) else {
       return true
     }

@@ -27,8 +27,8 @@ enum Sighting: Sendable, Equatable {
       return
     }
     // An access in the future counts as one now, because the entry would otherwise be evicted last
-    // of all. Uses within one instant are told apart by nanoseconds beyond it, which do not count
-    // as the future.
+    // of all. Uses within one tick of the clock get stamps one nanosecond apart, so less than a
+    // second ahead does not count as the future.
     let isAhead = met.lastAccess >= now.adding(seconds: 1)
     if isAhead { met.lastAccess = now }
     guard let known, known.inode == met.inode else {
@@ -40,8 +40,8 @@ enum Sighting: Sendable, Equatable {
     let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
     let isSame = PackedStamp(known.expiry) == PackedStamp(met.expiry)
     if known.changeTime == met.changeTime && (isSame || isPromised) {
-      // A stamp in the future was moved to the present when the file was first met. If every scan
-      // did so again, it would stay the latest after all.
+      // A last access in the future was set to `now` when the file was first indexed. It is not set
+      // again, because each scan would make the entry the most recent one.
       self = met.lastAccess > known.lastAccess && !isAhead ? .used(met.lastAccess) : .known
       return
     }
@@ -53,5 +53,46 @@ enum Sighting: Sendable, Equatable {
       met.expiry = max(met.expiry, pending.expiry ?? met.expiry)
     }
     self = .news(met)
+  }
+}
+
+// Changes by other processes.
+extension Catalog {
+  /// The effect of a change by another process.
+  struct Change: Sendable, Equatable {
+    /// Whether the name has another file than was known, or its file another state.
+    var isNews = false
+    /// Whether a use that was still to be stamped is void, because its file is gone.
+    var dropsUse = false
+  }
+
+  /// Takes over what a scan or an event has shown of a name. Not called for names that this process
+  /// has changed since the look.
+  mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Change {
+    let sighting = Sighting(
+      of: met, known: index.entry(named: name), pending: uses[name], now: now)
+    switch sighting {
+    case .known: return Change()
+    case .used(let time):
+      index.moveAccess(of: name, to: time)
+      uses.noteAccess(at: time)
+      return Change()
+    case .news(let entry):
+      index.upsert(entry, order: .byLastAccess)
+      // The next use here counts as later, even if the clock stands still.
+      uses.noteAccess(at: entry.lastAccess)
+      return Change(isNews: true)
+    case .gone:
+      return vanish(name)
+    }
+  }
+
+  /// Forgets the entry of a name whose file another process has removed.
+  mutating func vanish(_ name: EntryName) -> Change {
+    let dropsUse = uses.take(name) != nil
+    let isNews = index.remove(name) != nil
+    // A scan may have met the file before its removal and report it later.
+    if isNews { scans.noteChange(of: name) }
+    return Change(isNews: isNews, dropsUse: dropsUse)
   }
 }

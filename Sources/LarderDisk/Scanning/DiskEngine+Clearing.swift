@@ -8,9 +8,9 @@ extension DiskEngine {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
-    // Memory forgets before and after the files are hidden, and nothing is promoted in between,
-    // because a reader that misses a value on the disk must not find it in memory afterwards, and a
-    // value that was stored just before must not stay in memory.
+    // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
+    // not find the value in memory. After: a store may have added one in between. Nothing is
+    // promoted meanwhile.
     generations.beginAll()
     tellObserversOfClearing()
     // One clearing runs at a time. The second removes what was stored since the first began.

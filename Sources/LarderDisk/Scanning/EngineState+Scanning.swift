@@ -23,8 +23,9 @@ extension EngineState {
     var news: [EntryName] = []
     for entry in piece.entries {
       catalog.scans.meet(catalog.index.slot(of: entry.name))
-      // A later change wins, because the scan may have met the file as it was before. The file may
-      // also be newer: another process stores it between a removal here and the note of it.
+      // This process changed the name during the scan, so the index stands. If the inodes differ,
+      // the scanned file may be newer (stored by another process just after a removal here), so the
+      // name is checked at the end.
       if catalog.scans.hasChanged(entry.name) {
         let known = catalog.index.entry(named: entry.name)
         if !hidesFile(named: entry.name), known?.inode != entry.inode {
@@ -35,9 +36,8 @@ extension EngineState {
       // The thread that holds the name looks again once it has told the index what it did.
       if locks.held.contains(entry.name) { locks.leaveNews(of: entry.name) }
       if hidesFile(named: entry.name) {
-        // The evictor looks at a victim once more. A file that a removal of everything hides may
-        // have come after that removal's walk and stay; another scan finds it when nothing is
-        // hidden.
+        // The evictor checks the file of a victim. During a removal of everything the file may be
+        // new and survive, so another scan follows when nothing is hidden.
         if clearing.hidesFiles { catalog.scans.noteMissedNews() }
         continue
       }
