@@ -133,10 +133,9 @@ extension Cache {
 extension CacheStatistics {
   /// The share of reads that found a value in either tier, 0 to 1; nil before the first read.
   ///
-  /// A call counts once: a read that memory could not answer as a hit or a miss of the disk, a call
-  /// that had to load as one miss, one that got an expired value as a hit. What a forced load
-  /// (`.reload`) or one in the background looks at does not count. `disk.hits` and `disk.misses`
-  /// count every look.
+  /// Each call counts once. Answered by memory, by the disk, or with an expired value: a hit. Not
+  /// found, or loaded: a miss. Reads by a forced load (`.reload`) or a background load do not
+  /// count. `disk.hits` and `disk.misses` count every read of the disk.
   public var hitRate: Double? {
     // The parts are read one after the other, so that the difference can be off by one.
     let hits = max(memory.hits + disk.hits - loads.repeatedHits, 0)

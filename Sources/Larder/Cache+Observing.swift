@@ -7,9 +7,8 @@ import Synchronization
 // What memory drops when the disk changes. The engine tells the cache the key of a change that goes
 // through it, and the name alone of one by another process.
 extension Cache: EngineObserver {
-  /// Removes the value from memory, and supersedes no load yet: a store that fails before its value
-  /// shows may be retried, and if a load's own first attempt superseded it, the second would be
-  /// declined.
+  /// Removes the value from memory. Does not supersede loads yet, because this may be the load's
+  /// own store: if its first attempt fails, the second must not be declined.
   package func entryChanges(_ subject: DiskEngine.Subject) {
     guard subject.name.fileExtension == disk.fileExtension else { return }
     memory.remove(forKey: subject.key, cause: .replaced)

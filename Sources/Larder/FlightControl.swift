@@ -214,11 +214,11 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// once.
   ///
   /// - Parameters:
-  ///   - isFirst: Whether no other look of the call was counted: that of a forced or of a
+  ///   - isFirst: Whether this is the only read of the disk in its call, as in a forced or
   ///     background load.
   ///   - hasFound: Whether the disk tier counted a hit and not a miss.
-  ///   - isAnswer: Whether what was found answers the caller, so that it counts in place of the
-  ///     miss before. If not, the load alone is told of it.
+  ///   - isAnswer: Whether the value answers the caller, so that it counts in place of the miss
+  ///     before. Otherwise only the load receives it.
   func noteLookAgain(isFirst: Bool, hasFound: Bool, isAnswer: Bool = true) {
     state.withLock {
       if hasFound && (!isAnswer || isFirst) {

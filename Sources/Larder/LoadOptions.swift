@@ -43,10 +43,10 @@ public struct LoadOptions: Sendable, Hashable {
   /// The time past its expiry for which a value is served at once while one task loads a fresh one.
   /// The default is zero: no value is served so.
   ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If such a
-  /// load has taken longer than this time, and longer than 60 s, the next request gives it up,
-  /// because it would have to wait for it. Once a caller has waited for the load, the load ends, as
-  /// every load does, with its last caller.
+  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If a refresh
+  /// takes longer than this time and longer than 60 s, the next request cancels it and starts
+  /// another. Once a caller waits for the refresh, it is cancelled with its last caller, like any
+  /// load.
   public var staleWhileRevalidating = Duration.zero
   /// The time past its expiry for which a value is served when a load throws, instead of the error.
   /// The default is zero: no value is served so.

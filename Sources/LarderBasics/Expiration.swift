@@ -62,8 +62,8 @@ extension Expiration {
     }
   }
 
-  /// Returns a finite expiry as the disk can keep it: at most never, and one nanosecond later if it
-  /// is one of the two times that mean never on the disk.
+  /// Returns an expiry that the disk does not read as never: 2³¹ − 1 s and 2³² − 1 s are moved by a
+  /// nanosecond. Times later than never count as never.
   private static func bounded(_ expiry: Timestamp) -> Timestamp {
     expiry < .never && expiry.asExpiry == .never
       ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)

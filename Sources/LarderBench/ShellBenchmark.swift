@@ -8,7 +8,7 @@ enum ShellBenchmark {
 
       Reads lines: store KEY VALUE, read KEY, count, clear, flush. Says a line for each.
       --group   the directory's group shares the cache     --unsafe  whoever owns the directory
-      --now     stamps each use at once                    --exclusive  nobody else may write
+      --now     stamps each use at once                    --exclusive  no other process writes
     """
 
   /// Runs with the arguments that follow its name.

@@ -116,7 +116,8 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
   }
 
-  /// Returns the number of names that entries have, whatever has them, without a look at any.
+  /// Returns the number of names that look like entries. Reads no status, so links and foreign
+  /// files count too.
   package func nameCount(
     reporting progress: @escaping WalkProgress
   ) throws(CacheError) -> Int {

@@ -84,12 +84,13 @@ extension DiskCache {
     /// With a limit, a store returns `.pending`, and this process sees the value at once. Other
     /// processes see it when it is written, a few milliseconds later. Until then reads answer from
     /// memory and write nothing; calls that report on the directory, such as `count()` and
-    /// `entries()`, write it first. Of several values of one key the last is written, and any that
-    /// was being written when the next came. Stores that find the backlog full wait in the order in
-    /// which they came, and a value that is larger than the whole backlog is written at once.
-    /// `flush()` waits for the values accepted before it, `close()` for all, and both throw the
-    /// first failure of a later write; each is counted in `lostStores`. An exit without `close()`
-    /// loses the pending values; the older value of each key stays whole.
+    /// `entries()`, write it first. If a key is stored again while its value waits, only the last
+    /// value is written. A value that is already being written is finished first. Stores that find
+    /// the backlog full wait in the order in which they came, and a value that is larger than the
+    /// whole backlog is written at once. `flush()` waits for the values accepted before it,
+    /// `close()` for all, and both throw the first failure of a later write; each is counted in
+    /// `lostStores`. An exit without `close()` loses the pending values; the older value of each
+    /// key stays whole.
     public var writeBehindLimit: Int?
     /// Whether a value of a number of bytes may be stored under a key. The default is nil: yes.
     ///

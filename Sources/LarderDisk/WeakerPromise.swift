@@ -20,7 +20,7 @@ package struct WeakerPromise: Sendable, Hashable {
   static let limit = WeakerPromise(
     "limit", "what other machines store counts up to 30 s after this one's last store")
   static let exclusive = WeakerPromise(
-    "exclusive", "opening exclusively is refused, for no lock on it keeps other machines out")
+    "exclusive", "opening exclusively is refused, because a lock does not keep other machines out")
   static let temporaries = WeakerPromise(
     "temporaries", "what a crash cut off in the middle of a write stays for an hour")
   static let lending = WeakerPromise(

@@ -64,7 +64,7 @@ package struct FixtureManifest: Sendable, Equatable {
     rivals = rivals.filter { names.contains($0.key) }
   }
 
-  /// Returns an entry with what the manifest says in place of what its file does, because git keeps
+  /// Returns the entry with expiry, last use, key and data from the manifest, because git keeps
   /// neither stamps nor attributes. A file without a line and without an attribute of its own does
   /// not expire, as in tests.
   package func entry(_ entry: DiskEntry) -> DiskEntry {

@@ -14,12 +14,13 @@ import LarderSystem
 ///
 /// An entry takes 92 bytes, or 80 if it never expires. Its parts lie in arrays of chunks, under its
 /// slot. Entries that a scan meets out of the order of use take 12 bytes more, for as many as there
-/// were at once. What belongs together in an operation lies together, and what is walked alone is
-/// dense.
+/// were at once. Fields that one operation uses are adjacent. Fields that are walked alone
+/// (expiries, links) have arrays of their own.
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB. A value beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
-/// not even when a part grows or the first victim is chosen.
+/// not even when a part grows or the first victim is chosen, except `emptyMarks()`, which clears
+/// one bit for each slot.
 package struct EntryIndex: Sendable {
   var names: NameTable
   var order = AccessOrder()

@@ -115,7 +115,8 @@ extension DiskEngine {
     return names
   }
 
-  /// Walks through the directory, and returns the names that entries have, whatever has them.
+  /// Walks through the directory and returns the names that look like entries. Reads no status, so
+  /// links and foreign files are among them.
   ///
   /// For callers that look at each name: reading the status of each file first would make a walk
   /// through 100,000 files on a slow disk take minutes.

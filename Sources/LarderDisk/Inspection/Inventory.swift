@@ -91,7 +91,8 @@ extension Inventory {
     case .unreadable(_, let status?): count(name, status)
     case .unreadable: break
     case .nothing:
-      // Removed since, or hidden, unless something else or another owner's has the name.
+      // There is no entry: the file was removed after the walk, is hidden, or is foreign. Only a
+      // foreign one is listed.
       if let thing = foreignThing(name.fileName) { add(thing, upTo: maximum) }
     }
     if let entry = DiskEntry(look.entry) { entries.append(entry) }

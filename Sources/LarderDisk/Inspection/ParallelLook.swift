@@ -2,9 +2,9 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// Is told how far a walk through a directory is: while it reads the names, of how many were found,
-/// with `total` nil; then after each look of how many names are done. Called by several threads, so
-/// that a smaller number can come after a larger one.
+/// A listener for the progress of a walk. While names are read, `done` is the number found and
+/// `total` is nil; afterwards `done` is the number of files inspected. Called by several threads,
+/// so that a smaller number can come after a larger one.
 package typealias WalkProgress = @Sendable (_ done: Int, _ total: Int?) -> Void
 
 /// A look at an entry, with the comparison of its content with its hash.

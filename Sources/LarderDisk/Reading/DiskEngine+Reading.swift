@@ -127,8 +127,8 @@ extension DiskEngine {
   ) throws(Errno) -> Found? {
     var bytes: [UInt8]?
     if purpose == .value && mayBeQuick(status, use) {
-      // Read before the state is looked at, so that a single look settles a hit on a verified file.
-      // If the file is unverified, `checkInFull` reuses these bytes.
+      // The content is read before the lock is taken, so that a hit on a verified file takes the
+      // lock once. If the file is unverified, `checkInFull` reuses these bytes.
       bytes = try descriptor.read(upTo: Int(status.byteCount))
       if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
         return Found(

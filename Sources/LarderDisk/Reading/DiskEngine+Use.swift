@@ -30,8 +30,8 @@ extension DiskEngine {
         name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
       return (access, state.catalog.use(entry, status))
     }
-    // The index knows the file from here on, so the watcher will take its event for no news. The
-    // tiers are told here instead.
+    // From here on the file's event equals the index and is ignored, so the memory tiers are
+    // notified here.
     if isNews { tellObservers(ofLearned: [name]) }
     guard isDue else { return promised }
     if lag == .zero {

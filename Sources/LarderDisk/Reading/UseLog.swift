@@ -34,8 +34,8 @@ struct UseLog: Sendable {
 extension UseLog {
   /// Returns the time of a use at `now`: later than the use before, unless the clock was set back.
   ///
-  /// Uses faster than the clock's tick run ahead of it by one nanosecond each. Beyond a second the
-  /// clock was set back, and its time counts again.
+  /// If the clock has not moved, the time is one nanosecond after the last use. If the last use is
+  /// a second or more ahead, the clock was set back, and `now` is used.
   mutating func issueAccess(at now: Timestamp) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
     lastAccess =

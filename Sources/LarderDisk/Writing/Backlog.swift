@@ -31,7 +31,7 @@ package struct Backlog: Sendable {
   /// A value with its uses since it was accepted.
   package struct Value: Sendable {
     let write: Write
-    /// The number of the oldest accepted value that this one stands for.
+    /// The number of the oldest value that this one replaced before it was written, or its own.
     fileprivate(set) var since: UInt64
     fileprivate(set) var lastAccess: Timestamp
     fileprivate(set) var expiry: Timestamp
@@ -225,8 +225,8 @@ extension Backlog {
 
 // Taking turns.
 extension Backlog {
-  /// Takes the next value to be written among those that stand for a value up to a number; nil if
-  /// all of them have had their turn.
+  /// Takes the next value that has to be written so that every value accepted up to `number` is on
+  /// the disk; nil if none is left to start.
   mutating func next(upTo number: UInt64 = .max) -> Write? {
     if !deferred.isEmpty { deferred = deferred.filter { isToCome($0) } }
     let ready = deferred.firstIndex { turn in

@@ -54,7 +54,8 @@ extension DiskEngine {
     let (subject, now) = (request.subject, now)
     acquire(subject.name)
     defer { release(subject.name) }
-    // Of a load, whose origin was read before any clearing that begins from here on.
+    // Only for a load: its source was read before now, so a clearing that begins after this line
+    // must discard the value.
     let earlierCount = request.isWanted == nil ? nil : withState { $0.clearing.count }
     if isOutdated(request) { return .unwanted }
     // Memory forgets the old value before the new one is visible, as with any store.
@@ -76,7 +77,8 @@ extension DiskEngine {
     var origin = request.origin
     if let onPublish = request.onPublish {
       onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
-      // A clearing that has dropped the value made memory forget everything before memory had it.
+      // If a clearing dropped the value, it emptied memory before `onPublish` put the value there.
+      // So the storing object is notified as well.
       if withState({ $0.clearing.count }) != clearCount { origin = nil }
     }
     tellObservers(subject, except: origin)

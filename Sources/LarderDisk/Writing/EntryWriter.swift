@@ -67,8 +67,8 @@ final class EntryWriter: Sendable {
     return file
   }
 
-  /// Makes an unnamed file, or a temporary instead: from now on if the file system has no unnamed
-  /// files, for this time if the directory is at fault.
+  /// Makes an unnamed file. If the file system has none, makes temporaries from now on; if the
+  /// directory is at fault, makes one temporary.
   private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
     if lacksUnnamedFiles.load(ordering: .relaxed) {
       return try StagedFile.named(in: handle, permissions: permissions)
@@ -190,7 +190,7 @@ final class EntryWriter: Sendable {
     }
   }
 
-  /// The size of value from which a block for its key is at most a quarter of it.
+  /// From this length on, the extra block for the key takes at most a quarter of the value's size.
   private static let roomyByteCount = 16 << 10
 
   /// Returns the way in which a value's file proves its key.

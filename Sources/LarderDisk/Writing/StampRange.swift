@@ -9,8 +9,7 @@ import Synchronization
 /// removes it. So the range is tried out on files that are no entries yet, and a published file
 /// never gets a stamp outside of it.
 final class StampRange: Sendable {
-  /// An expiry that every file system can hold, and the one that is read as never where the range
-  /// ends there.
+  /// 2³¹ − 1 s: every file system can hold it, and readers take it for never.
   private static let everywhere = Timestamp(seconds: 1 << 31 - 1)
   /// The ends of the ranges with more bits. The last one is read as never too.
   private static let ends = [Timestamp.never, Timestamp(seconds: 1 << 32 - 1)]

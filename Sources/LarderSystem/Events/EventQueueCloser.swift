@@ -12,8 +12,8 @@ import Synchronization
 /// looking at its watches has passed by, which takes up to 15 ms. See: synchronize_srcu in the
 /// kernel's fs/notify/mark.c. A caller that closes a cache does not wait for that.
 ///
-/// A user has 128 queues by default. So only a few wait to be closed at once, and of a program that
-/// opens and closes faster than that, the caller closes the others.
+/// A user has 128 queues by default. So at most four queues wait for the thread. If four wait
+/// already, the caller closes its queue itself.
 package final class EventQueueCloser: Sendable {
   /// The closer of this process. A forked child has no thread of its parent.
   static var own: EventQueueCloser { closers.own.value }

@@ -9,7 +9,8 @@ package struct FileSystemKind: Sendable, Hashable {
   package let name: String
   /// Whether other machines may share it.
   package let isNetwork: Bool
-  /// Whether a call on an open file may be answered for the file that has its name by now.
+  /// Whether the file system resolves open files by path, so that `read` or `fstat` on a descriptor
+  /// can return another file's data after the name was replaced.
   ///
   /// A FUSE program that identifies files by their paths gives two successive files of a name one
   /// inode, with one length and one set of cached pages. When another machine replaces the file, a

@@ -13,8 +13,8 @@ extension Verb {
       """
       Ends with q or Ctrl-C, after N events with -n, or with status 3 when the directory is gone. \
       In a pipe and with --plain, one event a line; with --json, one object a line. The system \
-      does not tell who removed an entry: expired counts as swept, and of the others those that \
-      were among the least recently used count as evicted.
+      does not tell which process removed an entry. An expired one counts as swept, and one \
+      that was among the least recently used as evicted.
       """,
       """
       It looks ten times a second and shows what a name has become since the last look. A value \
