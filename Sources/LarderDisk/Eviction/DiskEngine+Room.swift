@@ -5,8 +5,9 @@ import LarderSystem
 /// removed some of them.
 extension DiskEngine {
   /// Reserves room for a value. Waits first if the value would take the files above 1.1 × the
-  /// limit, and either an evictor, here or in another process, is removing files, or other stores
-  /// are under way.
+  /// limit, and either an evictor, here or in another process, is removing files, or stores are
+  /// under way that were there before. A store made by another store, such as that of a pending
+  /// value or one by the program's clock, waits for nothing.
   ///
   /// - Returns: The reserved bytes, which the caller gives back when the value is published or is
   ///   not stored. Of several stores that wait, no more go on than there is room for.
@@ -38,8 +39,13 @@ extension DiskEngine {
       _ = catchUp()
       enforceLimits()
     }
+    // Stores that begin later are not waited for. Otherwise small values that come all the time
+    // would keep a large one waiting for ever.
+    var last: UInt64?
     return wait { state in
-      let reservation = state.reserve(room, within: most, measure)
+      let number = last ?? state.limits.lastReservation
+      last = number
+      let reservation = state.reserve(room, within: most, measure, after: number)
       return reservation == .mustWait ? nil : reservation
     }
   }
@@ -47,7 +53,7 @@ extension DiskEngine {
   /// Gives back the room of a value that is not stored.
   func giveBack(_ room: UInt64) {
     guard room > 0 else { return }
-    withState { $0.limits.giveBack(room) }
+    withState { $0.limits.giveBack(for: .current) }
     changed.signal()
   }
 
@@ -104,13 +110,30 @@ extension EngineState {
 
   /// Reserves room, unless there is none and the store can wait: for files that are being removed,
   /// or for stores under way, after which files are removed.
+  ///
+  /// - Parameter number: The latest reservation that the store waits for; nil for any.
   mutating func reserve(
-    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
+    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure,
+    after number: UInt64? = nil
   ) -> Reservation {
-    let mayWait = isScanned && (isMakingRoom || limits.reservedByteCount > 0)
-    if mayWait && !hasRoom(for: room, within: most, measure) { return .mustWait }
-    limits.reserve(room)
-    return limits.hasLostElection ? .reservedWhileNeighbourEvicts : .reserved
+    let thread = ThreadIdentity.current
+    let isNested = limits.reservedByteCount > 0 && limits.hasReservation(for: thread)
+    if !isNested && isScanned && mayWait(after: number)
+      && !hasRoom(for: room, within: most, measure)
+    {
+      return .mustWait
+    }
+    limits.reserve(room, for: thread)
+    return limits.hasLostElection && !isNested ? .reservedWhileNeighbourEvicts : .reserved
+  }
+
+  private func mayWait(after number: UInt64?) -> Bool {
+    if limits.reservedByteCount > 0
+      && limits.hasReservation(upTo: number ?? limits.lastReservation)
+    {
+      return true
+    }
+    return isMakingRoom
   }
 
   /// Whether the files on disk, the room reserved by stores under way, and so many bytes more stay

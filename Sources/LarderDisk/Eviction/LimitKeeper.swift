@@ -3,8 +3,13 @@ import LarderSystem
 /// The state of limit enforcement, without the victims: planned looks and sweeps, what is known of
 /// other processes, and the room that stores have reserved.
 struct LimitKeeper: Sendable {
-  /// The room under the size limit that is taken by stores with files not published yet.
+  /// The room under the size limit that is reserved by stores with files not published yet, oldest
+  /// first.
+  private var reservations: [Reservation] = []
+  /// The sum of the reservations, in bytes.
   private(set) var reservedByteCount: UInt64 = 0
+  /// The number of the latest reservation.
+  private(set) var lastReservation: UInt64 = 0
   /// The trims that wait for the scan, to remove the expired entries themselves.
   private var waitingTrimCount = 0
   /// The time at which another process was first found to be evicting although a limit is passed.
@@ -21,11 +26,40 @@ struct LimitKeeper: Sendable {
 
 // Room.
 extension LimitKeeper {
-  /// Reserves room for the file of a store.
-  mutating func reserve(_ byteCount: UInt64) { reservedByteCount += byteCount }
+  private struct Reservation {
+    let number: UInt64
+    let thread: ThreadIdentity
+    let byteCount: UInt64
+  }
 
-  /// Gives the room of a store back, because its file is counted or it has none.
-  mutating func giveBack(_ byteCount: UInt64) { reservedByteCount -= byteCount }
+  /// Reserves room for the file of a store on a thread.
+  mutating func reserve(_ byteCount: UInt64, for thread: ThreadIdentity) {
+    guard byteCount > 0 else { return }
+    lastReservation += 1
+    reservations.append(
+      Reservation(number: lastReservation, thread: thread, byteCount: byteCount))
+    reservedByteCount += byteCount
+  }
+
+  /// Gives back the latest room that a thread has reserved, because its file is counted or it has
+  /// none.
+  ///
+  /// - Complexity: O(n), where n is the number of stores under way.
+  mutating func giveBack(for thread: ThreadIdentity) {
+    guard let place = reservations.lastIndex(where: { $0.thread == thread }) else { return }
+    reservedByteCount -= reservations.remove(at: place).byteCount
+  }
+
+  /// Whether a thread has reserved room. It must not wait for more then: it may be the one that
+  /// the others wait for.
+  func hasReservation(for thread: ThreadIdentity) -> Bool {
+    reservations.contains { $0.thread == thread }
+  }
+
+  /// Whether a reservation is still there with this number or an earlier one.
+  func hasReservation(upTo number: UInt64) -> Bool {
+    reservations.first.map { $0.number <= number } ?? false
+  }
 }
 
 // Trims that callers ask for.

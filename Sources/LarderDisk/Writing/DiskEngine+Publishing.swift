@@ -86,7 +86,7 @@ extension DiskEngine {
     // Read outside the lock, because the clock is the program's own, and only where it is needed.
     let serverTime = isOnNetwork ? now : nil
     let taking = withState { state -> Taking in
-      state.limits.giveBack(room)
+      if room > 0 { state.limits.giveBack(for: .current) }
       // In the same step as the index: a reader finds the pending value or the file.
       let value = state.settle(request)
       if !isHeld || state.held.replacementCount != epoch.replacementCount {

@@ -91,6 +91,55 @@ struct `The excess over a limit` {
     try cache.store([UInt8](repeating: 1, count: 900), forKey: "large")
     try cache.close()
   }
+
+  @Test func `a large value waits only for the stores that were there before`() throws {
+    let cache = try filled(0)
+    let half = [UInt8](repeating: 1, count: 450)
+    let (first, second) = (Gate(), Gate())
+    scene.faults.plan(.before { first.pass() }, for: .write, at: 1)
+    scene.faults.plan(.before { second.pass() }, for: .write, at: 2)
+    let (done, heard) = (Counter(), Happening())
+    func start(_ value: [UInt8], _ key: String) throws {
+      try startThread {
+        do {
+          try cache.store(value, forKey: CacheKey(key))
+        } catch {
+          Issue.record(error)
+        }
+        done.add()
+        heard.tell()
+      }
+    }
+    try start(half, "before")
+    first.waitUntilReached()
+    try start([UInt8](repeating: 1, count: 900), "large")
+    #expect(!heard.wait(.milliseconds(300)) { done.value > 0 })
+    try start(half, "after")
+    second.waitUntilReached()
+    first.open()
+    #expect(heard.wait { done.value == 2 })
+    second.open()
+    #expect(heard.wait { done.value == 3 })
+    try cache.flush()
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a store of a pending value by another store does not wait for the room of that one`()
+    throws
+  {
+    let cache = try scene.open {
+      $0.sizeLimit = 1000
+      $0.writeBehindLimit = 1 << 20
+    }
+    _ = try cache.count()
+    // The writer does not come, so the next store writes the value.
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    let value = [UInt8](repeating: 1, count: 600)
+    try cache.store(value, forKey: "k", expiration: .seconds(1))
+    scene.clock.advance(by: .seconds(2))
+    #expect(try cache.storeIfAbsent(value, forKey: "k") == .stored)
+    try scene.expectConsistent(cache)
+  }
 }
 
 /// Stores in threads of their own. Each of them waits before its write, so that the others look

@@ -23,10 +23,25 @@ struct LimitKeeperTests {
 
   @Test func `reserved room adds up until it is given back`() {
     var keeper = LimitKeeper()
-    for count: UInt64 in [5, 0, 7] { keeper.reserve(count) }
-    #expect(keeper.reservedByteCount == 12)
-    for count: UInt64 in [7, 5, 0] { keeper.giveBack(count) }
-    #expect(keeper.reservedByteCount == 0)
+    let thread = ThreadIdentity.current
+    for count: UInt64 in [5, 7] { keeper.reserve(count, for: thread) }
+    #expect(keeper.reservedByteCount == 12 && keeper.hasReservation(for: thread))
+    // Of the store that began later, because stores of one thread are nested.
+    keeper.giveBack(for: thread)
+    #expect(keeper.reservedByteCount == 5)
+    keeper.giveBack(for: thread)
+    #expect(keeper.reservedByteCount == 0 && !keeper.hasReservation(for: thread))
+  }
+
+  @Test func `a store waits for the reservations that were there before`() {
+    var keeper = LimitKeeper()
+    let thread = ThreadIdentity.current
+    keeper.reserve(5, for: thread)
+    let last = keeper.lastReservation
+    #expect(keeper.hasReservation(upTo: last))
+    keeper.giveBack(for: thread)
+    keeper.reserve(7, for: thread)
+    #expect(!keeper.hasReservation(upTo: last) && keeper.hasReservation(upTo: last + 1))
   }
 
   @Test func `a trim waits until each is over`() {
