@@ -61,9 +61,15 @@ extension DiskEngine {
       }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
-      // The next call that needs the index tries again. Trying again at once might never end.
+      // After the first scan, the next call that needs the index tries again, and after a later
+      // one a timer does. Trying again at once might never end.
       isComplete = false
       endScan(number, .failed(error))
+      if withState({ $0.catalog.scans.isComplete }) {
+        IOExecutor.upkeep.submit(after: configuration.rescanDelay) { [weak self] in
+          self?.rescanOnce()
+        }
+      }
     }
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }

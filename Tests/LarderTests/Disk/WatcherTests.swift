@@ -149,6 +149,20 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `counts what it could not look at although the scan for it failed as well`() throws {
+    let cache = try open(.events) { $0.rescanDelay = .milliseconds(20) }
+    #expect(try cache.disk.count() == 0)
+    faults.plan(.errno(.ioError), for: .fstatat)
+    faults.plan(.errno(.ioError), for: .readdir)
+    try outside(Self.store)
+    #expect(happening.wait { cache.statistics.disk.upkeepFailures == [.ioError: 2] })
+    let name = DiskScene.name(of: Array("k".utf8))
+    #expect(
+      happening.wait { cache.disk.engine.withState { $0.catalog.index.contains(name) } })
+    #expect(try cache.disk.count() == 1)
+    try cache.close()
+  }
+
   @Test func `keeps in memory what it stored, used and stamped itself`() throws {
     let cache = try open(.strict) { $0.recencyGranularity = .seconds(60) }
     for number in 0..<50 { try cache.store("\(number)", forKey: "\(number)") }
