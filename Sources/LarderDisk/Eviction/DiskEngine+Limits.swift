@@ -63,7 +63,13 @@ extension DiskEngine {
     let begun: (plan: TrimPlan, eviction: Eviction)? = withState { [now] state in
       // After shutdown another process may own the directory, so no victims are chosen.
       // A purge that is under way looks at the totals again for each victim, new stores included.
-      guard state.isScanned, !state.phase.isShutDown, !state.evictions.leaveToPurge(),
+      guard state.isScanned, !state.phase.isShutDown else { return nil }
+      if state.evictions.leaveToPurge() {
+        // In the same step, so that the purge that it is left to measures again.
+        if missing > 0 { state.limits.forgetFreeSpaceCheck() }
+        return nil
+      }
+      guard
         let plan = plan(for: state, missing: missing, protecting: spared(state), at: now)
       else { return nil }
       state.counters.countPurge()
