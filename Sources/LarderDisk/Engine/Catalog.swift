@@ -62,9 +62,14 @@ extension Catalog {
       name, inode: fresh.inode, changeTime: fresh.change, lastAccess: fresh.lastAccess)
     // A scan may have met the file as it was before the stamp.
     scans.noteChange(of: name)
-    return index.restamp(
+    let isChanged = index.restamp(
       name, inode: fresh.inode, from: status.change, to: fresh.change,
       expiry: fresh.modification.asExpiry)
+    // The file may have another size as well.
+    if isChanged {
+      index.upsert(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
+    }
+    return isChanged
   }
 
   /// Forgets all entries and their uses. The files of victims are still to be removed.
@@ -87,22 +92,16 @@ extension Catalog {
 extension Catalog {
   /// Notes that an entry got another expiry and was used.
   ///
-  /// - Parameters:
-  ///   - known: The entry as it was before the touch.
-  ///   - status: The status of the file before the touch, and `fresh` after it.
-  mutating func touch(
-    _ name: EntryName, known: IndexedEntry?, from status: FileStatus, to fresh: FileStatus,
-    lifetime: Lifetime, at access: Timestamp
-  ) {
+  /// The next read checks the content again, because the file may have been edited between the
+  /// look at it and the touch.
+  ///
+  /// - Parameter fresh: The status of the file after the touch.
+  mutating func touch(_ name: EntryName, to fresh: FileStatus, at access: Timestamp) {
     // Extensions by earlier uses are void.
     uses.forget(name)
     publications.noteStamp(fresh.modification, of: name)
     var entry = IndexedEntry(name: name, status: fresh)
     entry.lastAccess = access
-    // Only if this very state of the file was checked.
-    if let known, known.isVerified, known.inode == status.inode, known.changeTime == status.change {
-      (entry.isVerified, entry.lifetime, entry.keyTag) = (true, lifetime, known.keyTag)
-    }
     index.upsert(entry, order: .mostRecent)
   }
 }

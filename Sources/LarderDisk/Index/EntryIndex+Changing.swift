@@ -107,7 +107,9 @@ extension EntryIndex {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
     let isChanged = facts[slot].changeTime != PackedStamp(earlier)
-    if isChanged { facts[slot].isVerified = false }
+    // Also if nothing seems to have changed: the file may have been edited between the look at it
+    // and the stamp, which moved the change time again.
+    facts[slot].isVerified = false
     facts[slot].changeTime = PackedStamp(changeTime)
     expiries.update(slot, Self.expiry(expiry))
     return isChanged

@@ -15,12 +15,14 @@ extension DiskEngine {
     let lag = recency.lag(for: lifetime)
     let isDue = isDue(status, lifetime, use.now)
     var isNews = false
-    let (access, promised) = withState { state in
+    // Nil if the file gets no stamp, because it is to be removed or was replaced.
+    let (access, promised) = withState { state -> (Timestamp?, Timestamp) in
       state.counters.countHit(of: status.byteCount)
       let access = state.catalog.uses.issueAccess(at: use.now)
       let standing = standing(of: name, status, use, in: &state)
       if standing == .outdated { state.catalog.index.touch(name, at: access) }
-      guard let standing, standing != .outdated else { return (access, expiry) }
+      guard let standing else { return (nil, expiry) }
+      if standing == .outdated { return (access, expiry) }
       isNews = standing == .news
       if isNews { state.untoldCount += 1 }
       if isDue && lag > .zero {
@@ -33,7 +35,7 @@ extension DiskEngine {
     // From here on the file's event equals the index and is ignored, so the memory tiers are
     // notified here.
     if isNews { tellObservers(ofLearned: [name]) }
-    guard isDue else { return promised }
+    guard isDue, let access else { return promised }
     if lag == .zero {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, use)
         ?? promised

@@ -51,10 +51,10 @@ extension DiskEngine {
       keepPending()
     }
     progress.add(endClearingOfPending())
-    // Called with no name held, because this thread writes the values itself if the system has no
-    // thread left.
-    if withState({ $0.backlog.claimWriter() }) { startWriter() }
     _ = withState { $0.clearing.reveal() }
+    // Called with no name held and nothing hidden, because this thread writes the values itself if
+    // the system has no thread left, and a store waits for room while files are hidden.
+    if withState({ $0.backlog.claimWriter() }) { startWriter() }
     // The walk may have missed files that other processes stored meanwhile.
     if withState({ $0.catalog.scans.hasMissedNews }) { startRescan() }
     progress.finish()
@@ -111,7 +111,12 @@ extension DiskEngine {
         return result
       }
       do throws(Errno) {
-        switch try unlink(name, inode: inode, changeTime: change, in: handle) {
+        var outcome = try unlink(name, inode: inode, changeTime: change, in: handle)
+        // A reader may have stamped a use and not have noted it yet.
+        if case .changed(let status) = outcome, status.inode == inode {
+          outcome = try unlink(name, inode: inode, changeTime: status.change, in: handle)
+        }
+        switch outcome {
         case .removed:
           result.removed = 1
           result.byteCount = Int(entry.byteCount)

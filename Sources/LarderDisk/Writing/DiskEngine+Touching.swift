@@ -142,7 +142,7 @@ extension DiskEngine {
     guard fresh.linkCount > 0 else { return false }
     let isThere = withState { state in
       if state.epoch == epoch {
-        return state.noteTouched(name, from: status, to: fresh, lifetime: lifetime, at: access)
+        return state.noteTouched(name, from: status, to: fresh, at: access)
       }
       // A removal of everything that has begun since must not take the file for a newer one.
       if state.epoch.replacementCount == epoch.replacementCount {
@@ -165,14 +165,12 @@ extension EngineState {
   /// - Returns: Whether the entry is still there. Since the name was taken, a limit may have chosen
   ///   it, or everything may have been removed.
   fileprivate mutating func noteTouched(
-    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, lifetime: Lifetime,
-    at access: Timestamp
+    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, at access: Timestamp
   ) -> Bool {
     counters.countStamp()
-    let known = catalog.index.entry(named: name)
     noteRestamped(name, from: status, to: fresh)
     guard !hidesFile(named: name) else { return false }
-    catalog.touch(name, known: known, from: status, to: fresh, lifetime: lifetime, at: access)
+    catalog.touch(name, to: fresh, at: access)
     return true
   }
 }

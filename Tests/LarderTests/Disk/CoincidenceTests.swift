@@ -80,31 +80,87 @@ struct `What others do between two steps of a cache` {
   }
 
   /// Edits the file in place before a call of the cache, and keeps its stamps.
-  private func edit(before call: SystemCall, at n: Int = 1) {
+  private func edit(before call: SystemCall, at n: Int = 1, to text: String = "odd") {
     scene.faults.plan(
       .before { [scene] in
         do {
-          try scene.damage("k", to: Array("odd".utf8))
+          try scene.damage("k", to: Array(text.utf8))
         } catch {
           Issue.record(error)
         }
       }, for: call, at: n)
   }
 
-  @Test(arguments: [DiskCache.Coherence.none, .strict])
+  @Test(arguments: [DiskCache.Coherence.none, .strict], [SystemCall.openat, .futimens])
   func `serves no edited file because a use of the one before is being stamped`(
-    coherence: DiskCache.Coherence
+    coherence: DiskCache.Coherence, call: SystemCall
   ) throws {
     let cache = try open { $0.coherence = coherence }
     try cache.store("old", forKey: "k")
     scene.clock.advance(by: .seconds(600))
     #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
-    edit(before: .openat)
+    edit(before: call)
     // Writes the pending use.
     try cache.flush()
     #expect(scene.faults.struckCount == 1)
     #expect(try cache.disk.value(forKey: "k") == nil)
     if coherence == .strict { #expect(try cache.value(forKey: "k") == nil) }
+    try cache.close()
+  }
+
+  @Test func `counts the size of an edited file of which a use is being stamped`() throws {
+    let cache = try open { $0.coherence = .none }
+    try cache.store("old", forKey: "k")
+    #expect(try cache.disk.totalSize() == 3)
+    scene.clock.advance(by: .seconds(600))
+    #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
+    edit(before: .openat, to: "longer")
+    try cache.flush()
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.disk.totalSize() == 6)
+    try cache.close()
+  }
+
+  @Test func `serves no edited file because it is being touched`() throws {
+    let cache = try open { $0.coherence = .none }
+    try cache.store("old", forKey: "k")
+    #expect(try cache.disk.value(forKey: "k") == Array("old".utf8))
+    edit(before: .futimens)
+    #expect(try cache.disk.touch(forKey: "k", expiration: .seconds(900)))
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.disk.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `a removal of everything removes a file of which a use is being stamped`() throws {
+    let cache = try open {
+      $0.coherence = .none
+      $0.recencyGranularity = .zero
+    }
+    try cache.store("old", forKey: "k")
+    scene.clock.advance(by: .seconds(600))
+    let (stamping, looking) = (Gate(), Gate())
+    scene.faults.plan(.before { stamping.pass() }, for: .futimens, at: 1)
+    let (done, heard) = (Counter(), Happening())
+    try startThread {
+      do {
+        _ = try cache.disk.value(forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+      done.add()
+      heard.tell()
+    }
+    stamping.waitUntilReached()
+    // The look before the removal, after the one of the walk.
+    scene.faults.plan(.before { looking.pass() }, for: .fstatat, at: 2)
+    let progress = try cache.disk.removeAllInBackground()
+    looking.waitUntilReached()
+    stamping.open()
+    #expect(heard.wait { done.value == 1 })
+    looking.open()
+    #expect(try progress.wait().removed == 1)
+    #expect(try cache.disk.value(forKey: "k") == nil)
     try cache.close()
   }
 

@@ -96,7 +96,7 @@ private struct Run {
       model.change(name) {
         $0.changeTime = change
         $0.expiry = expiry
-        if isChanged { $0.isVerified = false }
+        $0.isVerified = false
       }
     }
     let result = index.restamp(
