@@ -102,7 +102,7 @@ struct EntryDiagnosis: Sendable {
       return "A read finds nothing: the file's attribute user.larder is not one that this format "
         + "knows. \(factsSentence) larder stamp takes it as it is."
     case .absent: return "A read finds nothing: there is no file of that name."
-    case .expired: return "A read finds nothing: it has expired \(expiredSince). \(factsSentence)"
+    case .expired: return "A read finds nothing: it expired \(expiredSince). \(factsSentence)"
     case .damaged:
       return "A read finds nothing: the file is damaged, for its content is not what its hash was "
         + "made of. \(factsSentence) larder stamp takes it as it is."
@@ -120,7 +120,10 @@ struct EntryDiagnosis: Sendable {
     }
       ?? "of which it tells only a digest"
   }
-  private var expiredSince: String { entry?.expiry?.relativeText(at: now) ?? "" }
+  private var expiredSince: String {
+    let text = entry?.expiry?.relativeText(at: now) ?? ""
+    return text == "now" ? "just now" : text
+  }
   private var factsSentence: String { entry == nil ? "" : "It has \(facts)." }
 
   /// The size, last use and expiry, and the effect of a use on the expiry.

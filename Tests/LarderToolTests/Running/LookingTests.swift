@@ -1,4 +1,5 @@
 import Foundation
+import LarderDisk
 import Testing
 
 @testable import LarderTool
@@ -41,7 +42,7 @@ struct `Looking closer` {
     _ = try scene.shell("printf x >> \(name); touch -m -d '+1 day' \(name)")
     #expect(try state("abc") == ["damaged", "its content is not what its hash was made of", "1"])
     _ = try scene.shell("touch -m -d '-90 seconds' \(name)")
-    #expect(try state("abc") == ["expired", "it has expired 9", "1"])
+    #expect(try state("abc") == ["expired", "it expired 9", "1"])
     _ = try scene.shell("rm \(name); mkdir \(name)")
     #expect(try state("abc") == ["foreign", "what has the file's name is no regular file", "1"])
   }
@@ -58,7 +59,7 @@ struct `Looking closer` {
         == sentence.prefix(30))
     let known = [
       "A read finds it, sound: 5 B, used", "there is no file of that name",
-      "its content is not what its hash was made of", "it has expired 9",
+      "its content is not what its hash was made of", "it expired 9",
       "what has the file's name is no regular file", "is of another key, 'abc'",
     ]
     let words = known.first { sentence.contains($0) } ?? sentence
@@ -87,6 +88,18 @@ struct `Looking closer` {
     let hasAttributes = try scene.run("list", "c", "--json").text.contains("\"key\": \"abc\"")
     guard hasAttributes else { return }
     #expect(try state("hello") == ["otherKey", "is of another key, 'abc'", "1"])
+  }
+
+  @Test func `why says of what expires this moment that it expired just now`() throws {
+    try scene.put("value", "abc", "--expires", "2h")
+    let cache = try DiskCache(directory: scene.root.path + "/c")
+    let entry = try #require(try cache.entries().first)
+    let expiry = try #require(entry.expiry)
+    let diagnosis = EntryDiagnosis(
+      path: "c", name: entry.name, reason: .expired, entry: entry, now: expiry,
+      ground: try Ground(of: cache))
+    #expect(diagnosis.sentence.hasPrefix("A read finds nothing: it expired just now. It has 5 B,"))
+    try cache.close()
   }
 
   @Test func `why changes nothing`() throws {
