@@ -65,6 +65,16 @@ struct `The README's lines in a main.swift` {
     #expect(try complaints(about: ["import Larder"] + steps, mode: "6") == "")
   }
 
+  @Test func `have one manifest in the README and in Getting started`() throws {
+    let start = "// swift-tools-version:"
+    let readme = try Readme.text(of: "README.md")
+    let manifest = try #require(
+      readme.components(separatedBy: "```\n").first { $0.hasPrefix(start) })
+    #expect(manifest.contains(".package(path: \"../larder\")"))
+    let page = "Sources/Larder/Larder.docc/GettingStarted.md"
+    #expect(try Readme.text(of: page).contains("```\n\(manifest)```"))
+  }
+
   @Test(.enabled("no compiler here") { Self.canCompile })
   func `compile where they are a whole program, or say what to write`() throws {
     let blocks = try Articles.blocks(at: "README.md", in: "swift").map(\.lines)
