@@ -39,7 +39,7 @@ struct DirectoryDifference: Sendable {
       TextTable.Column(title: ""), TextTable.Column(title: "SIZE", isRightAligned: true),
       TextTable.Column(title: "WHAT"),
       TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
-      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 32),
+      TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 32),
     ])
     for entry in onlyLeft { table.append(Self.row("-", entry, "only in DIR", .red, style)) }
     for entry in onlyRight { table.append(Self.row("+", entry, "only in DIR2", .green, style)) }

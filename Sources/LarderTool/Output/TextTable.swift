@@ -10,6 +10,8 @@ struct TextTable: Sendable {
     var isRightAligned = false
     /// Whether its cells may be cut if the terminal is too narrow.
     var canShrink = false
+    /// Whether its cells are cut in the middle, for texts that differ at their ends.
+    var keepsEnds = false
     /// The width it shrinks to first. Only then do columns shrink further.
     var comfortableWidth = 8
     /// Whether it may be left out if cutting is not enough.
@@ -105,7 +107,10 @@ extension TextTable {
     let last = widths.lastIndex { $0 != nil }
     return columns.indices.compactMap { index -> String? in
       guard let width = widths[index] else { return nil }
-      let text = cells[index].text.truncated(toWidth: width)
+      let cell = cells[index].text
+      let text =
+        columns[index].keepsEnds
+        ? cell.abridged(toWidth: width) : cell.truncated(toWidth: width)
       let space = String(repeating: " ", count: max(0, width - text.displayWidth))
       // The spaces stay outside of the colour. No line ends in spaces, which would be copied along.
       let toned = style.set(text, cells[index].tone)

@@ -21,6 +21,19 @@ extension String {
     return width < 1 ? "" : text + "\u{2026}"
   }
 
+  /// Returns the text, or its beginning, an ellipsis and its end if it is wider than so many
+  /// columns. If there are too few for both, it is cut at its end.
+  func abridged(toWidth width: Int) -> String {
+    guard displayWidth > width, width >= 8 else { return truncated(toWidth: width) }
+    var left = (width - 1) / 2
+    let start = truncated(toWidth: width - left)
+    let end = reversed().prefix { character in
+      left -= character.displayWidth
+      return left >= 0
+    }
+    return start + String(end.reversed())
+  }
+
   /// Returns the text with spaces after it up to a width.
   func padded(toWidth width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - displayWidth))

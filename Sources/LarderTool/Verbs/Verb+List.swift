@@ -126,7 +126,7 @@ extension DiskEntry {
       TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
       TextTable.Column(title: "SIZE", isRightAligned: true),
       TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
-      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 32),
+      TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 32),
     ]
   }
 

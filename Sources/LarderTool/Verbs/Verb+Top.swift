@@ -117,7 +117,7 @@ extension Call {
       TextTable.Column(title: "SHARE", isRightAligned: true), TextTable.Column(title: ""),
       TextTable.Column(title: "EXPIRES"),
       TextTable.Column(title: "USED", canShrink: true, comfortableWidth: 10, canDrop: true),
-      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 24),
+      TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 24),
     ])
     for entry in entries {
       let size = UInt64(entry.byteCount)

@@ -47,7 +47,7 @@ struct WatchScreen {
     var table = TextTable(columns: [
       TextTable.Column(title: "TIME"), TextTable.Column(title: "EVENT"),
       TextTable.Column(title: "SIZE", isRightAligned: true), TextTable.Column(title: "EXPIRES"),
-      TextTable.Column(title: "KEY", canShrink: true, comfortableWidth: 24),
+      TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 24),
     ])
     for event in latest.prefix(most) {
       let entry = event.entry

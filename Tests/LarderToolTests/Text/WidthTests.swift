@@ -28,6 +28,18 @@ struct WidthTests {
     for width in 0...12 { #expect(text.truncated(toWidth: width).displayWidth <= width) }
   }
 
+  @Test(arguments: [
+    ("abcdefghij", 10, "abcdefghij"), ("abcdefghijk", 10, "abcde\u{2026}hijk"),
+    ("abcdefghijk", 9, "abcd\u{2026}hijk"), ("abcdefghijk", 7, "abcdef\u{2026}"),
+    ("abcdefgh\u{4e16}\u{754c}", 9, "abcd\u{2026}\u{4e16}\u{754c}"),
+    ("abcdefghi\u{4e16}x", 10, "abcde\u{2026}i\u{4e16}x"),
+    ("abcdefghi\u{4e16}\u{754c}x", 9, "abcd\u{2026}\u{754c}x"),
+  ])
+  func `an abridged text keeps its beginning and its end`(text: String, width: Int, cut: String) {
+    #expect(text.abridged(toWidth: width) == cut)
+    for width in 0...12 { #expect(text.abridged(toWidth: width).displayWidth <= width) }
+  }
+
   @Test func `padding goes to either side and never cuts`() {
     #expect("ab".padded(toWidth: 4) == "ab  ")
     #expect("ab".aligned(toWidth: 4) == "  ab")
