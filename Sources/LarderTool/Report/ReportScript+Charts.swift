@@ -72,16 +72,19 @@ extension ReportScript {
 
     function timeline(box, times, low, high, tone) {
       const count = innerWidth < 700 ? 30 : 48;
-      const bars = Array.from({ length: count }, () => 0);
+      const bars = Array.from({ length: count }, () => 0), sums = [...bars];
       const step = (high - low) / count;
       for (const time of times) {
-        bars[Math.max(0, Math.min(count - 1, Math.floor((time - low) / step)))] += 1;
+        const index = Math.max(0, Math.min(count - 1, Math.floor((time - low) / step)));
+        bars[index] += 1;
+        sums[index] += time;
       }
       const most = Math.max(...bars), row = make("div", "bars");
       bars.forEach((value, index) => {
         const bar = make("div"), from = low + index * step;
         bar.style.height = value ? Math.max(2, value / most * 100) + "%" : "0";
-        if (tone) bar.style.background = "var(--c" + tone(from + step / 2) + ")";
+        // The colour of what is in the bar, which is not that of the bar's middle.
+        if (tone && value) bar.style.background = "var(--c" + tone(sums[index] / value) + ")";
         bar.title = plural(value, "entry") + ", " + date(from) + " to " + date(from + step);
         row.append(bar);
       });

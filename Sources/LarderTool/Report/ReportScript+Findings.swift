@@ -72,8 +72,9 @@ extension ReportScript {
         box.append(make("p", "note", "The values were not read, so damage is not known."));
       }
       if (damaged.length) {
-        listing(box, "damaged: a read misses them", damaged.map(label));
-        cure(box, "To remove them: ", command("verify", "--repair"));
+        listing(box, "damaged: a read finds nothing", damaged.map(label));
+        const them = damaged.length === 1 ? "it" : "them";
+        cure(box, "To remove " + them + ": ", command("verify", "--repair"));
       }
       listing(box, "unreadable, or of another version of the format", strange.map(label));
       listing(box, "foreign: never counted or touched",

@@ -27,6 +27,7 @@ extension ReportScript {
         head.append(button);
         byId("titles").append(head);
       }
+      byId("table").classList.toggle("dataless", !entries.some((entry) => entry[DATA]));
       if (data.prefix) {
         const isAll = entries.every((entry) => !(entry[FLAGS] & WHOLE));
         byId("prefix").textContent = (isAll ? "All known" : "Most") + " keys begin with "
@@ -183,7 +184,10 @@ extension ReportScript {
       const mark = flags & DAMAGED ? "damaged" : flags & UNREADABLE ? "unreadable"
         : flags & UNPROVEN ? "not proven" : "";
       if (mark) cell.append(make("b", flags & UNPROVEN ? "mark" : "mark bad", mark));
-      cell.append(shortKey(entry));
+      // Where it does not fit, its middle is left out, because keys differ at their ends.
+      const text = [...shortKey(entry)], end = text.length > 6 ? Math.min(10, text.length >> 1) : 0;
+      cell.append(make("span", "start", text.slice(0, text.length - end).join("")));
+      if (end) cell.append(make("span", "end", text.slice(-end).join("")));
       cell.title = fullKey(entry);
       return cell;
     }

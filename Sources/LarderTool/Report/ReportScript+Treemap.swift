@@ -74,12 +74,15 @@ extension ReportScript {
 
     function drawMap() {
       const canvas = byId("map"), ratio = devicePixelRatio || 1;
+      const items = mapItems(), sum = items.reduce((sum, item) => sum + item.size, 0);
+      // Beside a single tile there is nothing to compare.
+      canvas.parentElement.hidden = !items.length;
+      canvas.parentElement.classList.toggle("single", items.length === 1);
       const width = canvas.clientWidth, height = canvas.clientHeight;
       canvas.width = width * ratio;
       canvas.height = height * ratio;
       const pen = canvas.getContext("2d");
       pen.scale(ratio, ratio);
-      const items = mapItems(), sum = items.reduce((sum, item) => sum + item.size, 0);
       tiles = sum ? squarify(items, { x: 0, y: 0, width, height }, width * height / sum) : [];
       const colours = classes.map((_, index) => colour(index));
       for (const tile of tiles) drawTile(pen, tile, colours);
@@ -96,17 +99,17 @@ extension ReportScript {
       if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) drawDamage(pen, tile);
       if (tile.width < 54 || tile.height < 18) return;
       const text = getComputedStyle(document.documentElement).getPropertyValue("--label");
+      if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) {
+        // A plain ground for the label, which stripes would make hard to read.
+        pen.fillRect(tile.x, tile.y, tile.width - gap, Math.min(tile.height - gap, 36));
+      }
       pen.save();
       pen.beginPath();
       pen.rect(tile.x, tile.y, tile.width - 6, tile.height);
       pen.clip();
       pen.font = "12px system-ui, sans-serif";
-      if (tile.item.entry && tile.item.entry[FLAGS] & DAMAGED) {
-        // A plain ground for the label, which stripes would make hard to read.
-        pen.fillRect(tile.x, tile.y, tile.width, tile.height > 34 ? 36 : 18);
-      }
       pen.fillStyle = text;
-      pen.fillText(fitted(pen, tileText(tile.item), tile.width - 11), tile.x + 5, tile.y + 14);
+      pen.fillText(tileText(pen, tile.item, tile.width - 11), tile.x + 5, tile.y + 14);
       if (tile.height > 34) pen.fillText(bytes(tile.item.size), tile.x + 5, tile.y + 29);
       pen.restore();
     }
@@ -139,10 +142,17 @@ extension ReportScript {
       return "\u2026" + rest.join("");
     }
 
-    function tileText(item) {
-      if (!item.entry) return plural(item.rest, "other entry");
+    function tileText(pen, item, width) {
+      if (!item.entry) return othersText(pen, item.rest, width);
       const mark = item.entry[FLAGS] & DAMAGED ? "damaged: " : "";
-      return mark + (isNameless(item.entry) ? item.entry[NAME] : shortKey(item.entry));
+      const text = isNameless(item.entry) ? item.entry[NAME] : shortKey(item.entry);
+      return fitted(pen, mark + text, width);
+    }
+
+    // The number is the last to be left out.
+    function othersText(pen, count, width) {
+      const texts = [plural(count, "other entry"), grouped(count) + " more", grouped(count)];
+      return texts.find((text) => pen.measureText(text).width <= width) || "";
     }
 
     function tileAt(event) {
@@ -157,7 +167,7 @@ extension ReportScript {
       if (!tile) return;
       const entry = tile.item.entry;
       const facts = entry ? "\nused " + ago(entry[USED]) + ", expires: " + expiry(entry) : "";
-      const title = entry ? label(entry) : tileText(tile.item);
+      const title = entry ? label(entry) : plural(tile.item.rest, "other entry");
       const cure = entry && entry[FLAGS] & DAMAGED
         ? "\ndamaged; " + command("verify", "--repair") + " removes it" : "";
       tip.textContent = title + "\n" + bytes(tile.item.size) + facts + cure;

@@ -57,6 +57,7 @@ enum ReportStyle {
       font-variant-numeric: tabular-nums; }
     th, td { padding: 1px 14px 1px 0; text-align: left; }
     .map { position: relative; height: 380px; }
+    .map.single { height: 60px; }
     .map canvas { width: 100%; height: 100%; cursor: pointer; }
     #tip { position: absolute; max-width: 320px; padding: 6px 9px; pointer-events: none;
       background: var(--ink); color: var(--card); border-radius: 5px; font-size: 13px;
@@ -97,8 +98,14 @@ enum ReportStyle {
     .rows .row { position: absolute; left: 0; right: 0; cursor: pointer; }
     .rows .row:hover, .rows .row.chosen { background: var(--page); }
     .row > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left; }
+    .dataless .row { grid-template-columns: minmax(0, 3fr) 80px 96px 84px 76px minmax(0, 2fr); }
+    .dataless .data { display: none; }
+    .rows .key { display: flex; white-space: pre; }
+    .start { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; }
+    .end { flex: none; white-space: pre; }
     .row > .number { text-align: right; font-variant-numeric: tabular-nums; }
-    .mark { margin-right: 6px; padding: 0 5px; border: 1px solid; border-radius: 4px;
+    .mark { flex: none; align-self: center; line-height: 18px; margin-right: 6px;
+      padding: 0 5px; border: 1px solid; border-radius: 4px;
       font-size: 12px; font-weight: 600; color: var(--soft); }
     .mark.bad { color: var(--bad); }
     .titles button { font-weight: 600; }
@@ -107,7 +114,7 @@ enum ReportStyle {
       font-size: 14px; }
     dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
     @media (max-width: 700px) {
-      .row { grid-template-columns: minmax(0, 1fr) 76px 84px; gap: 8px; }
+      .row, .dataless .row { grid-template-columns: minmax(0, 1fr) 76px 84px; gap: 8px; }
       .row > .used, .row > .lifetime, .row > .data, .row > .name { display: none; } }
 
     """
