@@ -112,8 +112,17 @@ extension DiskCache {
   /// - Complexity: O(n), with one system call per name.
   /// - Throws: `CacheError`, as `entries()` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
+    try survey(reporting: nil)
+  }
+
+  /// Counts the contents as `survey()` does, and tells of the entries that were found.
+  package func survey(
+    reporting progress: WalkProgress?
+  ) throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
-    return try engine.countingErrors { () throws(CacheError) in try engine.survey() }
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.survey(reporting: progress)
+    }
   }
 
   /// Returns the number of names that look like entries. Reads no status, so links and foreign

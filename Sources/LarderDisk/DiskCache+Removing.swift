@@ -103,6 +103,19 @@ extension DiskCache {
     }
   }
 
+  /// The progress of a trim that another thread waits for: while the directory is scanned, the
+  /// number of entries that were found, with `total` nil; then the number of victims whose files are
+  /// gone, and that of all victims. Nil before the first victim is chosen.
+  ///
+  /// Meant for a process that removes nothing else, since earlier removals are counted as well.
+  package var trimProgress: (done: Int, total: Int?)? {
+    engine.withState { state in
+      guard state.isScanned else { return (state.catalog.index.count, nil) }
+      let total = state.counters.removalCount
+      return total > 0 ? (max(0, total - state.catalog.doomed.count), total) : nil
+    }
+  }
+
   /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
   /// works for a cache that only reads. Waits for the first scan.
   package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {

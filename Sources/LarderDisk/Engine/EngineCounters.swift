@@ -25,6 +25,9 @@ extension EngineCounters {
     return snapshot
   }
 
+  /// The number of entries that were removed or chosen to go, whatever the cause.
+  var removalCount: Int { removals.indices.reduce(0) { $0 + removals[$1] } }
+
   /// Whether a value was stored.
   var hasStored: Bool { statistics.stores > 0 }
 

@@ -27,6 +27,9 @@ struct DoomedFiles: Sendable {
 
   var isEmpty: Bool { names.count == 0 }
 
+  /// The number of victims whose files are still to be removed.
+  var count: Int { names.count }
+
   func contains(_ name: EntryName) -> Bool { !isEmpty && names.slot(of: name) != nil }
 
   /// The mark of a name.

@@ -132,12 +132,13 @@ extension DiskEngine {
   }
 
   /// Walks through the directory, and counts what is in it.
-  func survey() throws(CacheError) -> DirectorySurvey {
+  func survey(reporting progress: WalkProgress? = nil) throws(CacheError) -> DirectorySurvey {
     var survey = DirectorySurvey()
     let now = self.now
     try walk("survey") { scan throws(Errno) in
       let piece = try scan.next()
       survey.add(piece, now: now)
+      progress?(survey.entryCount, nil)
       return !piece.isLast
     }
     survey.hasTag = try hasTag("survey")

@@ -34,11 +34,21 @@ final class ProgressLine: Sendable {
 
   private let console: Console
   private let what: String
+  private let ask: (@Sendable () -> (done: Int, total: Int?)?)?
   private let state = ForkSafeMutex(State(at: .now))
   private let changed = EventCount()
 
-  /// Starts the clock. `what` is the word for a finished item: "checked".
-  init(_ what: String, _ console: Console) {
+  /// Starts the clock.
+  ///
+  /// - Parameters:
+  ///   - what: The word for a finished item: "checked".
+  ///   - ask: Returns the numbers that `update` would get, for an operation that does not tell them.
+  ///     Called before each drawing; nil for no change.
+  init(
+    _ what: String, _ console: Console,
+    asking ask: (@Sendable () -> (done: Int, total: Int?)?)? = nil
+  ) {
+    self.ask = ask
     self.what = what
     self.console = console
     guard console.showsProgress else { return }
@@ -76,6 +86,7 @@ final class ProgressLine: Sendable {
     while true {
       let ticket = changed.ticket()
       let now = MonotonicTime.now
+      if let (done, total) = ask?() { update(done, total) }
       let (done, total, start, isOver) = state.withLock {
         ($0.done, $0.total, $0.start, $0.isOver)
       }
@@ -101,7 +112,10 @@ final class ProgressLine: Sendable {
   ) -> String {
     let rate = "\(Self.rate(done, elapsed))/s"
     guard let total else {
-      let line = "found \(done.counted("name"))  \(rate), \(Self.text(elapsed))"
+      let line =
+        done > 0
+        ? "found \(done.counted("name"))  \(rate), \(Self.text(elapsed))"
+        : "reading the directory  \(Self.text(elapsed))"
       return line.truncated(toWidth: max(0, width))
     }
     let head = "\(what) \(done.grouped) of \(total.grouped)"

@@ -14,7 +14,12 @@ extension Call {
   /// Shows the totals of the directory.
   func info() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    let survey = try onCache { () throws(CacheError) in try cache.survey() }
+    let progress = ProgressLine("counted", console)
+    defer { progress.finish() }
+    let survey = try onCache { () throws(CacheError) in
+      try cache.survey(reporting: progress.update)
+    }
+    progress.finish()
     if cache.statistics.isDirectoryUnsafe {
       console.say(
         "another user owns the directory or can write to it: files planted there would be served")

@@ -72,6 +72,16 @@ extension Call {
     return try removal.wait()
   }
 
+  /// Trims the cache, or only makes the plan of it, and shows the progress on a terminal.
+  private func trim(
+    _ cache: DiskCache, to goal: TrimGoal, isDryRun: Bool
+  ) throws(CacheError) -> BulkRemoval {
+    let progress = ProgressLine("removed", console) { cache.trimProgress }
+    defer { progress.finish() }
+    // The preview makes the same plan on a copy of the index, so both report the same.
+    return try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
+  }
+
   /// Removes expired entries, and then the least recently used, down to a limit.
   func trim() throws(Failure) -> ExitCode {
     if let size = arguments.size(.trimToSize) { return try trim(to: .size(Int(size.count))) }
@@ -85,10 +95,9 @@ extension Call {
     let isDryRun = arguments.has(.dryRun)
     let cache = try isDryRun ? openForReading() : openForWriting()
     let tally = try onCache { () throws(CacheError) in
-      // The preview makes the same plan on a copy of the index, so both report the same.
       let removal =
-        try isDryRun
-        ? cache.preview(goal) : goal == .nothing ? removeAll(from: cache) : cache.trim(to: goal)
+        try goal == .nothing && !isDryRun
+        ? removeAll(from: cache) : trim(cache, to: goal, isDryRun: isDryRun)
       try cache.close()
       return RemovalTally(removal, isDryRun: isDryRun)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Larder
@@ -48,6 +49,24 @@ struct `The scan` {
     let right = Counter()
     gate.expectToHold { if try cache.totalSize() == 20 { right.add() } }
     #expect(right.value == 1)
+  }
+
+  @Test func `a trim tells of the scan first, and then of each file that is gone`() throws {
+    let cache = try scene.open()
+    let seen = Mutex<[String]>([])
+    let note: @Sendable () -> Void = {
+      let progress = cache.trimProgress
+      let total = progress?.total.map(String.init) ?? "?"
+      seen.withLock { $0.append(progress.map { "\($0.done) of \(total)" } ?? "none") }
+    }
+    scene.faults.plan(.before(note), for: .readdir)
+    scene.faults.plan(.before(note), for: .unlinkat, onwards: true)
+    #expect(try cache.trim(toCount: 16).removed == 4)
+    note()
+    #expect(seen.withLock(\.self) == ["0 of ?", "0 of 4", "1 of 4", "2 of 4", "3 of 4", "4 of 4"])
+    let empty = try DiskScene().open()
+    _ = try empty.count()
+    #expect(empty.trimProgress == nil)
   }
 
   @Test(arguments: [1, 5, 12, 22])

@@ -51,6 +51,9 @@ struct BarTests {
     #expect(!ProgressLine.text("checked", 0, 0, elapsed: .zero, width: width).isEmpty)
     let walk = ProgressLine.text("checked", 51_200, nil, elapsed: .seconds(4), width: width)
     #expect(walk.displayWidth <= width)
+    let start = ProgressLine.text("checked", 0, nil, elapsed: .seconds(4), width: width)
+    #expect(start.displayWidth <= width && start.hasPrefix("reading the dir"))
+    if width >= 80 { #expect(start == "reading the directory  4 s") }
     if width >= 80 { #expect(walk == "found 51,200 names  12,800/s, 4 s") }
   }
 
