@@ -11,17 +11,30 @@ package struct Inventory: Sendable {
   package private(set) var foreign: [ForeignThing] = []
   /// The result of reading all values; nil if they were not read.
   package private(set) var findings: Verification?
+  /// The names of `entries`.
+  private var names: [EntryName] = []
   private var index = EntryIndex()
   private let configuration: DiskCache.Configuration
   private let now: Timestamp
 
-  /// Returns the names of the entries that a trim to a goal would remove if it ran now, in the
-  /// order of their removal.
-  package func names(takenBy goal: TrimGoal) -> (expired: [EntryName], evicted: [EntryName]) {
+  /// What a trim would do with an entry.
+  package enum Fate: Sendable, Hashable {
+    case stays
+    case goesAsExpired
+    case goesAsLeastRecent
+  }
+
+  /// Returns what a trim to a goal would do with each of `entries` if it ran now.
+  package func fates(under goal: TrimGoal) -> [Fate] {
     // The same plan as the removal itself makes.
-    var index = index
-    let (expired, evicted) = index.take(TrimPlan(for: goal, at: now, configuration))
-    return (expired.map(\.name), evicted.map(\.name))
+    var left = index
+    let (expired, evicted) = left.take(TrimPlan(for: goal, at: now, configuration))
+    if expired.isEmpty && evicted.isEmpty { return Array(repeating: .stays, count: entries.count) }
+    return zip(entries, names).map { entry, name in
+      // An entry whose status cannot be read is in no index.
+      guard !left.contains(name), index.contains(name) else { return .stays }
+      return entry.isExpired(at: now) ? .goesAsExpired : .goesAsLeastRecent
+    }
   }
 }
 
@@ -95,7 +108,10 @@ extension Inventory {
       // foreign one is listed.
       if let thing = foreignThing(name.fileName) { add(thing, upTo: maximum) }
     }
-    if let entry = DiskEntry(look.entry) { entries.append(entry) }
+    if let entry = DiskEntry(look.entry) {
+      entries.append(entry)
+      names.append(name)
+    }
   }
 
   private mutating func count(_ name: EntryName, _ status: FileStatus) {

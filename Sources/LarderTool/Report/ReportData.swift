@@ -22,18 +22,15 @@ struct ReportData {
   private static let style = TextStyle(usesEscapes: false, usesBlocks: true)
 
   private let content: ReportContent
+  /// The flags of entries that the reading of all values has found something wrong with.
   private let flags: [String: Int]
   /// The beginning of most known keys, which their rows leave out.
   let prefix: [UInt8]
 
-  /// Collects the flags of all entries.
+  /// Collects what is said of several entries.
   init(_ content: ReportContent) {
     self.content = content
     var flags: [String: Int] = [:]
-    for name in content.victims.expired {
-      flags[name.description, default: 0] |= Flag.expiredVictim
-    }
-    for name in content.victims.evicted { flags[name.description, default: 0] |= Flag.evicted }
     for name in content.findings?.damaged ?? [] { flags[name, default: 0] |= Flag.damaged }
     let strange = content.findings.map { $0.unreadable + $0.otherVersions } ?? []
     for name in strange { flags[name, default: 0] |= Flag.unreadable }
@@ -47,9 +44,10 @@ struct ReportData {
   ///
   /// Not of all keys, because a single other key among 100,000 would make every row begin alike.
   private static func commonPrefix(of entries: [DiskEntry]) -> [UInt8] {
-    let keys = entries.compactMap(\.key?.bytes)
+    let keys = entries.indices.filter { entries[$0].key != nil }
     // A thousand of many are enough. Entries are sorted by digest, so these are a random sample.
-    let sample = stride(from: 0, to: keys.count, by: max(1, keys.count / 1000)).map { keys[$0] }
+    let sample = stride(from: 0, to: keys.count, by: max(1, keys.count / 1000))
+      .compactMap { entries[keys[$0]].key?.bytes }
       .sorted { $0.lexicographicallyPrecedes($1) }
     guard sample.count > 1 else { return [] }
     // What two keys have in common, all keys between them in this order have too.
@@ -95,11 +93,17 @@ struct ReportData {
   /// Appends one entry: name, key without the common prefix, bytes, bytes on disk, seconds since
   /// the last use, seconds to the expiry or null, flags, lifetime, and extended data. The last two
   /// are left out if there are no extended data and no lifetime.
-  func append(_ entry: DiskEntry, to row: inout [UInt8]) {
+  func append(_ entry: DiskEntry, _ fate: Inventory.Fate, to row: inout [UInt8]) {
+    let key = entry.key?.bytes
+    let begins = key.map(hasPrefix) ?? false
     row += "[\"".utf8
     row += entry.name.utf8
     row += "\",".utf8
-    appendKey(of: entry, to: &row)
+    if let key, !key.isEmpty {
+      append(begins ? key.dropFirst(prefix.count) : key[...], to: &row)
+    } else {
+      row += Self.quoted(entry.keyText(Self.style)).utf8
+    }
     let used = content.now.seconds - min(entry.lastAccess, content.now).seconds
     for number in [entry.byteCount, entry.allocatedByteCount, Int(used)] {
       row.append(UInt8(ascii: ","))
@@ -108,7 +112,7 @@ struct ReportData {
     row.append(UInt8(ascii: ","))
     row += (entry.expiry.map { String($0.seconds - content.now.seconds) } ?? "null").utf8
     row.append(UInt8(ascii: ","))
-    row += String(flag(of: entry)).utf8
+    row += String(flag(of: entry, fate, isCut: begins)).utf8
     if let lifetime = entry.lifetime { row += ",\(Self.text(of: lifetime))".utf8 }
     if !entry.extendedData.isEmpty {
       if entry.lifetime == nil { row += ",null".utf8 }
@@ -117,12 +121,8 @@ struct ReportData {
     row.append(UInt8(ascii: "]"))
   }
 
-  private func appendKey(of entry: DiskEntry, to row: inout [UInt8]) {
-    guard let key = entry.key?.bytes, !key.isEmpty else {
-      row += Self.quoted(entry.keyText(Self.style)).utf8
-      return
-    }
-    let rest = hasPrefix(key) ? key.dropFirst(prefix.count) : key[...]
+  /// Appends a key, or its end behind the common prefix.
+  private func append(_ rest: ArraySlice<UInt8>, to row: inout [UInt8]) {
     if rest.allSatisfy(Self.isPlain) {
       row.append(UInt8(ascii: "\""))
       row += rest
@@ -132,10 +132,16 @@ struct ReportData {
     }
   }
 
-  private func flag(of entry: DiskEntry) -> Int {
+  /// - Parameter isCut: Whether the common prefix of keys is left out of its key.
+  private func flag(of entry: DiskEntry, _ fate: Inventory.Fate, isCut: Bool) -> Int {
     var flag = flags.isEmpty ? 0 : flags[entry.name] ?? 0
-    if let key = entry.key?.bytes {
-      if !hasPrefix(key) { flag |= Flag.wholeKey }
+    switch fate {
+    case .stays: break
+    case .goesAsExpired: flag |= Flag.expiredVictim
+    case .goesAsLeastRecent: flag |= Flag.evicted
+    }
+    if entry.key != nil {
+      if !isCut { flag |= Flag.wholeKey }
     } else {
       flag |= Flag.keyUnknown
       if entry.keyHint != nil { flag |= Flag.keyHinted }

@@ -60,8 +60,8 @@ struct ReportContent: Sendable {
   let target: Int
   /// Everything in the directory.
   let inventory: Inventory
-  /// The entries that an eviction would remove.
-  let victims: (expired: [EntryName], evicted: [EntryName])
+  /// What an eviction would do with each entry.
+  let fates: [Inventory.Fate]
 
   /// The entries in the order of their names.
   var entries: [DiskEntry] { inventory.entries }
@@ -74,8 +74,7 @@ struct ReportContent: Sendable {
 
   /// Returns the object for scripts.
   func json(page: [UInt8]) -> JSONValue {
-    let names = Set((victims.expired + victims.evicted).map(\.description))
-    let taken = entries.filter { names.contains($0.name) }
+    let taken = zip(entries, fates).filter { $1 != .stays }.map(\.0)
     return [
       "schema": 1, "directory": .string(directory),
       "page": JSONValue(String(validating: page, as: UTF8.self)),

@@ -15,9 +15,9 @@ struct ReportPage {
     let data = ReportData(content)
     pending += (Self.head + ReportMarkup.body).utf8
     pending += "<script type=\"application/json\" id=\"data\">\(data.head)".utf8
-    for (index, entry) in content.entries.enumerated() {
+    for (index, (entry, fate)) in zip(content.entries, content.fates).enumerated() {
       if index > 0 { pending += ",\n".utf8 }
-      data.append(entry, to: &pending)
+      data.append(entry, fate, to: &pending)
       if pending.count > 64 << 10 { try flush(to: output) }
     }
     pending += "\(ReportData.tail)</script>\n".utf8

@@ -62,7 +62,7 @@ extension Call {
     let target = (limit ?? inventory.entries.byteCount) / 2
     return ReportContent(
       directory: cache.directory, now: WallClock.system.now(), limit: limit, target: target,
-      inventory: inventory, victims: inventory.names(takenBy: .size(target)))
+      inventory: inventory, fates: inventory.fates(under: .size(target)))
   }
 
   private func write(_ content: ReportContent) throws(Failure) {

@@ -56,12 +56,16 @@ struct `An inventory` {
     #expect(inventory.survey.foreignCount == 3 && inventory.survey.temporaryCount == 1)
     #expect(Set(inventory.foreign.map(\.kind)) == [.file, .directory, .link])
     for goal in [TrimGoal.living, .size(10), .count(3), .nothing] {
-      let taken = inventory.names(takenBy: goal)
+      let fates = inventory.fates(under: goal)
       let preview = try cache.preview(goal)
-      #expect(
-        taken.expired.count + taken.evicted.count == preview.removed,
-        "\(goal): \(taken.expired.count) expired, \(taken.evicted.count) evicted")
+      #expect(fates.count == inventory.entries.count)
+      #expect(fates.count { $0 != .stays } == preview.removed, "\(goal): \(fates)")
+      let expired = zip(inventory.entries, fates).filter { $1 == .goesAsExpired }
+      #expect(expired.count == inventory.survey.expiredCount)
     }
+    let counting = Steps()
+    #expect(try cache.survey(reporting: counting.add) == inventory.survey)
+    #expect(counting.found == [9] && counting.looks == [])
     let few = try cache.inventory(isChecking: false, foreignUpTo: 1)
     #expect(few.foreign.count == 1 && few.survey.foreignCount == 3 && few.findings == nil)
   }
