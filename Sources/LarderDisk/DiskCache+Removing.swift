@@ -103,9 +103,9 @@ extension DiskCache {
     }
   }
 
-  /// The progress of a trim that another thread waits for: while the directory is scanned, the
-  /// number of entries that were found, with `total` nil; then the number of victims whose files are
-  /// gone, and that of all victims. Nil before the first victim is chosen.
+  /// The progress of a trim that another thread waits for. While the directory is scanned: the
+  /// number of entries that were found, with `total` nil. Then: the number of victims whose files
+  /// are gone, and that of all victims. Nil before the first victim is chosen.
   ///
   /// Meant for a process that removes nothing else, since earlier removals are counted as well.
   package var trimProgress: (done: Int, total: Int?)? {

@@ -93,9 +93,9 @@ extension EntryName: CustomStringConvertible {
 /// a value took 1.13 of the time.
 ///
 /// On a network file system no name is used twice. A scan on another machine may have opened the
-/// first file of a name. Once that is published, its lock is free, and a look at the name that comes
-/// from MooseFS's cache of a second shows it still, so the scan would remove the next file of the
-/// name.
+/// first file of a name. Once that is published, its lock is free, and a look at the name that
+/// comes from MooseFS's cache of a second shows it still, so the scan would remove the next file of
+/// the name.
 struct TemporaryName: Sendable {
   let fileName: FileName
   /// The number to give back; nil if it must not be used again.

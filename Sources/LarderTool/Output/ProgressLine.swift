@@ -42,8 +42,8 @@ final class ProgressLine: Sendable {
   ///
   /// - Parameters:
   ///   - what: The word for a finished item: "checked".
-  ///   - ask: Returns the numbers that `update` would get, for an operation that does not tell them.
-  ///     Called before each drawing; nil for no change.
+  ///   - ask: Returns the numbers that `update` would get, for an operation that does not tell
+  ///     them. Called before each drawing; nil for no change.
   init(
     _ what: String, _ console: Console,
     asking ask: (@Sendable () -> (done: Int, total: Int?)?)? = nil
