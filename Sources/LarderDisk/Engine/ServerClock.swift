@@ -14,21 +14,29 @@ struct ServerClock: Sendable {
   /// this close to an expiry. Machines that keep time by NTP differ by milliseconds.
   static let slack = Duration.seconds(10)
 
-  /// The lead of the server's clock over this machine's; nil before the server has shown its time.
+  /// The most by which the server's clock may be ahead of this machine's; nil before the server has
+  /// shown its time.
   private var lead: Duration?
 
-  /// Learns the lead from a file that got its change time from the server at `now`.
+  /// Learns the lead from a file that got its change time from the server.
   ///
-  /// - Parameter modification: The modification time of the file. A change time that is the same
-  ///   is no time of the server's clock.
-  mutating func learn(change: Timestamp, modification: Timestamp, at now: Timestamp) {
+  /// A server that takes long makes the lead too large, so that values expire early by as much. With
+  /// a time after the change the lead would be too small, and expired values would be served.
+  ///
+  /// - Parameters:
+  ///   - modification: The modification time of the file. A change time that is the same is no time
+  ///     of the server's clock.
+  ///   - begin: A time before the change by this machine's clock.
+  mutating func learn(change: Timestamp, modification: Timestamp, since begin: Timestamp) {
     guard change != modification else { return }
-    lead = change.duration(since: now)
+    // Without a fraction the server may have left it out, as MooseFS does.
+    let latest = change.nanoseconds == 0 ? change.adding(seconds: 1) : change
+    lead = latest.duration(since: begin)
   }
 
   /// Learns the lead from the status of such a file.
-  mutating func learn(from status: FileStatus, at now: Timestamp) {
-    learn(change: status.change, modification: status.modification, at: now)
+  mutating func learn(from status: FileStatus, since begin: Timestamp) {
+    learn(change: status.change, modification: status.modification, since: begin)
   }
 
   /// Returns the time by which to judge an expiry.

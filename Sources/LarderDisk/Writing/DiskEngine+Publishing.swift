@@ -83,9 +83,7 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
       lifetime: seal.lifetime, keyTag: request.subject.key.tag)
-    // Read outside the lock, because the clock is the program's own, and only where it is needed.
-    let serverTime = isOnNetwork ? now : nil
-    let taking = withState { state -> Taking in
+    let taking = withState { [isOnNetwork] state -> Taking in
       if room > 0 { state.limits.giveBack(for: .current) }
       // In the same step as the index: a reader finds the pending value or the file.
       let value = state.settle(request)
@@ -98,7 +96,7 @@ extension DiskEngine {
       let isCleared = state.noteClearedStore(
         entry, isLoad: request.isWanted != nil, since: epoch.clearCount)
       if isCleared { return .cleared }
-      if let serverTime { state.serverClock.learn(from: status, at: serverTime) }
+      if isOnNetwork { state.serverClock.learn(from: status, since: seal.begin) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
       return .taken(state.epoch, replacing: cause, lag: lag)

@@ -250,11 +250,11 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let now = self.now
     let seal =
-      request.write.map(currentSeal)
+      request.write.map { currentSeal(of: $0, at: now) }
       ?? EntryWriter.Seal(
         key: request.subject.key, lifetime: request.expiration.lifetime,
         lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
-        expiry: request.expiration.expiry(at: now), extendedData: request.extendedData)
+        expiry: request.expiration.expiry(at: now), extendedData: request.extendedData, begin: now)
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal, reserved: room)
@@ -265,8 +265,9 @@ extension DiskEngine {
   }
 
   /// Returns the seal of a value from the backlog, with the uses since it was accepted.
-  private func currentSeal(of write: Backlog.Write) -> EntryWriter.Seal {
+  private func currentSeal(of write: Backlog.Write, at now: Timestamp) -> EntryWriter.Seal {
     var seal = write.seal
+    seal.begin = now
     if let value = withState({ $0.backlog[write] }) {
       (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
     }

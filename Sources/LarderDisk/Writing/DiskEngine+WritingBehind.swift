@@ -67,7 +67,7 @@ extension DiskEngine {
         key: subject.key, lifetime: request.expiration.lifetime,
         lastAccess: state.catalog.uses.issueAccess(at: now),
         expiry: request.expiration.expiry(at: now),
-        extendedData: request.extendedData)
+        extendedData: request.extendedData, begin: now)
       state.backlog.add(bytes, subject, seal)
       return (seal, state.backlog.claimWriter(), state.clearing.count)
     }

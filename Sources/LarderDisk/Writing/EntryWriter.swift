@@ -213,6 +213,8 @@ final class EntryWriter: Sendable {
     var lastAccess: Timestamp
     var expiry: Timestamp
     var extendedData: [UInt8]
+    /// A time before the stamps are set, by this machine's clock.
+    var begin: Timestamp
   }
 
   /// Makes a sealed file visible under its name, replacing any file there, or exclusively only if

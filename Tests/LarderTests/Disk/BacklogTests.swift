@@ -9,7 +9,7 @@ import Testing
 struct BacklogTests {
   private let seal = EntryWriter.Seal(
     key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
-    extendedData: [])
+    extendedData: [], begin: Timestamp(seconds: 1))
 
   private func subject(_ key: String) -> DiskEngine.Subject {
     DiskEngine.Subject(key: CacheKey(key), name: DiskScene.name(of: Array(key.utf8)))

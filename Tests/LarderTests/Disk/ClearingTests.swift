@@ -113,7 +113,7 @@ struct ClearingTests {
     var backlog = Backlog()
     let seal = EntryWriter.Seal(
       key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
-      extendedData: [])
+      extendedData: [], begin: Timestamp(seconds: 1))
     for number in 1...3 {
       let subject = DiskEngine.Subject(
         key: CacheKey("\(number)"), name: IndexSample.name(number))

@@ -84,6 +84,20 @@ struct NetworkTests {
     #expect(try cache.value(forKey: "b") == [2])
   }
 
+  @Test func `a server that answers late lets no value live longer`() throws {
+    // The system's clock acts as the server's and agrees with this machine's when the stamps are set.
+    // The rename takes 5 s.
+    let scene = try DiskScene()
+    let server = WallClock.system.now()
+    scene.clock.now = server
+    let cache = try Self.open(scene) { $0.extending = .off }
+    try cache.store([1], forKey: "a", expiration: .date(server.adding(seconds: 1)))
+    scene.faults.plan(.before { scene.clock.advance(by: .seconds(5)) }, for: .renameat)
+    try cache.store([2], forKey: "b", expiration: .date(server.adding(seconds: 60)))
+    scene.clock.now = server.adding(seconds: 2)
+    #expect(try cache.value(forKey: "a") == nil)
+  }
+
   @Test func `another machine's temporary is left alone for an hour`() throws {
     let scene = try DiskScene()
     try scene.makeDirectory()

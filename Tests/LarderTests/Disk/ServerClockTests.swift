@@ -7,7 +7,7 @@ import Testing
 /// The clock that judges expiries on a network file system.
 @Suite("The server's clock")
 struct ServerClockTests {
-  private let now = Timestamp(seconds: 1_800_000_000)
+  private let now = Timestamp(seconds: 1_800_000_000, nanoseconds: 500_000_000)
 
   @Test func `before anything was written our own clock counts`() {
     #expect(ServerClock().time(toJudge: now, at: now) == now)
@@ -19,7 +19,7 @@ struct ServerClockTests {
   func `the server is asked only within the slack`(distance: Int64, isAsked: Bool) {
     var clock = ServerClock()
     clock.learn(
-      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), at: now)
+      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), since: now)
     let time = clock.time(toJudge: now.adding(seconds: distance), at: now)
     #expect(time == (isAsked ? now.adding(seconds: 5) : now))
   }
@@ -27,17 +27,24 @@ struct ServerClockTests {
   @Test func `the latest word of the server counts`() {
     var clock = ServerClock()
     clock.learn(
-      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), at: now)
+      change: now.adding(seconds: 5), modification: now.adding(seconds: 60), since: now)
     clock.learn(
       change: now.adding(seconds: 97), modification: now.adding(seconds: 60),
-      at: now.adding(seconds: 100))
+      since: now.adding(seconds: 100))
     #expect(clock.time(toJudge: now, at: now) == now.adding(seconds: -3))
   }
 
   @Test func `a change time that is the expiry is not the server's time`() {
     var clock = ServerClock()
     let expiry = now.adding(seconds: 8)
-    clock.learn(change: expiry, modification: expiry, at: now)
+    clock.learn(change: expiry, modification: expiry, since: now)
     #expect(clock.time(toJudge: expiry, at: now) == now)
+  }
+
+  @Test func `a change time of whole seconds may have lost its fraction`() {
+    var clock = ServerClock()
+    let change = Timestamp(seconds: now.seconds)
+    clock.learn(change: change, modification: now.adding(seconds: 60), since: now)
+    #expect(clock.time(toJudge: now, at: now) == now.adding(.milliseconds(500)))
   }
 }
