@@ -221,13 +221,29 @@ extension DirectoryHandle {
         }
       }
     } catch .invalidArgument {
+      try linkAndUnlink(old, new)
+    }
+  }
+
+  private func linkAndUnlink(_ old: FileName, _ new: FileName) throws(Errno) {
+    do throws(Errno) {
       _ = try system(.linkat, faults) {
         unsafe old.withCString { old in
           unsafe new.withCString { new in unsafe linkat(raw, old, raw, new, 0) }
         }
       }
+    } catch .notPermitted {
+      // sshfs says this of a name that another machine has made since the last look.
+      throw try statusIfPresent(of: new) == nil ? .notPermitted : .fileExists
+    }
+    do throws(Errno) {
       // Notes the change time of the file for the new name as well.
       try unlink(old)
+    } catch {
+      // Another process has renamed or removed the file since it was linked. It has not got its
+      // new name then, under which it would stay.
+      try unlink(new)
+      throw error
     }
   }
 

@@ -51,6 +51,39 @@ struct NetworkTests {
     #expect(try scene.names.count == 1)
   }
 
+  @Test func `a rename without that flag leaves no second name of a file that goes meanwhile`()
+    throws
+  {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    try scene.plant([1], named: "old")
+    let (old, new) = (FileName("old"), FileName("new"))
+    let handle = try DirectoryHandle.open(path: scene.path, faults: scene.faults)
+    let other = try DirectoryHandle.open(path: scene.path, faults: nil)
+    scene.faults.plan(.errno(.invalidArgument), for: .renameat)
+    scene.faults.plan(
+      .before {
+        do { try other.unlink(old) } catch { Issue.record(error) }
+      }, for: .unlinkat)
+    #expect(throws: Errno.noSuchFile) { try handle.renameExclusively(old, to: new) }
+    #expect(try scene.names == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `a rename without that flag knows a name that is taken by whatever error`(isTaken: Bool)
+    throws
+  {
+    let scene = try DiskScene()
+    try scene.makeDirectory()
+    for name in isTaken ? ["old", "new"] : ["old"] { try scene.plant([1], named: name) }
+    let handle = try DirectoryHandle.open(path: scene.path, faults: scene.faults)
+    scene.faults.plan(.errno(.invalidArgument), for: .renameat)
+    scene.faults.plan(.errno(.notPermitted), for: .linkat)
+    #expect(throws: isTaken ? Errno.fileExists : .notPermitted) {
+      try handle.renameExclusively(FileName("old"), to: FileName("new"))
+    }
+  }
+
   @Test func `what holds there holds from when one is mounted over the path`() throws {
     let scene = try DiskScene()
     let cache = try scene.open { $0.coherence = .events }
