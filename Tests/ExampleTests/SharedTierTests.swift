@@ -46,6 +46,21 @@ struct `A shared tier` {
     #expect(sources.count { $0 == "shared" } == Self.keys.count * 3)
   }
 
+  @Test(.enabled(if: Lease.isPossible), .timeLimit(.minutes(1)), arguments: [1, 3])
+  func `that hangs is asked again until three calls hang`(count: Int) throws {
+    try FileManager.default.createDirectory(
+      at: scene.root.appending(path: "shared.locks"), withIntermediateDirectories: false)
+    let leases = try Self.keys.prefix(count).map { key in
+      let hash = key.utf8.reduce(0 as UInt32) { $0 &* 31 &+ UInt32($1) } % 1024
+      return try Lease(scene.root.appending(path: "shared.locks/\(hash)").path)
+    }
+    let sources = try run("first")
+    withExtendedLifetime(leases) {}
+    let alone = count < 3 ? count : Self.keys.count
+    #expect(sources.prefix(alone).allSatisfy { $0 == "originAlone" }, "\(sources)")
+    #expect(sources.dropFirst(alone).allSatisfy { $0 == "origin" }, "\(sources)")
+  }
+
   @Test func `that is dead makes every machine load for itself`() throws {
     try scene.write([], to: "shared")
     #expect(try Set(run("first")) == ["originAlone"])

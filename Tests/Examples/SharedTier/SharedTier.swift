@@ -5,16 +5,34 @@ import Synchronization
 /// A cache in a directory that all machines share, asked by the loader of each machine's own cache.
 ///
 /// One process on all machines loads a key while the others wait, where locks on files exclude
-/// other machines: on CephFS, MooseFS and GlusterFS. If the directory fails or does not answer
-/// within 2 s, values come from the loaders alone, and for 10 s nobody asks the directory.
+/// other machines: on CephFS, MooseFS and GlusterFS. A call to the directory that has no answer
+/// after 2 s leaves its key to the loader alone. While three such calls hang, nobody asks the
+/// directory, and nobody does for a second after a call has failed.
 final class SharedTier: Sendable {
   enum Source: String, Sendable { case shared, origin, originAlone }
   private enum Answer: Sendable { case found([UInt8]), mayLoad(KeyLock), busy }
 
   private let directory: String
   private let disk = Mutex<DiskCache?>(nil)
-  /// The time until which nobody asks, and the calls that run. Those may hang with the file system.
-  private let state = Mutex((silence: ContinuousClock.now, calls: 0))
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The time until which nobody asks, because a call has failed.
+    var silence = ContinuousClock.now
+    /// The time at which each call that runs is late, by its number.
+    var calls: [Int: ContinuousClock.Instant] = [:]
+    var last = 0
+
+    /// Begins a call, unless too many hang or run.
+    mutating func begin() -> Int? {
+      let now = ContinuousClock.now
+      let hanging = calls.values.count { $0 <= now }
+      guard now >= silence, hanging < 3, calls.count < 16 else { return nil }
+      last += 1
+      calls[last] = now + .seconds(2)
+      return last
+    }
+  }
 
   private func opened() throws -> DiskCache {
     try disk.withLock { disk in
@@ -57,21 +75,20 @@ final class SharedTier: Sendable {
 
   /// Runs a call on a thread that may hang. Returns nil if the call fails or takes too long.
   private func ask(_ call: @escaping @Sendable (DiskCache) throws -> Answer) async -> Answer? {
-    let mayAsk = state.withLock { state in
-      guard ContinuousClock.now >= state.silence, state.calls < 16 else { return false }
-      state.calls += 1
-      return true
-    }
-    guard mayAsk else { return nil }
+    guard let number = state.withLock({ $0.begin() }) else { return nil }
     let answers = AsyncStream<Answer> { answers in
       DispatchQueue.global().async {
-        do { answers.yield(try call(self.opened())) } catch { answers.finish() }
-        self.state.withLock { $0.calls -= 1 }
+        do {
+          answers.yield(try call(self.opened()))
+        } catch {
+          self.state.withLock { $0.silence = .now + .seconds(1) }
+        }
+        answers.finish()
+        _ = self.state.withLock { $0.calls.removeValue(forKey: number) }
       }
       DispatchQueue.global().asyncAfter(deadline: .now() + 2) { answers.finish() }
     }
     for await answer in answers { return answer }
-    state.withLock { $0.silence = .now + .seconds(10) }
     return nil
   }
 }
