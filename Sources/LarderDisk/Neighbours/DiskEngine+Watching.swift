@@ -54,7 +54,7 @@ extension DiskEngine {
   func catchUp() -> Bool {
     guard hasEvents, let watcher else { return false }
     do throws(Errno) {
-      try watcher.catchUp(self)
+      guard try watcher.catchUp(self) else { return false }
       // Another thread may have told the index but not memory, and the event is then no news.
       return !mayBe(.isAhead)
     } catch {

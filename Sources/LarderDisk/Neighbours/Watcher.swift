@@ -21,12 +21,21 @@ package final class Watcher: Sendable {
   private struct State: Sendable {
     /// The watch on the directory as it is held now.
     var watch: Int32?
-    var thread: ThreadIdentity?
     /// The thread that reads events and acts on them.
     var reader: ThreadIdentity?
+    /// Whether no thread may begin to read any more.
+    var isStopped = false
     /// A time by the system's clock at which the queue had been read to its end.
     var lastEmpty = WallClock.systemCoarse.now()
-    var hasEnded = false
+  }
+
+  /// The answer to a thread that wants to read.
+  private enum Turn: Sendable {
+    case granted
+    /// The call comes from inside of the reading.
+    case alreadyReading
+    /// The watcher was stopped.
+    case refused
   }
 
   private let queue: EventQueue
@@ -86,50 +95,71 @@ package final class Watcher: Sendable {
     try startThread { self.run() }
   }
 
-  /// Makes the thread end and waits for that, unless the caller is that thread.
+  /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
+  /// acts, inside of that action.
+  ///
+  /// Waits for a thread that is acting on events, and not for the watcher's own thread to wake: that
+  /// thread holds the queue until it does, but is refused every turn to read.
   func stop() {
     bell.raise()
     while true {
       let ticket = changed.ticket()
-      let mustWait = state.withLock { !$0.hasEnded && $0.thread != .current }
-      guard mustWait else { return }
+      let mustWait = state.withLock { state in
+        state.isStopped = true
+        return state.reader != nil && state.reader != .current
+      }
+      guard mustWait else { break }
       changed.wait(ticket)
     }
+    queue.announceEnd()
   }
 
   private func run() {
-    state.withLock { $0.thread = .current }
     do throws(Errno) {
       while try !queue.wait(or: bell) {
-        // The engine is held only while there is something to do, so that its end can begin.
-        guard let engine else { break }
-        readEvents(for: engine)
-        if try bell.wait(milliseconds: Self.gatheringMilliseconds) { break }
+        guard readForOwnThread() else { return }
+        if try bell.wait(milliseconds: Self.gatheringMilliseconds) { return }
       }
     } catch {
+      guard takeTurn() == .granted else { return }
+      defer { endTurn() }
       engine?.eventsEnded(because: error)
     }
-    state.withLock { $0.hasEnded = true }
-    changed.signal()
   }
 
-  /// Returns when the engine knows everything that had happened at the time of the call.
+  /// Reads and acts for the thread of the watcher.
   ///
-  /// - Complexity: One system call if nothing has happened.
-  func catchUp(_ engine: DiskEngine) throws(Errno) {
-    if try queue.isEmpty, !isReading.load(ordering: .sequentiallyConsistent) { return }
+  /// The engine is held only during the turn. Its end can begin while nothing happens, and a thread
+  /// that is slow to hear of the end keeps nothing of the engine alive.
+  ///
+  /// - Returns: Whether there can be more to do.
+  private func readForOwnThread() -> Bool {
+    guard takeTurn() == .granted else { return false }
+    defer { endTurn() }
+    guard let engine else { return false }
     readEvents(for: engine)
+    return true
   }
 
-  /// Reads the events and acts on them, one thread at a time because their order counts.
-  private func readEvents(for engine: DiskEngine) {
-    guard becomeReader() else { return }
-    isReading.store(true, ordering: .sequentiallyConsistent)
-    defer {
-      isReading.store(false, ordering: .sequentiallyConsistent)
-      state.withLock { $0.reader = nil }
-      changed.signal()
+  /// Reads what has happened, so that the engine knows everything up to the time of the call.
+  ///
+  /// - Returns: Whether that was possible. It is not after `stop()` if events are left.
+  /// - Complexity: One system call if nothing has happened.
+  func catchUp(_ engine: DiskEngine) throws(Errno) -> Bool {
+    if try queue.isEmpty, !isReading.load(ordering: .sequentiallyConsistent) { return true }
+    switch takeTurn() {
+    case .alreadyReading: return true
+    case .refused: return false
+    case .granted: break
     }
+    defer { endTurn() }
+    readEvents(for: engine)
+    return true
+  }
+
+  /// Reads the events and acts on them. The caller has the turn, because the order of events
+  /// counts.
+  private func readEvents(for engine: DiskEngine) {
     var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
     // Read from the coarse clock, because the kernel takes change times from it.
     let start = state.withLock { $0.lastEmpty }
@@ -151,19 +181,27 @@ package final class Watcher: Sendable {
     if !news.isEmpty { engine.act(on: news, since: start) }
   }
 
-  /// Waits for the turn to read; returns false in a call from inside of the reading.
-  private func becomeReader() -> Bool {
+  /// Waits for the turn to read. A thread that is granted it calls `endTurn()`.
+  private func takeTurn() -> Turn {
     while true {
       let ticket = changed.ticket()
-      let isReader: Bool? = state.withLock { state in
-        if state.reader == .current { return false }
+      let turn: Turn? = state.withLock { state in
+        if state.reader == .current { return .alreadyReading }
+        if state.isStopped { return .refused }
         guard state.reader == nil else { return nil }
         state.reader = .current
-        return true
+        return .granted
       }
-      if let isReader { return isReader }
+      if turn == .granted { isReading.store(true, ordering: .sequentiallyConsistent) }
+      if let turn { return turn }
       changed.wait(ticket)
     }
+  }
+
+  private func endTurn() {
+    isReading.store(false, ordering: .sequentiallyConsistent)
+    state.withLock { $0.reader = nil }
+    changed.signal()
   }
 }
 

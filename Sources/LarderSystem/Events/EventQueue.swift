@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -14,6 +16,7 @@ package struct EventQueue: ~Copyable, Sendable {
   // Lent, because its closing is the closer's.
   private let descriptor: FileDescriptor
   private let forkCount = ProcessIdentity.forkCount
+  private let isAnnounced = Atomic<Bool>(false)
 
   // FIONREAD, of asm-generic/ioctls.h.
   private static let byteCountRequest: UInt = 0x541B
@@ -38,10 +41,21 @@ package struct EventQueue: ~Copyable, Sendable {
     #else
       // In a forked child this is not the last descriptor of the queue, so closing it is quick.
       if forkCount == ProcessIdentity.forkCount {
-        EventQueueCloser.own.close(descriptor.rawValue)
+        let isAdmitted = isAnnounced.load(ordering: .relaxed)
+        EventQueueCloser.own.close(descriptor.rawValue, isAdmitted: isAdmitted)
       } else {
         _ = systemClose(descriptor.rawValue)
       }
+    #endif
+  }
+
+  /// Says that the value ends soon, when another thread lets go of it.
+  ///
+  /// Waits if many such queues are not closed yet; see ``EventQueueCloser/admit(patience:)``.
+  package func announceEnd() {
+    #if !LARDER_SCHEDULES
+      guard !isAnnounced.exchange(true, ordering: .relaxed) else { return }
+      EventQueueCloser.own.admit()
     #endif
   }
 

@@ -13,7 +13,7 @@ import Synchronization
 /// kernel's fs/notify/mark.c. A caller that closes a cache does not wait for that.
 ///
 /// A user has 128 queues by default. So at most four queues wait for the thread. If four wait
-/// already, the caller closes its queue itself.
+/// already, the caller waits until one of them is closed, or closes its queue itself.
 package final class EventQueueCloser: Sendable {
   /// The closer of this process. A forked child has no thread of its parent.
   static var own: EventQueueCloser { closers.own.value }
@@ -24,6 +24,7 @@ package final class EventQueueCloser: Sendable {
 
   private let executor = IOExecutor(threadLimit: 1)
   private let waitingCount = Atomic<Int>(0)
+  private let changed = EventCount()
   private let closing: @Sendable (Int32) -> Void
 
   /// - Parameter closing: Closes a descriptor. The result of `close` is ignored and the call not
@@ -32,17 +33,39 @@ package final class EventQueueCloser: Sendable {
     self.closing = closing
   }
 
+  /// Counts a queue that will be closed as soon as another thread lets go of it. Waits while more
+  /// than `mostWaiting` are counted.
+  ///
+  /// - Parameter patience: The longest wait. The thread that lets go of a queue may itself wait for
+  ///   the caller of this function.
+  package func admit(patience: Duration = .milliseconds(100)) {
+    waitingCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    let end = MonotonicTime.now.advanced(by: patience)
+    while true {
+      let ticket = changed.ticket()
+      guard waitingCount.load(ordering: .sequentiallyConsistent) > Self.mostWaiting else { return }
+      let now = MonotonicTime.now
+      guard now < end else { return }
+      changed.wait(ticket, timeout: end.duration(since: now))
+    }
+  }
+
   /// Closes a queue's descriptor, now or soon. Corresponds to `close`.
-  package func close(_ raw: Int32) {
-    guard waitingCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostWaiting else {
-      return closeNow(raw)
+  ///
+  /// - Parameter isAdmitted: Whether `admit` has counted the queue. One that it has not, and that is
+  ///   one too many, is closed on the caller's thread.
+  package func close(_ raw: Int32, isAdmitted: Bool = false) {
+    if !isAdmitted {
+      let count = waitingCount.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+      guard count <= Self.mostWaiting else { return closeNow(raw) }
     }
     executor.submit { self.closeNow(raw) }
   }
 
   private func closeNow(_ raw: Int32) {
     closing(raw)
-    waitingCount.wrappingSubtract(1, ordering: .relaxed)
+    waitingCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    changed.signal()
   }
 }
 

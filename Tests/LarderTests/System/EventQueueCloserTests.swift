@@ -37,4 +37,23 @@ struct `An event queue's closer` {
     #expect(happening.wait { closings.thread(of: last + 1) != nil })
     #expect(closings.thread(of: last + 1) != .current)
   }
+
+  @Test func `lets a caller that is to be one too many wait for another to be closed`() {
+    let (gate, closings) = (Gate(), Closings())
+    let last = Int32(EventQueueCloser.mostWaiting)
+    let closer = EventQueueCloser { raw in
+      if raw == 0 { gate.pass() }
+      closings.add(raw)
+    }
+    for _ in 0..<last { closer.admit() }
+    for raw in 0..<last { closer.close(raw, isAdmitted: true) }
+    gate.waitUntilReached()
+    gate.expectToHold { closer.admit(patience: .seconds(3_600)) }
+    #expect(closings.thread(of: 0) != nil)
+  }
+
+  @Test func `lets no caller wait for ever`() {
+    let closer = EventQueueCloser { _ in }
+    for _ in 0...EventQueueCloser.mostWaiting { closer.admit(patience: .milliseconds(1)) }
+  }
 }
