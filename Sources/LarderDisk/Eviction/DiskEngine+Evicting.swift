@@ -16,24 +16,26 @@ extension DiskEngine {
   /// While another process evicts, this one tries again later and holds no thread meanwhile. When
   /// its patience ends it goes on without the election, because each file is judged again before it
   /// is removed.
-  private func evict(since start: MonotonicTime = .now) {
-    var start = start
+  ///
+  /// - Parameter patience: What is left of it; nil at the first attempt.
+  private func evict(_ patience: Patience? = nil) {
+    var patience = patience
     repeat {
+      let goneCount = withState { $0.limits.goneCount }
+      var left = patience ?? Patience(at: .now, goneCount: goneCount)
       let hasPatience =
-        MonotonicTime.now.duration(since: start) < configuration.electionPatience
+        !left.isOver(at: .now, goneCount: goneCount, limit: configuration.electionPatience)
         && IOExecutor.upkeep.hasThreads
       // The thread that was elected to choose the victims has left its term open.
       if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
         if hasPatience {
-          return IOExecutor.upkeep.submit(after: electionPause) { [start] in
-            self.evict(since: start)
-          }
+          return IOExecutor.upkeep.submit(after: electionPause) { [left] in self.evict(left) }
         }
         noteUpkeepFailure(.wouldBlock)
       }
       while let eviction = withState({ $0.evictions.next() }) { removeFiles(of: eviction) }
       // Each term has its own patience.
-      start = .now
+      patience = nil
     } while !endTerm()
     // Threads that wait for the evictor to rest look again.
     changed.signal()

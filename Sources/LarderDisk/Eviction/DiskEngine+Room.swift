@@ -3,6 +3,14 @@ import LarderSystem
 /// Stores that wait for room. Victims take space until their files are gone, so a store that would
 /// take the files above 1.1 × the limit waits until an evictor, here or in another process, has
 /// removed some of them.
+///
+/// Among neighbours, whose stores that are under way are not seen here, three rules keep the sum of
+/// all below that:
+///
+/// 1. A process looks for their stores before it has stored 1/64 of the room that is left
+///    (`LimitKeeper.mustLookAround`).
+/// 2. Its stores wait from 1.05 × the limit on, and the rest is left to stores under way.
+/// 3. They wait for as long as files go (`Patience`).
 extension DiskEngine {
   /// Reserves room for a value. Waits first if the value would take the files above 1.1 × the
   /// limit, and either an evictor, here or in another process, is removing files, or stores are
@@ -13,30 +21,26 @@ extension DiskEngine {
   ///   not stored. Of several stores that wait, no more go on than there is room for.
   func waitForRoom(_ byteCount: Int) -> UInt64 {
     guard let limit = configuration.sizeLimit else { return 0 }
-    let most = UInt64(limit) + UInt64(limit) / 10
     let measure = configuration.sizeMeasure
     let room = measure.footprint(of: byteCount)
     let followsEvents = hasEvents
     // Nearly every store needs only this one look at the state.
     var reservation = withState { state -> EngineState.Reservation in
-      if followsEvents && state.mustLookAround(limit, measure) { return .mustWait }
-      return state.reserve(room, within: most, measure)
+      if followsEvents && state.mustLookAround(for: room) { return .mustWait }
+      return state.reserve(room, limit, measure)
     }
-    if reservation == .mustWait { reservation = waitLonger(room, within: most, limit) }
-    if reservation == .reservedWhileNeighbourEvicts && followsEvents {
-      waitForNeighbour(within: most)
-    }
+    if reservation == .mustWait { reservation = waitLonger(room, limit) }
+    if reservation == .reservedWhileNeighbourEvicts && followsEvents { waitForNeighbour(limit) }
     return room
   }
 
   /// Follows the events of neighbours if that is due, and waits for room.
   @inline(never)
-  private func waitLonger(
-    _ room: UInt64, within most: UInt64, _ limit: Int
-  ) -> EngineState.Reservation {
+  private func waitLonger(_ room: UInt64, _ limit: Int) -> EngineState.Reservation {
     let measure = configuration.sizeMeasure
-    if hasEvents && withState({ $0.mustLookAround(limit, measure) }) {
+    if hasEvents && withState({ $0.mustLookAround(for: room) }) {
       _ = catchUp()
+      withState { $0.noteLook(limit, measure) }
       enforceLimits()
     }
     // Stores that begin later are not waited for. Otherwise small values that come all the time
@@ -45,7 +49,7 @@ extension DiskEngine {
     return wait { state in
       let number = last ?? state.limits.lastReservation
       last = number
-      let reservation = state.reserve(room, within: most, measure, after: number)
+      let reservation = state.reserve(room, limit, measure, after: number)
       return reservation == .mustWait ? nil : reservation
     }
   }
@@ -62,19 +66,24 @@ extension DiskEngine {
 
   /// Waits while a neighbour evicts and the files on disk would exceed a total.
   ///
-  /// Waits for `electionPatience` at most. Sleeps between two looks and is not woken by every
-  /// change, because many threads that look all the time would leave the evictor no processor.
+  /// Waits for as long as files go, and for `electionPatience` when none does. Sleeps between two
+  /// looks and is not woken by every change, because many threads that look all the time would leave
+  /// the evictor no processor.
   ///
   /// The caller has reserved the room for its value already.
-  private func waitForNeighbour(within most: UInt64) {
-    let end = MonotonicTime.now.advanced(by: configuration.electionPatience)
+  private func waitForNeighbour(_ limit: Int) {
+    var patience = withState { Patience(at: .now, goneCount: $0.limits.goneCount) }
     let alarm = EventCount()
-    while MonotonicTime.now < end {
-      let mayGo = withState { state in
-        !state.limits.hasLostElection || state.phase.isShutDown
-          || state.hasRoom(for: 0, within: most, configuration.sizeMeasure)
+    while true {
+      let now = MonotonicTime.now
+      let (mayGo, left) = withState { [patience] state in
+        var left = patience
+        let isOver = left.isOver(
+          at: now, goneCount: state.limits.goneCount, limit: configuration.electionPatience)
+        return (isOver || state.mayPassNeighbour(limit, configuration.sizeMeasure), left)
       }
       if mayGo { return }
+      patience = left
       checkLimitsLater(isUrgent: true)
       alarm.wait(alarm.ticket(), timeout: Self.neighbourPause)
       _ = catchUp()
@@ -92,11 +101,28 @@ extension EngineState {
     return sum
   }
 
-  /// Whether a limit is so near that the latest changes of neighbours count. A thread that stores
-  /// then follows them itself, so that no writer stores faster than it learns of its neighbours.
-  func mustLookAround(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
-    isScanned && limits.hasRecentNews(at: .now)
-      && measuredOnDisk(measure) > UInt64(limit) / 10 * 9
+  /// Whether a thread that stores has to follow the changes of neighbours itself first, so that no
+  /// writer stores faster than it learns of its neighbours.
+  func mustLookAround(for room: UInt64) -> Bool {
+    isScanned && limits.mustLookAround(for: room)
+  }
+
+  /// Notes that everything that neighbours had done was followed.
+  mutating func noteLook(_ limit: Int, _ measure: DiskCache.SizeMeasure) {
+    let (most, taken) = (most(limit), taken(measure))
+    limits.noteLook(room: most > taken ? most - taken : 0, at: .now)
+  }
+
+  /// The total on disk from which stores wait: 1.1 × the limit, and 1.05 × among neighbours.
+  private func most(_ limit: Int) -> UInt64 {
+    let limit = UInt64(limit)
+    return limit + limit / (limits.hasRecentNews(at: .now) ? 20 : 10)
+  }
+
+  /// Whether a store whose room is reserved need not wait for a neighbour that evicts.
+  func mayPassNeighbour(_ limit: Int, _ measure: DiskCache.SizeMeasure) -> Bool {
+    !limits.hasLostElection || phase.isShutDown
+      || hasRoom(for: 0, within: most(limit), measure)
   }
 
   /// The outcome of an attempt to reserve room.
@@ -113,13 +139,12 @@ extension EngineState {
   ///
   /// - Parameter number: The latest reservation that the store waits for; nil for any.
   mutating func reserve(
-    _ room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure,
-    after number: UInt64? = nil
+    _ room: UInt64, _ limit: Int, _ measure: DiskCache.SizeMeasure, after number: UInt64? = nil
   ) -> Reservation {
     let thread = ThreadIdentity.current
     let isNested = limits.reservedByteCount > 0 && limits.hasReservation(for: thread)
     if !isNested && isScanned && mayWait(after: number)
-      && !hasRoom(for: room, within: most, measure)
+      && !hasRoom(for: room, within: most(limit), measure)
     {
       return .mustWait
     }
@@ -141,10 +166,16 @@ extension EngineState {
   func hasRoom(
     for room: UInt64, within most: UInt64, _ measure: DiskCache.SizeMeasure
   ) -> Bool {
-    var sum = measuredOnDisk(measure)
-    sum.addSaturating(limits.reservedByteCount)
+    var sum = taken(measure)
     sum.addSaturating(room)
     return sum <= most
+  }
+
+  /// Returns the bytes on disk, and those that stores under way have reserved.
+  private func taken(_ measure: DiskCache.SizeMeasure) -> UInt64 {
+    var sum = measuredOnDisk(measure)
+    sum.addSaturating(limits.reservedByteCount)
+    return sum
   }
 
   /// Whether files are being removed for which a store can wait.

@@ -10,13 +10,17 @@ struct LimitKeeper: Sendable {
   private(set) var reservedByteCount: UInt64 = 0
   /// The number of the latest reservation.
   private(set) var lastReservation: UInt64 = 0
+  /// The bytes that may be stored before this process looks for stores of its neighbours.
+  private var allowance: UInt64 = 0
   /// The trims that wait for the scan, to remove the expired entries themselves.
   private var waitingTrimCount = 0
-  /// The time at which another process was first found to be evicting although a limit is passed.
-  private var lostSince: MonotonicTime?
+  /// The patience with the process that was found to be evicting when a limit was first passed.
+  private var patience: Patience?
   private var lastLost: MonotonicTime?
   /// The last time at which events told of a change by another process.
   private var lastNews: MonotonicTime?
+  /// The number of files that other processes have removed, as far as events told.
+  private(set) var goneCount: UInt64 = 0
   private var lastFreeSpaceCheck: MonotonicTime?
   /// Whether a look at the limits is planned.
   private(set) var isCheckPlanned = false
@@ -39,6 +43,7 @@ extension LimitKeeper {
     reservations.append(
       Reservation(number: lastReservation, thread: thread, byteCount: byteCount))
     reservedByteCount += byteCount
+    allowance -= min(allowance, byteCount)
   }
 
   /// Gives back the latest room that a thread has reserved, because its file is counted or it has
@@ -59,6 +64,27 @@ extension LimitKeeper {
   /// Whether a reservation is still there with this number or an earlier one.
   func hasReservation(upTo number: UInt64) -> Bool {
     reservations.first.map { $0.number <= number } ?? false
+  }
+}
+
+// Looks for neighbours' stores.
+extension LimitKeeper {
+  /// The share of the room left that is stored between two looks, if neighbours have stored a short
+  /// while ago, and if not.
+  ///
+  /// With neighbours that all store as much, the stores of 32 that have looked at the same time
+  /// take half of the room before the next look of each.
+  static let allowanceShare: (amongNeighbours: UInt64, alone: UInt64) = (64, 16)
+
+  /// Whether a store has to look for stores of neighbours first.
+  func mustLookAround(for byteCount: UInt64) -> Bool { byteCount >= allowance }
+
+  /// Notes a look.
+  ///
+  /// - Parameter room: The bytes that all processes may still store.
+  mutating func noteLook(room: UInt64, at now: @autoclosure () -> MonotonicTime) {
+    let shares = Self.allowanceShare
+    allowance = room / (hasRecentNews(at: now()) ? shares.amongNeighbours : shares.alone)
   }
 }
 
@@ -91,25 +117,27 @@ extension LimitKeeper {
   ///
   /// - Parameters:
   ///   - pause: The shortest time between two elections.
-  ///   - patience: The longest time for which another process is waited for.
-  func candidacy(at now: MonotonicTime, pause: Duration, patience: Duration) -> Candidacy {
-    let isImpatient = lostSince.map { now.duration(since: $0) > patience } ?? false
+  ///   - patience: The longest time for which another process is waited for without progress.
+  mutating func candidacy(
+    at now: MonotonicTime, pause: Duration, patience limit: Duration
+  ) -> Candidacy {
+    let isImpatient = patience?.isOver(at: now, goneCount: goneCount, limit: limit) ?? false
     let isPause = lastLost.map { now.duration(since: $0) < pause } ?? false
     if !isPause { return .ask(isImpatient: isImpatient) }
     return isImpatient ? .goOn : .wait
   }
 
   /// Whether another process is evicting, as far as the last election told.
-  var hasLostElection: Bool { lostSince != nil }
+  var hasLostElection: Bool { patience != nil }
 
   /// Notes that an election was lost.
   mutating func noteLostElection(at now: MonotonicTime) {
     lastLost = now
-    lostSince = lostSince ?? now
+    patience = patience ?? Patience(at: now, goneCount: goneCount)
   }
 
   /// Forgets lost elections, because one was won or the limits are kept.
-  mutating func forgetLostElections() { lostSince = nil }
+  mutating func forgetLostElections() { patience = nil }
 }
 
 // Other processes.
@@ -117,8 +145,15 @@ extension LimitKeeper {
   /// The time for which news of other processes' changes counts as recent.
   static let newsAge = Duration.seconds(10)
 
-  /// Notes that events told of a change by another process.
-  mutating func noteNews(at now: MonotonicTime) { lastNews = now }
+  /// Notes that events told of a change by another process. The first one for a while makes the
+  /// next store look around.
+  mutating func noteNews(at now: MonotonicTime) {
+    if !hasRecentNews(at: now) { allowance = 0 }
+    lastNews = now
+  }
+
+  /// Notes that another process has removed a file.
+  mutating func noteGone() { goneCount &+= 1 }
 
   /// Whether another process has changed something a short while ago.
   ///
@@ -159,5 +194,30 @@ extension LimitKeeper {
   mutating func planSweeps() -> Bool {
     defer { areSweepsPlanned = true }
     return !areSweepsPlanned
+  }
+}
+
+/// The patience with another process that evicts. It lasts for as long as files go.
+///
+/// An evictor that is stopped removes nothing, but other processes may go on removing. So patience
+/// also ends after 15 times its length.
+struct Patience: Sendable {
+  private let start: MonotonicTime
+  private var lastProgress: MonotonicTime
+  private var goneCount: UInt64
+
+  private static let mostTimes = 15
+
+  /// - Parameter goneCount: `LimitKeeper.goneCount`.
+  init(at now: MonotonicTime, goneCount: UInt64) {
+    (start, lastProgress) = (now, now)
+    self.goneCount = goneCount
+  }
+
+  /// Whether no file has gone for longer than a limit.
+  mutating func isOver(at now: MonotonicTime, goneCount: UInt64, limit: Duration) -> Bool {
+    if goneCount != self.goneCount { (lastProgress, self.goneCount) = (now, goneCount) }
+    return now.duration(since: lastProgress) > limit
+      || now.duration(since: start) > limit * Self.mostTimes
   }
 }

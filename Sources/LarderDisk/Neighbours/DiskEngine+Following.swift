@@ -223,6 +223,7 @@ extension EngineState {
   fileprivate mutating func follow(
     _ met: IndexedEntry?, of name: EntryName, at now: Timestamp
   ) -> Bool {
+    if met == nil { limits.noteGone() }
     // The evictor looks at the file once more and takes over what it finds.
     if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {

@@ -17,6 +17,13 @@ struct LimitKeeperTests {
 
   /// Returns the candidacy at a time, with a pause of 5 ms and patience for 100 ms.
   private func candidacy(_ keeper: LimitKeeper, at milliseconds: Int) -> LimitKeeper.Candidacy {
+    var keeper = keeper
+    return candidacy(&keeper, at: milliseconds)
+  }
+
+  private func candidacy(
+    _ keeper: inout LimitKeeper, at milliseconds: Int
+  ) -> LimitKeeper.Candidacy {
     keeper.candidacy(
       at: time(milliseconds), pause: .milliseconds(5), patience: .milliseconds(100))
   }
@@ -92,6 +99,51 @@ struct LimitKeeperTests {
     keeper.noteLostElection(at: time(200))
     #expect(candidacy(keeper, at: 300) == .ask(isImpatient: false))
     #expect(candidacy(keeper, at: 301) == .ask(isImpatient: true))
+  }
+
+  @Test func `a file that goes gives new patience, fifteen times its length at most`() {
+    var keeper = LimitKeeper()
+    keeper.noteLostElection(at: start)
+    for milliseconds in stride(from: 100, through: 1_500, by: 100) {
+      keeper.noteGone()
+      #expect(candidacy(&keeper, at: milliseconds) == .ask(isImpatient: false))
+    }
+    let last = candidacy(keeper, at: 1_500)
+    #expect(last == .ask(isImpatient: false))
+    keeper.noteGone()
+    #expect(candidacy(keeper, at: 1_501) == .ask(isImpatient: true))
+  }
+
+  @Test func `patience ends when no file has gone for its length`() {
+    var patience = Patience(at: start, goneCount: 7)
+    let answers = [(90, 8), (190, 8), (191, 8)].map { milliseconds, goneCount in
+      patience.isOver(
+        at: time(milliseconds), goneCount: goneCount, limit: .milliseconds(100))
+    }
+    #expect(answers == [false, false, true])
+  }
+
+  @Test func `a store looks around before a share of the room is stored`() {
+    var keeper = LimitKeeper()
+    #expect(keeper.mustLookAround(for: 0))
+    keeper.noteLook(room: 1_600, at: start)
+    #expect(!keeper.mustLookAround(for: 99) && keeper.mustLookAround(for: 100))
+    keeper.reserve(60, for: .current)
+    keeper.giveBack(for: .current)
+    #expect(!keeper.mustLookAround(for: 39) && keeper.mustLookAround(for: 40))
+    keeper.reserve(1_000, for: .current)
+    #expect(keeper.mustLookAround(for: 0))
+  }
+
+  @Test func `news makes the next store look around, and the share smaller`() {
+    var keeper = LimitKeeper()
+    keeper.noteLook(room: 6_400, at: start)
+    #expect(!keeper.mustLookAround(for: 399))
+    keeper.noteNews(at: start)
+    #expect(keeper.mustLookAround(for: 0))
+    keeper.noteLook(room: 6_400, at: start)
+    keeper.noteNews(at: start)
+    #expect(!keeper.mustLookAround(for: 99) && keeper.mustLookAround(for: 100))
   }
 
   @Test(arguments: [(0, true), (9_999, true), (10_000, false), (60_000, false)])
