@@ -57,7 +57,8 @@ package final class KeptKeys: Sendable {
 
   private let state = ForkSafeMutex(State())
 
-  /// Remembers a key before its value is stored in memory. Each call needs a later `settle(_:)`.
+  /// Remembers a key before its value is stored in memory. Each call needs a later
+  /// `endInsertion(of:)`.
   ///
   /// - Parameter isKept: Whether a key's value is still in memory.
   /// - Returns: Another key of the same name. Its value must leave memory, because an event about
@@ -78,7 +79,7 @@ package final class KeptKeys: Sendable {
   }
 
   /// Records that the value of a name is in memory now, or will not be.
-  func settle(_ name: EntryName) {
+  func endInsertion(of name: EntryName) {
     state.withLock { state in
       if let index = state.arriving.lastIndex(of: name) { state.arriving.remove(at: index) }
     }

@@ -138,7 +138,7 @@ extension Cache {
       keep(
         previous.cached.value, subject, byteCount: touched.byteCount,
         until: servedUntil(expiry: touched.expiry, lifetime: touched.lifetime)
-      ) { flights.isWanted(flight) && !disk.engine.hasLateNews(of: subject.name) }
+      ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
     }
     do throws(CacheError) {
       if try disk.engine.touch(touch) { flights.noteRenewed() }

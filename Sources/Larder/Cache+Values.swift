@@ -127,7 +127,7 @@ extension Cache {
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
-      ) { !disk.engine.hasLateNews(of: subject.name) }
+      ) { !disk.engine.hasLateEvents(of: subject.name) }
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
@@ -142,11 +142,11 @@ extension Cache {
     if isCurrent: () -> Bool
   ) {
     let key = subject.key
-    // First, so that news of the file that arrive while the value is stored find the key.
+    // First, so that events of the file that come while the value is stored find the key.
     if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
       memory.remove(forKey: other, cause: .replaced)
     }
-    defer { keptKeys.settle(subject.name) }
+    defer { keptKeys.endInsertion(of: subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory
     // looks at no file, so nothing is kept. Nor after `close()`, which empties memory.
     memory.storeIf(

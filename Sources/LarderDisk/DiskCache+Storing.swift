@@ -197,7 +197,7 @@ extension DiskCache {
     guard let name = EntryName(Array(name.utf8)) else {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
-    let expiration = Restamping(given: expiration, otherwise: configuration.expiration)
+    let expiration = HandStamp(given: expiration, otherwise: configuration.expiration)
     return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 }

@@ -11,7 +11,7 @@ public import LarderSystem
 /// | `stores` | a value became visible |
 /// | `rejections` | a value was not stored, by reason |
 /// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
-/// | `purges` | a limit was passed or the disk was full, and victims were chosen |
+/// | `purges` | a limit was exceeded or the disk was full, and victims were chosen |
 /// | `vainEvictions` | a store found the disk full again after an eviction for it |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |

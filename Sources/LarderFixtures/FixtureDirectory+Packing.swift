@@ -47,7 +47,7 @@ extension FixtureDirectory {
   }
 
   /// The outcome for one entry.
-  private enum Taking {
+  private enum Packing {
     case line(FixtureLine)
     case refused(MissReason)
     case gone
@@ -55,7 +55,7 @@ extension FixtureDirectory {
 
   private func take(
     _ name: EntryName, from source: FixtureSource, isInPlace: Bool
-  ) throws(CacheError) -> Taking {
+  ) throws(CacheError) -> Packing {
     switch try source.open(name) {
     case .gone: return .gone
     case .refused(let reason): return .refused(reason)

@@ -16,9 +16,9 @@ import LarderSystem
 /// report an older file of a name that this process has changed.
 struct Catalog: Sendable {
   var index = EntryIndex()
-  var doomed = DoomedFiles()
+  private(set) var doomed = DoomedFiles()
   var uses = UseLog()
-  var publications = PublicationLog()
+  private(set) var publications = PublicationLog()
   var scans = ScanLog()
 }
 
@@ -119,5 +119,19 @@ extension Catalog {
   mutating func endRemoval(of name: EntryName) {
     // A scan may have met the file before it went.
     if doomed.remove(name) { scans.noteChange(of: name) }
+  }
+
+  /// Takes the memory of a large table of victims that is empty, to be given back outside of the
+  /// engine's lock.
+  mutating func takeExcessOfVictims() -> DoomedFiles? { doomed.takeExcess() }
+}
+
+// Files whose content only this process can prove.
+extension Catalog {
+  /// Notes a file that this process has published.
+  ///
+  /// - Complexity: O(1).
+  mutating func note(_ publication: Publication, of name: EntryName) {
+    publications.note(publication, of: name, in: index)
   }
 }

@@ -69,16 +69,16 @@ extension DiskEngine {
   private func lockReplacement(_ operation: String) throws(CacheError) {
     let mayLock = withState { state in
       if state.phase.isShutDown { return false }
-      state.held.beginLocking()
+      state.replacements.beginLocking()
       return true
     }
     guard mayLock else { throw closedError(operation) }
     defer {
-      withState { $0.held.endLocking() }
+      withState { $0.replacements.endLocking() }
       changed.signal()
     }
     try lockDirectory()
-    withState { $0.held.noteLock() }
+    withState { $0.replacements.noteLock() }
   }
 
   /// Whether a store that failed can be tried again, because its directory had gone and is there
@@ -152,7 +152,7 @@ extension DiskEngine {
     wait { $0.locks.isEmpty ? () : nil }
     // Waits for a thread that is locking a directory it has just found, so that `end` releases that
     // lock too.
-    wait { $0.held.isLocking ? nil : () }
+    wait { $0.replacements.isLocking ? nil : () }
     try flush()
   }
 

@@ -28,7 +28,7 @@ package final class DiskEngine: Sendable {
   // Mirrors of `fileSystem` for every read, because the handle keeps it behind a lock.
   private let networkMark: Atomic<Bool>
   private let pathMark: Atomic<Bool>
-  /// A mirror of `FullDisk.count`, because every store reads it before it writes.
+  /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
 
@@ -93,7 +93,7 @@ package final class DiskEngine: Sendable {
 
   func release(_ name: EntryName) {
     generations.end(name)
-    if !withState({ $0.locks.giveBack(name) }) { followLateNews(of: name) }
+    if !withState({ $0.locks.giveBack(name) }) { followLateEvents(of: name) }
     changed.signal()
   }
 

@@ -84,7 +84,7 @@ extension EngineCounters {
     removals[cause.position] = max(0, removals[cause.position] - 1)
   }
 
-  /// Counts a choice of victims because a limit was passed or the disk was full.
+  /// Counts a choice of victims because a limit was exceeded or the disk was full.
   mutating func countPurge() { statistics.purges += 1 }
 
   /// Counts an eviction for a full disk that helped no store.

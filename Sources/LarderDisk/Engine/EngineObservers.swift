@@ -96,7 +96,7 @@ extension DiskEngine {
 
   /// Tells the memory tiers what the index has just learned of files, and counts that as told.
   ///
-  /// Once the index knows a change, its event is no news. Until memory knows it too, `catchUp`
+  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
   /// returns false.
   func tellObservers(ofLearned names: [EntryName]) {
     tellObservers(ofFiles: names)

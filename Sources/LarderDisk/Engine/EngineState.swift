@@ -13,13 +13,13 @@ import LarderSystem
 /// | `noteRemoved` | the file of a name is gone | catalog, clearing |
 /// | `noteRestamped` | this process has stamped a file | catalog, clearing |
 /// | `beginClearing` | everything is to be removed | catalog, clearing, backlog |
-/// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, held directory |
+/// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 ///
 /// These functions pass something from one part to another:
 ///
 /// | function | file | passes |
 /// |---|---|---|
-/// | `merge` | `EngineState+Scanning.swift` | news of names from a scan's piece to the locks |
+/// | `merge` | `EngineState+Scanning.swift` | names with changes from a scan's piece to the locks |
 /// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
 /// | `evictSlice`, `evict` | `DiskEngine+Limits.swift` | victims to the evictions |
 /// | `noteEvicted` | `DiskEngine+Evicting.swift` | a name from the victims to the locks |
@@ -38,11 +38,11 @@ struct EngineState: Sendable {
   var locks = NameLocks()
   var evictions = EvictionQueue()
   var limits = LimitKeeper()
-  var fullDisk = FullDisk()
+  var fullDisk = FullDiskEvictions()
   var clearing = Clearing()
   /// The file server's clock, on a network file system.
   var serverClock = ServerClock()
-  var held = HeldDirectory()
+  var replacements = ReplacementLog()
   var phase = Phase.open
   /// The number of changes by other processes that the index knows and that the memory tiers have
   /// not been told of.
@@ -66,8 +66,8 @@ extension EngineState {
     static let mustLock = Rarities(rawValue: 2)
     /// Values wait to be written.
     static let hasBacklog = Rarities(rawValue: 4)
-    /// The watcher has left news of a name that a thread is changing.
-    static let hasLateNews = Rarities(rawValue: 8)
+    /// A name that a thread is changing has an event that the thread must follow.
+    static let hasLateEvents = Rarities(rawValue: 8)
     /// The index knows a change by another process that memory has not been told of.
     static let isAhead = Rarities(rawValue: 16)
   }
@@ -76,8 +76,8 @@ extension EngineState {
   @inline(__always)
   var rarities: Rarities {
     Rarities(
-      rawValue: (hidesFiles ? 1 : 0) | (held.mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
-        | (locks.haveNews ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
+      rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
+        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
@@ -85,7 +85,7 @@ extension EngineState {
   // Inlined, because a call copies the whole state.
   @inline(__always)
   var epoch: NameLocks.Epoch {
-    NameLocks.Epoch(clearCount: clearing.count, replacementCount: held.replacementCount)
+    NameLocks.Epoch(clearCount: clearing.count, replacementCount: replacements.count)
   }
 
   /// Takes a name; returns nil if another thread holds it.
@@ -165,7 +165,7 @@ extension EngineState {
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
     _ = evictions.abandonTerm()
-    held.replace()
+    replacements.replace()
     // The directory that was moved away is left alone, and the removal was not meant for the one in
     // its place.
     clearing.reveal()
@@ -198,7 +198,7 @@ extension EngineState {
 
   private mutating func count(_ change: Catalog.Change) -> Bool {
     if change.dropsUse { counters.countDroppedStamp() }
-    return change.isNews
+    return change.hasChanged
   }
 }
 
@@ -229,4 +229,37 @@ extension Phase: Comparable {
 
   /// Goes on to a phase, or stays in a later one.
   mutating func advance(to phase: Phase) { self = max(self, phase) }
+}
+
+/// The replacements of the directory that an engine holds.
+///
+/// 1. `replace`: another directory was found at the path and is held from now on.
+/// 2. `noteLock`: its lock was taken. Until then every call of the engine tries to take it.
+struct ReplacementLog: Sendable {
+  /// The number of times that another directory was found at the path.
+  private(set) var count = 0
+  /// Whether the lock of the directory that was found last has not been taken yet.
+  private(set) var mustLock = false
+  /// The number of threads that are taking that lock.
+  private var lockingCount = 0
+}
+
+extension ReplacementLog {
+  /// Notes that another directory was found at the path and is held from now on.
+  mutating func replace() {
+    count += 1
+    mustLock = true
+  }
+
+  /// Whether a thread is taking the directory's lock.
+  var isLocking: Bool { lockingCount > 0 }
+
+  /// Notes that a thread begins to take the directory's lock.
+  mutating func beginLocking() { lockingCount += 1 }
+
+  /// Notes that a thread has taken the lock, or has failed to.
+  mutating func endLocking() { lockingCount -= 1 }
+
+  /// Notes that the directory's lock was taken.
+  mutating func noteLock() { mustLock = false }
 }

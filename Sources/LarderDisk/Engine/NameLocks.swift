@@ -1,15 +1,15 @@
 /// The names that threads of this process are changing, each held by one thread.
 ///
 /// 1. A thread takes a name. If another thread holds it, the first waits and tries again.
-/// 2. The watcher must not wait. If a name that it has news of is held, it leaves the news.
-/// 3. The thread that holds the name gives it back. If there is news of it, the thread still holds
-///    the name and follows the news first.
+/// 2. The watcher must not wait. If a name that has an event is held, it marks the name.
+/// 3. The thread that holds the name gives it back. If it is marked, the thread still holds the
+///    name and follows the events first.
 struct NameLocks: Sendable {
   /// The names that are held.
   // There are only as many as changing threads, so a search is faster than hashing.
   private(set) var held: [EntryName] = []
-  /// The held names that the watcher has left news of.
-  private var news: Set<EntryName> = []
+  /// The held names that have events which their holders must follow.
+  private var marked: Set<EntryName> = []
 }
 
 extension NameLocks {
@@ -40,10 +40,10 @@ extension NameLocks {
     return true
   }
 
-  /// Gives a name back. If there is news of it, takes the news and returns false: the name is still
-  /// held, and the caller follows the news first.
+  /// Gives a name back. If it is marked, takes the mark away and returns false: the name is still
+  /// held, and the caller follows the events first.
   mutating func giveBack(_ name: EntryName) -> Bool {
-    if takeNews(of: name) { return false }
+    if takeMark(of: name) { return false }
     guard let index = held.firstIndex(of: name) else { return true }
     held.swapAt(index, held.count - 1)
     held.removeLast()
@@ -51,30 +51,31 @@ extension NameLocks {
   }
 }
 
-// News that the watcher leaves.
+// Marks that the watcher leaves.
 extension NameLocks {
-  /// Whether there is news of any name.
-  var haveNews: Bool { !news.isEmpty }
+  /// Whether any name is marked.
+  var hasMarks: Bool { !marked.isEmpty }
 
-  /// Whether there is news of a name.
-  func haveNews(of name: EntryName) -> Bool { news.contains(name) }
+  /// Whether a name is marked.
+  func isMarked(_ name: EntryName) -> Bool { marked.contains(name) }
 
-  /// Takes a name, or leaves news of it to the thread that holds it.
+  /// Takes a name, or marks it for the thread that holds it.
   ///
   /// - Returns: Whether the name was taken.
-  mutating func takeOrLeaveNews(of name: EntryName) -> Bool {
+  mutating func takeOrMark(_ name: EntryName) -> Bool {
     if take(name) { return true }
-    leaveNews(of: name)
+    mark(name)
     return false
   }
 
-  /// Leaves news of a held name.
-  mutating func leaveNews(of name: EntryName) {
-    news.insert(name)
+  /// Marks a held name, because it has an event.
+  mutating func mark(_ name: EntryName) {
+    marked.insert(name)
   }
 
-  /// Takes the news of a name, which the caller follows; returns false if there is none.
-  mutating func takeNews(of name: EntryName) -> Bool {
-    !news.isEmpty && news.remove(name) != nil
+  /// Takes the mark of a name away, and the caller follows the events; returns false if there is
+  /// none.
+  mutating func takeMark(of name: EntryName) -> Bool {
+    !marked.isEmpty && marked.remove(name) != nil
   }
 }

@@ -9,7 +9,7 @@ package import LarderSystem
 ///   in `verify` (`Verification`), and in a removal that returns the value.
 /// - `EntryIdentity` compares it before a touch, and `PublicationLog` keeps it where files cannot
 ///   record it.
-/// - `larder stamp` computes it anew (`DiskEngine+Restamping`), and fixtures are packed and
+/// - `larder stamp` computes it anew (`DiskEngine+HandStamp`), and fixtures are packed and
 ///   recorded with it.
 package struct ContentHash: Sendable {
   private var state = XXH64()

@@ -70,7 +70,7 @@ extension DiskEngine {
         withState { $0.limits.forgetLostElections() }
         return election
       }
-      // Perhaps lost to a term that another thread of this process has entered since.
+      // Another thread of this process may hold the lock by now.
       let isOwn = withState { state in
         if state.noteTerm() { return true }
         state.limits.noteLostElection(at: now)
@@ -95,7 +95,7 @@ extension DiskEngine {
       guard state.isScanned, !state.phase.isShutDown, !state.limits.isCheckPlanned else {
         return false
       }
-      return (isUrgent || isLimitPassed(state)) && state.limits.planCheck()
+      return (isUrgent || isLimitExceeded(state)) && state.limits.planCheck()
     }
     guard mustPlan else { return }
     let delay = isUrgent ? electionPause : .seconds(1)

@@ -59,7 +59,8 @@ extension DiskEngine {
   }
 
   /// Releases the lock on the tag, so that a neighbour can evict. Keeps it for a thread that is
-  /// choosing victims because a limit is passed; that thread asks for the evictor when it is done.
+  /// choosing victims because a limit is exceeded; that thread asks for the evictor when it is
+  /// done.
   ///
   /// - Returns: Whether nothing is left to do. Evictions that became ready meanwhile need another
   ///   term.
@@ -68,7 +69,7 @@ extension DiskEngine {
     // This is the last reference, so the tag is closed here, outside of the engine's lock.
     _ = consume term
     let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
-      (state.evictions.rest(), state.catalog.doomed.takeExcess())
+      (state.evictions.rest(), state.catalog.takeExcessOfVictims())
     }
     return isOver
   }
@@ -89,14 +90,14 @@ extension DiskEngine {
     return election
   }
 
-  /// Removes the files of some victims. Giving one name back and taking the next is one look at the
-  /// state. Separate steps would be four looks a file.
+  /// Removes the files of some victims. Giving one name back and taking the next is one hold of the
+  /// lock. Separate steps would be four holds a file.
   private func removeFiles(of victims: [Victim]) -> BulkRemoval {
     var result = BulkRemoval()
     let start = MonotonicTime.now
     var outcome: RemovalOutcome?
     for victim in victims {
-      let lock = settle(outcome) { $0.takeDoomed(victim.name) }
+      let lock = noteOutcome(outcome) { $0.takeDoomed(victim.name) }
       outcome = nil
       switch lock {
       case .cancelled: break
@@ -110,21 +111,21 @@ extension DiskEngine {
         outcome = removal
       }
     }
-    settle(outcome) { $0.counters.addEvictionTime(MonotonicTime.now.duration(since: start)) }
+    noteOutcome(outcome) { $0.counters.addEvictionTime(MonotonicTime.now.duration(since: start)) }
     return result
   }
 
-  /// Notes the outcome for a victim, gives its name back, and runs the next step in the same look
-  /// at the state.
+  /// Notes the outcome for a victim, gives its name back, and runs the next step in the same hold
+  /// of the lock.
   @discardableResult
-  private func settle<Result: Sendable>(
+  private func noteOutcome<Result: Sendable>(
     _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
   ) -> Result {
     let (late, result) = withState { state in
       let late = outcome.flatMap { state.noteEvicted($0) ? nil : $0.victim.name }
       return (late, next(&state))
     }
-    if let late { followLateNews(of: late) }
+    if let late { followLateEvents(of: late) }
     if outcome != nil { changed.signal() }
     return result
   }
@@ -197,7 +198,7 @@ extension EngineState {
   /// Notes the outcome for a victim, and gives its name back. A file that stays becomes an entry
   /// again, and its removal is no longer counted.
   ///
-  /// - Returns: False if the name is still held, because there is late news of it to follow.
+  /// - Returns: False if the name is still held, because it has late events to follow.
   mutating func noteEvicted(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
     let name = outcome.victim.name
     catalog.endRemoval(of: name)

@@ -17,7 +17,7 @@ import LarderSystem
 /// chooses victims, because the trim chooses and reports them.
 extension DiskEngine {
   /// Enforces the limits after a store: starts the scan that they need, and chooses victims if one
-  /// was passed.
+  /// is exceeded.
   ///
   /// - Parameter name: The name that was stored, which is no victim; nil after something else.
   func enforceLimits(after name: EntryName?) {
@@ -39,13 +39,13 @@ extension DiskEngine {
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
     guard purge(sparing: spared) else { return }
-    // Stores that passed another limit meanwhile left it to this purge, which did not know of it.
+    // Stores that exceeded another limit meanwhile left it to this purge, which did not know of it.
     while withState({ $0.evictions.takeLeftPurge() }) {
       _ = purge { $0.catalog.index.mostRecentName }
     }
   }
 
-  /// Chooses victims if a limit is passed and no other thread is choosing.
+  /// Chooses victims if a limit is exceeded and no other thread is choosing.
   ///
   /// - Returns: Whether this thread has chosen.
   private func purge(sparing spared: (EngineState) -> EntryName?) -> Bool {
@@ -114,14 +114,14 @@ extension DiskEngine {
   private func isOverLimit(_ missing: UInt64) -> Bool {
     withState { state in
       guard state.isScanned, !state.phase.isShutDown else { return false }
-      if missing > 0 || isLimitPassed(state) { return true }
+      if missing > 0 || isLimitExceeded(state) { return true }
       state.limits.forgetLostElections()
       return false
     }
   }
 
-  /// Whether the size limit or the count limit is passed.
-  func isLimitPassed(_ state: EngineState) -> Bool {
+  /// Whether the size limit or the count limit is exceeded.
+  func isLimitExceeded(_ state: EngineState) -> Bool {
     if let limit = configuration.sizeLimit,
       configuration.sizeMeasure.of(state.catalog.index.totals) > UInt64(limit)
     {

@@ -24,7 +24,7 @@ extension DiskEngine {
     let measure = configuration.sizeMeasure
     let room = measure.footprint(of: byteCount)
     let followsEvents = hasEvents
-    // Nearly every store needs only this one look at the state.
+    // Nearly every store needs only this one hold of the lock.
     var reservation = withState { state -> EngineState.Reservation in
       if followsEvents && state.mustLookAround(for: room) { return .mustWait }
       return state.reserve(room, limit, measure)
@@ -116,7 +116,7 @@ extension EngineState {
   /// The total on disk from which stores wait: 1.1 × the limit, and 1.05 × among neighbours.
   private func most(_ limit: Int) -> UInt64 {
     let limit = UInt64(limit)
-    return limit + limit / (limits.hasRecentNews(at: .now) ? 20 : 10)
+    return limit + limit / (limits.hasRecentNeighbourChange(at: .now) ? 20 : 10)
   }
 
   /// Whether a store whose room is reserved need not wait for a neighbour that evicts.

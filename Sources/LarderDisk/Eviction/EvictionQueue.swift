@@ -10,16 +10,16 @@ import Synchronization
 ///    directory, so that one of them removes files at a time.
 /// 4. `next`: the evictor takes the ready evictions in their order and removes the files.
 /// 5. `takeTerm` and `rest`: the evictor ends its term, and goes on if more has become ready. While
-///    a thread is choosing victims because a limit is passed, the term goes on, because another
+///    a thread is choosing victims because a limit is exceeded, the term goes on, because another
 ///    process that was elected now would evict for the same limit.
 struct EvictionQueue: Sendable {
   /// The evictions that wait for the evictor, in their order.
   private(set) var waiting: [Eviction] = []
   /// Whether a thread is the evictor, or has been asked to be.
   private(set) var hasEvictor = false
-  /// The eviction of the thread that chooses victims because a limit is passed.
+  /// The eviction of the thread that chooses victims because a limit is exceeded.
   private var purge: Eviction?
-  /// Whether another thread has found a limit passed during the purge and left it to that.
+  /// Whether another thread has found a limit exceeded during the purge and left it to that.
   private var isPurgeLeft = false
   /// The lock of this process's term as evictor; nil outside of a term, and in one that needs none.
   private(set) var term: LockedFile?
@@ -29,7 +29,7 @@ extension EvictionQueue {
   /// Whether nothing waits and no thread is the evictor.
   var isAtRest: Bool { !hasEvictor && waiting.isEmpty }
 
-  /// Whether a thread is choosing victims because a limit is passed.
+  /// Whether a thread is choosing victims because a limit is exceeded.
   var isPurging: Bool { purge != nil }
 
   /// Begins an eviction. Its victims are still to be chosen. The evictor takes ready evictions in

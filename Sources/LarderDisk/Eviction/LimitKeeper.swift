@@ -14,11 +14,11 @@ struct LimitKeeper: Sendable {
   private var allowance: UInt64 = 0
   /// The trims that wait for the scan, to remove the expired entries themselves.
   private var waitingTrimCount = 0
-  /// The patience with the process that was found to be evicting when a limit was first passed.
+  /// The patience with the process that was found to be evicting when a limit was first exceeded.
   private var patience: Patience?
   private var lastLost: MonotonicTime?
   /// The last time at which events told of a change by another process.
-  private var lastNews: MonotonicTime?
+  private var lastNeighbourChange: MonotonicTime?
   /// The number of files that other processes have removed, as far as events told.
   private(set) var goneCount: UInt64 = 0
   private var lastFreeSpaceCheck: MonotonicTime?
@@ -84,7 +84,7 @@ extension LimitKeeper {
   /// - Parameter room: The bytes that all processes may still store.
   mutating func noteLook(room: UInt64, at now: @autoclosure () -> MonotonicTime) {
     let shares = Self.allowanceShare
-    allowance = room / (hasRecentNews(at: now()) ? shares.amongNeighbours : shares.alone)
+    allowance = room / (hasRecentNeighbourChange(at: now()) ? shares.amongNeighbours : shares.alone)
   }
 }
 
@@ -102,7 +102,7 @@ extension LimitKeeper {
 
 // Elections among the processes on a directory.
 extension LimitKeeper {
-  /// The next step of a process that has found a limit passed.
+  /// The next step of a process that has found a limit exceeded.
   enum Candidacy: Sendable, Equatable {
     /// Ask to be elected. If the election is lost, wait; but if `isImpatient` is true, evict all
     /// the same.
@@ -113,7 +113,7 @@ extension LimitKeeper {
     case goOn
   }
 
-  /// Decides the next step of this process, which has found a limit passed.
+  /// Decides the next step of this process, which has found a limit exceeded.
   ///
   /// - Parameters:
   ///   - pause: The shortest time between two elections.
@@ -142,14 +142,14 @@ extension LimitKeeper {
 
 // Other processes.
 extension LimitKeeper {
-  /// The time for which news of other processes' changes counts as recent.
-  static let newsAge = Duration.seconds(10)
+  /// The time for which a change by another process counts as recent.
+  static let recentAge = Duration.seconds(10)
 
   /// Notes that events told of a change by another process. The first one for a while makes the
   /// next store look around.
-  mutating func noteNews(at now: MonotonicTime) {
-    if !hasRecentNews(at: now) { allowance = 0 }
-    lastNews = now
+  mutating func noteNeighbourChange(at now: MonotonicTime) {
+    if !hasRecentNeighbourChange(at: now) { allowance = 0 }
+    lastNeighbourChange = now
   }
 
   /// Notes that another process has removed a file.
@@ -157,13 +157,13 @@ extension LimitKeeper {
 
   /// Whether another process has changed something a short while ago.
   ///
-  /// The clock is read only if there was any news, because every store asks this.
-  func hasRecentNews(at now: @autoclosure () -> MonotonicTime) -> Bool {
-    lastNews.map { now().duration(since: $0) < Self.newsAge } ?? false
+  /// The clock is read only if there was any change, because every store asks this.
+  func hasRecentNeighbourChange(at now: @autoclosure () -> MonotonicTime) -> Bool {
+    lastNeighbourChange.map { now().duration(since: $0) < Self.recentAge } ?? false
   }
 }
 
-// Plans. Each function says whether the caller has to act, and takes note that it does.
+// Plans. Each function returns whether the caller must act, and records that the action is planned.
 extension LimitKeeper {
   /// The shortest time between two looks at the free space: evicted bytes show only when the files
   /// are gone.

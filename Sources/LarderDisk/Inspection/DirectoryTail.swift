@@ -4,10 +4,10 @@ import LarderSystem
 /// A watch on a cache's directory that reports what this and other processes do to the names of
 /// entries.
 ///
-/// It changes nothing and counts as no use. Events gather between two calls of `news()`.
+/// It changes nothing and counts as no use. Events gather between two calls of `events()`.
 package struct DirectoryTail: ~Copyable {
   /// One event.
-  package enum News: Sendable, Hashable {
+  package enum Event: Sendable, Hashable {
     /// The name was given to a file.
     case published(EntryName)
     /// The stamps, attributes or content of the file were changed in place. `touch` opens a file
@@ -44,7 +44,7 @@ package struct DirectoryTail: ~Copyable {
     do throws(Errno) {
       let queue = try EventQueue(faults: nil)
       _ = try queue.watch(
-        cache.engine.location.handle, path: cache.directory, for: DirectoryNews.kinds)
+        cache.engine.location.handle, path: cache.directory, for: EventBatch.kinds)
       return queue
     } catch {
       throw CacheError(errno: error, operation: "watch", path: cache.directory)
@@ -52,25 +52,25 @@ package struct DirectoryTail: ~Copyable {
   }
 
   /// Takes out the events since the last call, in order.
-  package mutating func news() throws(CacheError) -> [News] {
-    var news: [News] = []
-    if hasEnded { return news }
+  package mutating func events() throws(CacheError) -> [Event] {
+    var events: [Event] = []
+    if hasEnded { return events }
     do throws(Errno) {
-      _ = try queue.readAll(into: &buffer) { news += $0.compactMap(Self.news) }
+      _ = try queue.readAll(into: &buffer) { events += $0.compactMap(Self.event) }
       // The removal of the directory itself brings no event before its last descriptor closes, and
       // this process holds one.
-      if try handle.descriptor.status().linkCount == 0 { news.append(.ended) }
+      if try handle.descriptor.status().linkCount == 0 { events.append(.ended) }
     } catch {
       throw CacheError(errno: error, operation: "watch", path: nil)
     }
-    if let end = news.firstIndex(of: .ended) {
+    if let end = events.firstIndex(of: .ended) {
       hasEnded = true
-      news.removeSubrange((end + 1)...)
+      events.removeSubrange((end + 1)...)
     }
-    return news
+    return events
   }
 
-  private static func news(_ event: DirectoryEvent) -> News? {
+  private static func event(_ event: DirectoryEvent) -> Event? {
     if event.kind.contains(.overflow) { return .lost }
     if event.endsWatch { return .ended }
     guard let fileName = event.name, let name = EntryName(fileName) else { return nil }

@@ -9,19 +9,19 @@ extension DiskEngine {
   /// Brings the index and the memory tiers up to date after events.
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
-  func act(on news: DirectoryNews, since start: Timestamp) {
-    if news.isIncomplete { noteLoss() }
+  func act(on batch: EventBatch, since start: Timestamp) {
+    if batch.isIncomplete { noteLostEvents() }
     // A lost event may have been that the directory was moved away.
-    if news.concernsDirectory || news.isIncomplete { actOnMove() }
+    if batch.concernsDirectory || batch.isIncomplete { actOnMove() }
     // A scan that is going on may have passed over what was lost. Another follows it then.
-    if news.isIncomplete { startRescan() }
+    if batch.isIncomplete { startRescan() }
     var looks: [Look] = []
-    for (name, isGone) in news.names {
+    for (name, isGone) in batch.names {
       // An event that frees a name is believed without a look only if the file's change time is
       // older than the event. On a network file system change times are another machine's, so every
       // name is looked at.
       if var look = look(at: name, isGone: isGone && !isOnNetwork) {
-        look.isPassing = news.passing.contains(name)
+        look.isPassing = batch.passing.contains(name)
         looks.append(look)
       }
       if looks.count == Self.pieceCount {
@@ -48,11 +48,11 @@ extension DiskEngine {
   ///
   /// Marks the held names before memory forgets everything. A thread that puts its value into
   /// memory afterwards finds the mark and removes the value again.
-  private func noteLoss() {
+  private func noteLostEvents() {
     withState { state in
-      state.catalog.scans.noteMissedNews()
+      state.catalog.scans.noteMissedChanges()
       // A scan passes over what this process changes.
-      for name in state.locks.held { state.locks.leaveNews(of: name) }
+      for name in state.locks.held { state.locks.mark(name) }
     }
   }
 
@@ -84,7 +84,7 @@ extension DiskEngine {
         noteUpkeepFailure(error)
         outdateReaders(of: name)
         tellObservers(ofFiles: [name])
-        withState { $0.catalog.scans.noteMissedNews() }
+        withState { $0.catalog.scans.noteMissedChanges() }
         startRescan()
         return nil
       }
@@ -99,14 +99,14 @@ extension DiskEngine {
   /// index.
   private func follow(_ looks: [Look], since start: Timestamp) {
     let now = self.now
-    let (news, unclear) = withState { state in
-      var news: [EntryName] = []
+    let (changedNames, unclear) = withState { state in
+      var changedNames: [EntryName] = []
       var passing: [EntryName] = []
       var unclear: [EntryName] = []
       for look in looks {
         // The name is free, but a scan may have met the file before and report it later.
         if look.met == nil { state.catalog.scans.noteChange(of: look.name) }
-        guard state.isNews(look.met, of: look.name, at: now) else {
+        guard state.hasChanged(look.met, of: look.name, at: now) else {
           guard look.met == nil else { continue }
           // The name is free and has no entry. But a thread of this process may have published a
           // file that the index does not have yet; then that thread checks the name.
@@ -126,12 +126,12 @@ extension DiskEngine {
           continue
         }
         outdateReaders(of: look.name)
-        if state.follow(look.met, of: look.name, at: now) { news.append(look.name) }
+        if state.follow(look.met, of: look.name, at: now) { changedNames.append(look.name) }
       }
-      if !news.isEmpty { state.limits.noteNews(at: .now) }
-      return (news + passing, unclear)
+      if !changedNames.isEmpty { state.limits.noteNeighbourChange(at: .now) }
+      return (changedNames + passing, unclear)
     }
-    tellObservers(ofFiles: news)
+    tellObservers(ofFiles: changedNames)
     for name in unclear { followOrLeave(name) }
   }
 
@@ -156,9 +156,10 @@ extension DiskEngine {
   /// 1. The name is marked, and no tier keeps a value of it from here on.
   /// 2. The tiers forget the value that they have.
   /// 3. The thread that holds the name looks at it once it has told the index what it did, and
-  ///    before it gives the name back, and takes the mark away (`release`, then `followLateNews`).
+  ///    before it gives the name back, and takes the mark away (`release`, then
+  ///    `followLateEvents`).
   func followOrLeave(_ name: EntryName) {
-    let isFree = withState { $0.locks.takeOrLeaveNews(of: name) }
+    let isFree = withState { $0.locks.takeOrMark(name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }
     generations.begin(name)
     followHeld(name)
@@ -172,17 +173,17 @@ extension DiskEngine {
   @discardableResult
   func followHeld(_ name: EntryName) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
-    let isNews = withState { [now] state in
-      let isNews = state.follow(look.met, of: name, at: now)
-      if isNews { state.untoldCount += 1 }
-      return isNews
+    let hasChanged = withState { [now] state in
+      let hasChanged = state.follow(look.met, of: name, at: now)
+      if hasChanged { state.untoldCount += 1 }
+      return hasChanged
     }
-    if isNews { tellObservers(ofLearned: [name]) }
-    return isNews
+    if hasChanged { tellObservers(ofLearned: [name]) }
+    return hasChanged
   }
 
   /// Follows the events of a name that came while it was held, and gives the name back.
-  func followLateNews(of name: EntryName) {
+  func followLateEvents(of name: EntryName) {
     repeat {
       generations.begin(name)
       followHeld(name)
@@ -194,20 +195,20 @@ extension DiskEngine {
   ///
   /// Called before a value that was just stored is kept in memory, because most of these events are
   /// of that store itself. If they are of something else, the mark stays and the value is not kept.
-  func followNews(ofHeld name: EntryName) {
-    guard mayBe(.hasLateNews), withState({ $0.locks.takeNews(of: name) }) else { return }
-    if followHeld(name) { withState { $0.locks.leaveNews(of: name) } }
+  func followEvents(ofHeld name: EntryName) {
+    guard mayBe(.hasLateEvents), withState({ $0.locks.takeMark(of: name) }) else { return }
+    if followHeld(name) { withState { $0.locks.mark(name) } }
   }
 
   /// Whether events of a held name wait for the thread that holds it.
-  package func hasLateNews(of name: EntryName) -> Bool {
-    mayBe(.hasLateNews) && withState { $0.locks.haveNews(of: name) }
+  package func hasLateEvents(of name: EntryName) -> Bool {
+    mayBe(.hasLateEvents) && withState { $0.locks.isMarked(name) }
   }
 }
 
 extension EngineState {
   /// Whether a name stands for something else than the index knows.
-  fileprivate func isNews(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
+  fileprivate func hasChanged(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
     if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     // A file that is stored during a removal of everything may be removed as well or stay. A scan
     // finds out.
@@ -227,7 +228,7 @@ extension EngineState {
     // The evictor looks at the file once more and takes over what it finds.
     if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {
-      if met != nil { catalog.scans.noteMissedNews() }
+      if met != nil { catalog.scans.noteMissedChanges() }
       return true
     }
     catalog.scans.noteChange(of: name)

@@ -55,7 +55,7 @@ extension DiskEngine {
     guard hasEvents, let watcher else { return false }
     do throws(Errno) {
       guard try watcher.catchUp(self) else { return false }
-      // Another thread may have told the index but not memory, and the event is then no news.
+      // Another thread may have told the index but not memory, and the event is then ignored.
       return !mayBe(.isAhead)
     } catch {
       noteUpkeepFailure(error)

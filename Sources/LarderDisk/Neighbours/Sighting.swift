@@ -13,7 +13,7 @@ enum Sighting: Sendable, Equatable {
   /// file system where reads update atime.
   case used(Timestamp)
   /// Another file, or another state of the file, which replaces the known entry.
-  case news(IndexedEntry)
+  case changed(IndexedEntry)
   /// The known file is gone.
   case gone
 
@@ -32,7 +32,7 @@ enum Sighting: Sendable, Equatable {
     let isAhead = met.lastAccess >= now.adding(seconds: 1)
     if isAhead { met.lastAccess = now }
     guard let known, known.inode == met.inode else {
-      self = .news(met)
+      self = .changed(met)
       return
     }
     // Two changes within one tick of the clock leave the same change time, so the expiry is
@@ -52,7 +52,7 @@ enum Sighting: Sendable, Equatable {
     if let pending, pending.inode == met.inode, pending.expirySeen.asExpiry == met.expiry {
       met.expiry = max(met.expiry, pending.expiry ?? met.expiry)
     }
-    self = .news(met)
+    self = .changed(met)
   }
 }
 
@@ -61,7 +61,7 @@ extension Catalog {
   /// The effect of a change by another process.
   struct Change: Sendable, Equatable {
     /// Whether the name has another file than was known, or its file another state.
-    var isNews = false
+    var hasChanged = false
     /// Whether a use that was still to be stamped is void, because its file is gone.
     var dropsUse = false
   }
@@ -77,11 +77,11 @@ extension Catalog {
       index.moveAccess(of: name, to: time)
       uses.noteAccess(at: time)
       return Change()
-    case .news(let entry):
+    case .changed(let entry):
       index.upsert(entry, order: .byLastAccess)
       // The next use here counts as later, even if the clock stands still.
       uses.noteAccess(at: entry.lastAccess)
-      return Change(isNews: true)
+      return Change(hasChanged: true)
     case .gone:
       return vanish(name)
     }
@@ -90,9 +90,9 @@ extension Catalog {
   /// Forgets the entry of a name whose file another process has removed.
   mutating func vanish(_ name: EntryName) -> Change {
     let dropsUse = uses.take(name) != nil
-    let isNews = index.remove(name) != nil
+    let hasChanged = index.remove(name) != nil
     // A scan may have met the file before its removal and report it later.
-    if isNews { scans.noteChange(of: name) }
-    return Change(isNews: isNews, dropsUse: dropsUse)
+    if hasChanged { scans.noteChange(of: name) }
+    return Change(hasChanged: hasChanged, dropsUse: dropsUse)
   }
 }

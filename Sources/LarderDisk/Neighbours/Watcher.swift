@@ -10,7 +10,7 @@ import Synchronization
 /// A change by another process goes through these steps:
 ///
 /// 1. `EventQueue`: the kernel writes an event for the name.
-/// 2. `Watcher`: reads the queue to its end and collects the names as `DirectoryNews`.
+/// 2. `Watcher`: reads the queue to its end and collects the names as an `EventBatch`.
 /// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Following.swift`.
 /// 4. `Sighting`: compares the file with the known entry, and the index takes over the difference.
 /// 5. `EngineObservers`: the memory tiers drop the value.
@@ -74,7 +74,7 @@ package final class Watcher: Sendable {
   }
 
   private func watch(_ handle: DirectoryHandle, path: String) throws(Errno) {
-    let fresh = try queue.watch(handle, path: path, for: DirectoryNews.kinds)
+    let fresh = try queue.watch(handle, path: path, for: EventBatch.kinds)
     let old = state.withLock { state in
       let old = state.watch
       state.watch = fresh
@@ -163,7 +163,7 @@ package final class Watcher: Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
     // Read from the coarse clock, because the kernel takes change times from it.
     let start = state.withLock { $0.lastEmpty }
-    var news = DirectoryNews()
+    var batch = EventBatch()
     do throws(Errno) {
       // Taken before each read, so that no event that the read misses is older than this time.
       var time = WallClock.systemCoarse.now()
@@ -171,14 +171,14 @@ package final class Watcher: Sendable {
       // and went meanwhile cancel out.
       let isEmpty = try queue.readAll(into: &buffer) { events in
         let watch = state.withLock { $0.watch ?? -1 }
-        for event in events { news.add(event, watch: watch) }
+        for event in events { batch.add(event, watch: watch) }
         time = WallClock.systemCoarse.now()
       }
       if isEmpty { state.withLock { [time] in $0.lastEmpty = time } }
     } catch {
       engine.eventsEnded(because: error)
     }
-    if !news.isEmpty { engine.act(on: news, since: start) }
+    if !batch.isEmpty { engine.act(on: batch, since: start) }
   }
 
   /// Waits for the turn to read. A thread that is granted it calls `endTurn()`.
@@ -209,7 +209,7 @@ package final class Watcher: Sendable {
 ///
 /// A pure value. Events say in order that something happened to a name. They say neither what the
 /// name stands for now nor which process did it. Only the last event of a name counts.
-struct DirectoryNews: Sendable, Equatable {
+struct EventBatch: Sendable, Equatable {
   /// The names with events, and whether the last event freed the name.
   private(set) var names: [EntryName: Bool] = [:]
   /// The names that had another event before the one that freed them.
@@ -230,7 +230,7 @@ struct DirectoryNews: Sendable, Equatable {
   ]
 
   /// Whether no event concerns the cache.
-  var isEmpty: Bool { self == DirectoryNews() }
+  var isEmpty: Bool { self == EventBatch() }
 
   /// Adds the next event.
   ///

@@ -38,8 +38,8 @@ extension EngineState {
   /// Takes the waiting value of a name out of the backlog, because the file of a store is in place.
   ///
   /// - Returns: The stored value with its last uses, if it came from the backlog.
-  mutating func settle(_ request: DiskEngine.StoreRequest) -> Backlog.Value? {
-    if let write = request.write { return backlog.settle(write, isWritten: true) }
+  mutating func takeOutPending(_ request: DiskEngine.StoreRequest) -> Backlog.Value? {
+    if let write = request.write { return backlog.finishTurn(of: write, isWritten: true) }
     backlog.drop(request.subject.name)
     return nil
   }
@@ -57,10 +57,10 @@ extension EngineState {
   /// Answers a read with the value that waits under its name, and counts the use. The use is
   /// written to the disk with the value.
   mutating func answerPending(
-    _ subject: DiskEngine.Subject, _ use: DiskEngine.Use, _ recency: Recency
+    _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, _ recency: Recency
   ) -> PendingAnswer {
     guard let value = backlog[subject.name] else { return .none }
-    guard value.isServed(to: subject.key, at: use.now.adding(.zero - use.staleness)) else {
+    guard value.isServed(to: subject.key, at: context.now.adding(.zero - context.staleness)) else {
       counters.countMiss(value.write.subject.key == subject.key ? .expired : .otherKey)
       return .missed
     }
@@ -69,14 +69,14 @@ extension EngineState {
     var extended: Timestamp?
     // As with a file: a use too soon after the store extends nothing, and an expired value is not
     // extended.
-    let stored = min(seal.lastAccess, use.now)
-    if use.staleness == .zero,
-      recency.isDue(stored: stored, now: use.now, lifetime: seal.lifetime)
+    let stored = min(seal.lastAccess, context.now)
+    if context.staleness == .zero,
+      recency.isDue(stored: stored, now: context.now, lifetime: seal.lifetime)
     {
-      extended = use.extending.extendedExpiry(
-        of: value.expiry, lifetime: seal.lifetime, at: use.now)
+      extended = context.extending.extendedExpiry(
+        of: value.expiry, lifetime: seal.lifetime, at: context.now)
     }
-    backlog.use(value.write, at: catalog.uses.issueAccess(at: use.now), expiry: extended)
+    backlog.use(value.write, at: catalog.uses.issueAccess(at: context.now), expiry: extended)
     return .found(value, expiry: extended ?? value.expiry)
   }
 }

@@ -75,12 +75,12 @@ extension DiskEngine {
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
     staleness: Duration
   ) throws(CacheError) -> Found? {
-    // Taken before the backlog is looked at, so that a value that is accepted later changes the
-    // generation.
+    // Taken first, so that a value that the backlog accepts later moves the generation.
     let generation = generations.snapshot(of: subject.name)
     if mayBe(.hasBacklog) {
-      let use = Use(generation: generation, extending: extending, now: now, staleness: staleness)
-      switch withState({ [recency] in $0.answerPending(subject, use, recency) }) {
+      let context = ReadContext(
+        generation: generation, extending: extending, now: now, staleness: staleness)
+      switch withState({ [recency] in $0.answerPending(subject, context, recency) }) {
       case .none: break
       case .missed: return nil
       case .found(let value, let expiry): return try found(value, expiry, for: purpose, generation)
@@ -102,7 +102,7 @@ extension DiskEngine {
       do throws(Errno) {
         return try answer(
           descriptor, status, subject, purpose,
-          Use(generation: generation, extending: extending, now: now, staleness: staleness))
+          ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
       } catch {
         guard let reason = EntryReader.missReason(for: error) else {
           throw CacheError(readFailure: error, name: subject.name.description)
@@ -113,7 +113,7 @@ extension DiskEngine {
   }
 
   /// The circumstances of one read.
-  struct Use: Sendable {
+  struct ReadContext: Sendable {
     let generation: EntryGenerations.Snapshot?
     var extending: ExpirationExtending
     let now: Timestamp
@@ -123,53 +123,53 @@ extension DiskEngine {
 
   private func answer(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
-    _ purpose: ReadPurpose, _ use: Use
+    _ purpose: ReadPurpose, _ context: ReadContext
   ) throws(Errno) -> Found? {
     var bytes: [UInt8]?
-    if purpose == .value && mayBeQuick(status, use) {
+    if purpose == .value && mayBeQuick(status, context) {
       // The content is read before the lock is taken, so that a hit on a verified file takes the
       // lock once. If the file is unverified, `checkInFull` reuses these bytes.
       bytes = try descriptor.read(upTo: Int(status.byteCount))
-      if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, use) {
+      if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, context) {
         return Found(
           descriptor: descriptor, byteCount: Int(status.byteCount),
           lastAccess: status.lastAccess, bytes: bytes ?? [], extendedData: [], expiry: hit.expiry,
-          lifetime: hit.lifetime, generation: use.generation)
+          lifetime: hit.lifetime, generation: context.generation)
       }
     }
-    return try checkInFull(descriptor, status, subject, purpose, use, bytes)
+    return try checkInFull(descriptor, status, subject, purpose, context, bytes)
   }
 
   /// Whether a file is worth reading before the state is looked at: its status shows no reason for
   /// a miss, and it is short enough that little is lost if the read turns out to be a miss.
-  private func mayBeQuick(_ status: FileStatus, _ use: Use) -> Bool {
-    status.byteCount <= 1 << 20 && use.staleness == .zero && !isOnNetwork
-      && reader.trust.objection(to: status, pending: nil, now: use.now) == nil
+  private func mayBeQuick(_ status: FileStatus, _ context: ReadContext) -> Bool {
+    status.byteCount <= 1 << 20 && context.staleness == .zero && !isOnNetwork
+      && reader.trust.objection(to: status, pending: nil, now: context.now) == nil
   }
 
   /// - Parameter bytes: The content, if it has been read.
   private func checkInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
-    _ purpose: ReadPurpose, _ use: Use, _ bytes: [UInt8]?
+    _ purpose: ReadPurpose, _ context: ReadContext, _ bytes: [UInt8]?
   ) throws(Errno) -> Found? {
     let tag = subject.key.tag
     let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry,
-      now: judgingTime(of: status, use))
+      now: judgingTime(of: status, context))
     {
-      if reason == .expired { noteExpired(subject.name, status, use) }
+      if reason == .expired { noteExpired(subject.name, status, context) }
       return miss(reason)
     }
-    var use = use
+    var context = context
     // An expired value is served but not extended.
-    if use.staleness > .zero { use.extending = .off }
+    if context.staleness > .zero { context.extending = .off }
     var testimony = EntryReader.Testimony()
     if recall.trustedLifetime == nil {
       switch try examine(descriptor, status, subject) {
       case .accepted(let accepted): testimony = accepted
-      case .rejected(let reason): return missAfterCheck(reason, subject.name, status, use)
+      case .rejected(let reason): return missAfterCheck(reason, subject.name, status, context)
       }
     } else if purpose == .valueAndData {
       testimony.extendedData = try EntryReader.extendedData(of: descriptor)
@@ -177,15 +177,15 @@ extension DiskEngine {
     var content = bytes
     let isIntact = try readContent(
       descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
-    guard isIntact else { return missAfterCheck(.damaged, subject.name, status, use) }
+    guard isIntact else { return missAfterCheck(.damaged, subject.name, status, context) }
     let lifetime = recall.trustedLifetime ?? testimony.lifetime
-    let expiry = noteHit(subject.name, descriptor, status, lifetime: lifetime, tag: tag, use)
+    let expiry = noteHit(subject.name, descriptor, status, lifetime: lifetime, tag: tag, context)
     let lent = try lend(descriptor, content, purpose)
     return Found(
       descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: content ?? [],
       extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
-      generation: use.generation)
+      generation: context.generation)
   }
 
   /// Reads the attributes and checks the proof of the key and of the content.
@@ -238,12 +238,14 @@ extension DiskEngine {
   }
 
   /// Returns the time with which a file's expiry is compared.
-  private func judgingTime(of status: FileStatus, _ use: Use) -> Timestamp {
-    var time = use.now
+  private func judgingTime(of status: FileStatus, _ context: ReadContext) -> Timestamp {
+    var time = context.now
     if isOnNetwork {
-      time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: use.now) }
+      time = withState {
+        $0.serverClock.time(toJudge: status.modification.asExpiry, at: context.now)
+      }
     }
-    return use.staleness == .zero ? time : time.adding(.zero - use.staleness)
+    return context.staleness == .zero ? time : time.adding(.zero - context.staleness)
   }
 
   /// Reads the content if the purpose needs it and it has not been read, and checks it unless the
@@ -292,7 +294,7 @@ extension DiskEngine {
   /// Counts a miss because there is no file. Forgets the entry, because another process has removed
   /// the file, unless it was stored again since the snapshot.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
-    let isNews = withState { state in
+    let hasChanged = withState { state in
       state.counters.countMiss(.absent)
       guard let generation, generations.isCurrent(generation), state.noteVanished(name)
       else { return false }
@@ -300,7 +302,7 @@ extension DiskEngine {
       state.untoldCount += 1
       return true
     }
-    if isNews { tellObservers(ofLearned: [name]) }
+    if hasChanged { tellObservers(ofLearned: [name]) }
   }
 
   /// Counts a miss.
@@ -319,10 +321,10 @@ extension DiskEngine {
   /// Removes nothing on a network file system, because this machine's cached view of the file may
   /// be at fault and the file intact.
   private func missAfterCheck(
-    _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ use: Use
+    _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ context: ReadContext
   ) -> Found? {
     if reason == .damaged && !isReadOnly && !isOnNetwork {
-      removeInBackground(name, status, cause: .corrupt, seenAt: use.generation)
+      removeInBackground(name, status, cause: .corrupt, seenAt: context.generation)
     }
     return miss(reason)
   }

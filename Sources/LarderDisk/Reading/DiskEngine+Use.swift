@@ -8,23 +8,23 @@ extension DiskEngine {
   ///   too soon after the one before extends nothing.
   func noteHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    lifetime: Lifetime, tag: UInt32, _ use: Use
+    lifetime: Lifetime, tag: UInt32, _ context: ReadContext
   ) -> Timestamp {
     let expiry = status.modification.asExpiry
-    let extended = use.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: use.now)
+    let extended = context.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: context.now)
     let lag = recency.lag(for: lifetime)
-    let isDue = isDue(status, lifetime, use.now)
-    var isNews = false
+    let isDue = isDue(status, lifetime, context.now)
+    var hasChanged = false
     // Nil if the file gets no stamp, because it is to be removed or was replaced.
     let (access, promised) = withState { state -> (Timestamp?, Timestamp) in
       state.counters.countHit(of: status.byteCount)
-      let access = state.catalog.uses.issueAccess(at: use.now)
-      let standing = standing(of: name, status, use, in: &state)
+      let access = state.catalog.uses.issueAccess(at: context.now)
+      let standing = standing(of: name, status, context, in: &state)
       if standing == .outdated { state.catalog.index.touch(name, at: access) }
       guard let standing else { return (nil, expiry) }
       if standing == .outdated { return (access, expiry) }
-      isNews = standing == .news
-      if isNews { state.untoldCount += 1 }
+      hasChanged = standing == .changed
+      if hasChanged { state.untoldCount += 1 }
       if isDue && lag > .zero {
         state.catalog.uses.note(name, status, access: access, expiry: extended)
       }
@@ -34,10 +34,10 @@ extension DiskEngine {
     }
     // From here on the file's event equals the index and is ignored, so the memory tiers are
     // notified here.
-    if isNews { tellObservers(ofLearned: [name]) }
+    if hasChanged { tellObservers(ofLearned: [name]) }
     guard isDue, let access else { return promised }
     if lag == .zero {
-      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, use)
+      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
         ?? promised
     }
     planDrain(within: lag)
@@ -49,20 +49,20 @@ extension DiskEngine {
     /// The file is the one in the index.
     case known
     /// A person or another process has made or changed the file.
-    case news
+    case changed
     /// Another thread has indexed a newer version after this read opened the file.
     case outdated
   }
 
   /// Compares a file that was read with the index; nil if it must stay out of the index.
   private func standing(
-    of name: EntryName, _ status: FileStatus, _ use: Use, in state: inout EngineState
+    of name: EntryName, _ status: FileStatus, _ context: ReadContext, in state: inout EngineState
   ) -> Standing? {
     // A file that was chosen for removal since it was opened stays out of the index.
     if state.hidesFile(named: name) { return nil }
     // Names share counters. If a change of another name moved this one's counter, the index tells
     // whether the file is still the entry's.
-    let isCurrent = use.generation.map(generations.isCurrent) ?? false
+    let isCurrent = context.generation.map(generations.isCurrent) ?? false
     let known = state.catalog.index.entry(named: name)
     guard isCurrent || known?.inode == status.inode else { return nil }
     // If there are events, another read may have indexed a newer file before the event of it came.
@@ -74,15 +74,15 @@ extension DiskEngine {
     let isKnown = known?.changeTime == status.change && known?.inode == status.inode
     guard hasEvents, !isKnown else { return .known }
     if known != nil { outdateReaders(of: name) }
-    return .news
+    return .changed
   }
 
-  /// Counts a hit on a verified file in one look at the state.
+  /// Counts a hit on a verified file in one hold of the lock.
   ///
   /// - Returns: Nil, with nothing counted, if more has to be done: the file is not known, is about
   ///   to be removed, or needs its stamp at once.
   func noteTrustedHit(
-    _ subject: Subject, _ status: FileStatus, _ use: Use
+    _ subject: Subject, _ status: FileStatus, _ context: ReadContext
   ) -> (expiry: Timestamp, lifetime: Lifetime)? {
     let tag = subject.key.tag
     let (hit, lag) = withState { state -> ((expiry: Timestamp, lifetime: Lifetime)?, Int64) in
@@ -90,11 +90,11 @@ extension DiskEngine {
         let known = state.catalog.index.verified(
           subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
       else { return (nil, 0) }
-      let isDue = isDue(status, known.lifetime, use.now)
+      let isDue = isDue(status, known.lifetime, context.now)
       let lag = isDue ? recency.lagNanoseconds(for: known.lifetime) : 0
       if isDue && lag == 0 { return (nil, 0) }
       state.counters.countHit(of: status.byteCount)
-      let expiry = state.catalog.use(known, of: subject.name, status, use, isDue: isDue)
+      let expiry = state.catalog.use(known, of: subject.name, status, context, isDue: isDue)
       return ((expiry, known.lifetime), lag)
     }
     if lag > 0 { planDrain(within: .nanoseconds(lag)) }
@@ -112,9 +112,9 @@ extension DiskEngine {
 
   /// Notes that a file has expired in a way that the index does not know, because a person's
   /// `touch` or a neighbour has set its expiry. The next sweep removes it.
-  func noteExpired(_ name: EntryName, _ status: FileStatus, _ use: Use) {
-    let isNews = withState { state in
-      guard let generation = use.generation, generations.isCurrent(generation),
+  func noteExpired(_ name: EntryName, _ status: FileStatus, _ context: ReadContext) {
+    let hasChanged = withState { state in
+      guard let generation = context.generation, generations.isCurrent(generation),
         let known = state.catalog.index.entry(named: name),
         known.inode != status.inode || known.changeTime != status.change
       else { return false }
@@ -124,7 +124,7 @@ extension DiskEngine {
       state.untoldCount += 1
       return true
     }
-    if isNews { tellObservers(ofLearned: [name]) }
+    if hasChanged { tellObservers(ofLearned: [name]) }
   }
 
   /// Writes a use through the file that was read. Keeps an expiry that a person or another process
@@ -133,14 +133,14 @@ extension DiskEngine {
   /// - Returns: The expiry that the file has now; nil if it could not be read.
   private func stampAtOnce(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
-    access: Timestamp, expiry: Timestamp?, _ use: Use
+    access: Timestamp, expiry: Timestamp?, _ context: ReadContext
   ) -> Timestamp? {
     do throws(Errno) {
       let present = try descriptor.status()
       let isUnchanged = present.modification == status.modification
       return stamp(
         descriptor, name, present, access: access, expiry: isUnchanged ? expiry : nil,
-        now: use.now)
+        now: context.now)
     } catch {
       noteUpkeepFailure(error)
       return nil
@@ -170,7 +170,7 @@ extension DiskEngine {
       // Another process or a person has shortened the expiry while it was stamped. The two seconds
       // allow for file systems that hold less of a stamp.
       let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
-      let isNews = withState { state in
+      let hasChanged = withState { state in
         state.counters.countStamp()
         let isChanged = state.noteRestamped(name, from: status, to: fresh)
         guard isChanged || isShortened else { return false }
@@ -178,9 +178,9 @@ extension DiskEngine {
         state.untoldCount += 1
         return true
       }
-      // The index knows the file as it is now, so the watcher takes the event of the change for no
-      // news. The tiers are told here instead.
-      if isNews { tellObservers(ofLearned: [name]) }
+      // The index knows the file as it is now, so the event of the change is ignored. The tiers are
+      // notified here instead.
+      if hasChanged { tellObservers(ofLearned: [name]) }
       return fresh.modification.asExpiry
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.
@@ -251,17 +251,19 @@ extension Catalog {
   /// - Parameter isDue: Whether the use has to reach the disk.
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
   mutating func use(
-    _ known: EntryIndex.Verified, of name: EntryName, _ status: FileStatus, _ use: DiskEngine.Use,
+    _ known: EntryIndex.Verified, of name: EntryName, _ status: FileStatus,
+    _ context: DiskEngine.ReadContext,
     isDue: Bool
   ) -> Timestamp {
-    let access = uses.issueAccess(at: use.now)
+    let access = uses.issueAccess(at: context.now)
     scans.noteChange(of: name)
     let stored = status.modification.asExpiry
     index.use(known.slot, at: access)
     // Most uses extend nothing, and extensions by earlier uses are in the index already.
     guard isDue || !uses.isEmpty else { return stored }
     if isDue {
-      let extended = use.extending.extendedExpiry(of: stored, lifetime: known.lifetime, at: use.now)
+      let extended = context.extending.extendedExpiry(
+        of: stored, lifetime: known.lifetime, at: context.now)
       uses.note(name, status, access: access, expiry: extended)
     }
     let expiry = max(stored, uses.expiry(of: name, status) ?? stored)

@@ -56,7 +56,7 @@ extension DiskEngine {
     // the system has no thread left, and a store waits for room while files are hidden.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
     // The walk may have missed files that other processes stored meanwhile.
-    if withState({ $0.catalog.scans.hasMissedNews }) { startRescan() }
+    if withState({ $0.catalog.scans.hasMissedChanges }) { startRescan() }
     progress.finish()
     // Last, because the engine's end waits for it, and every waiting thread must have been woken by
     // then.

@@ -75,7 +75,7 @@ extension DiskEngine {
     if !isReadOnly { keepLimitsAfterScan() }
     // During a removal of everything another scan would miss the same; the end of the removal
     // starts it.
-    if withState({ $0.catalog.scans.hasMissedNews && !$0.clearing.hidesFiles }) { startRescan() }
+    if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startRescan() }
   }
 
   private func keepLimitsAfterScan() {
@@ -113,14 +113,14 @@ extension DiskEngine {
 
   /// Merges a piece and tells the memory tiers which names have another file than was known.
   private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
-    let news = withState { state in
-      let news = state.merge(piece, scan: number, at: now)
-      for name in news ?? [] { outdateReaders(of: name) }
-      if news?.isEmpty == false { state.untoldCount += 1 }
-      return news
+    let changedNames = withState { state in
+      let changedNames = state.merge(piece, scan: number, at: now)
+      for name in changedNames ?? [] { outdateReaders(of: name) }
+      if changedNames?.isEmpty == false { state.untoldCount += 1 }
+      return changedNames
     }
-    guard let news else { return false }
-    if !news.isEmpty { tellObservers(ofLearned: news) }
+    guard let changedNames else { return false }
+    if !changedNames.isEmpty { tellObservers(ofLearned: changedNames) }
     return true
   }
 

@@ -20,7 +20,7 @@ extension EngineState {
     guard !phase.isShutDown, catalog.scans.addForeign(piece.foreignCount, scan: number) else {
       return nil
     }
-    var news: [EntryName] = []
+    var changedNames: [EntryName] = []
     for entry in piece.entries {
       catalog.scans.meet(catalog.index.slot(of: entry.name))
       // This process changed the name during the scan, so the index stands. If the inodes differ,
@@ -34,17 +34,17 @@ extension EngineState {
         continue
       }
       // The thread that holds the name looks again once it has told the index what it did.
-      if locks.held.contains(entry.name) { locks.leaveNews(of: entry.name) }
+      if locks.held.contains(entry.name) { locks.mark(entry.name) }
       if hidesFile(named: entry.name) {
         // The evictor checks the file of a victim. During a removal of everything the file may be
         // new and survive, so another scan follows when nothing is hidden.
-        if clearing.hidesFiles { catalog.scans.noteMissedNews() }
+        if clearing.hidesFiles { catalog.scans.noteMissedChanges() }
         continue
       }
       let isKnown = catalog.index.contains(entry.name)
-      if takeOver(entry, of: entry.name, at: now) && isKnown { news.append(entry.name) }
+      if takeOver(entry, of: entry.name, at: now) && isKnown { changedNames.append(entry.name) }
     }
-    return news
+    return changedNames
   }
 
   /// Returns the entries in a range of slots that were known before a scan and that it has not met;

@@ -123,7 +123,7 @@ extension DiskEngine {
   func rescanOnce() {
     if startRescan() { return }
     withState { state in
-      if state.catalog.scans.isOngoing { state.catalog.scans.noteMissedNews() }
+      if state.catalog.scans.isOngoing { state.catalog.scans.noteMissedChanges() }
     }
   }
 }

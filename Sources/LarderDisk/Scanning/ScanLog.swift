@@ -13,7 +13,7 @@ struct ScanLog: Sendable {
   /// The number of the latest scan.
   private(set) var number = 0
   /// Whether something happened that the latest scan may have passed over.
-  private(set) var hasMissedNews = false
+  private(set) var hasMissedChanges = false
   /// The times at which the directory is scanned again where no events report changes.
   var rescans = RescanSchedule()
   private var ongoing: Ongoing?
@@ -69,7 +69,7 @@ extension ScanLog {
     if isComplete { rescans.restart() }
     ongoing = Ongoing(number: number, isRescan: isComplete, met: known)
     if !isComplete { progress = .running }
-    hasMissedNews = false
+    hasMissedChanges = false
     changed = []
     return number
   }
@@ -158,5 +158,5 @@ extension ScanLog {
   func hasChanged(_ name: EntryName) -> Bool { changed?.contains(name) ?? false }
 
   /// Notes that the latest scan may have passed over something, so that another one has to follow.
-  mutating func noteMissedNews() { hasMissedNews = true }
+  mutating func noteMissedChanges() { hasMissedChanges = true }
 }

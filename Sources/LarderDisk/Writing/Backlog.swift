@@ -269,7 +269,7 @@ extension Backlog {
   ///   stands for it as well.
   /// - Returns: The value with its last uses; nil if it was dropped meanwhile.
   @discardableResult
-  mutating func settle(_ write: Write, isWritten: Bool) -> Value? {
+  mutating func finishTurn(of write: Write, isWritten: Bool) -> Value? {
     let name = write.subject.name
     guard let value = underway[name], value.write === write else { return nil }
     underway[name] = nil

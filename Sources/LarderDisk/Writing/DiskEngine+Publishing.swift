@@ -9,7 +9,8 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     if request.isExclusive { writeUnserved(request.subject) }
-    // Before the look at the backlog, because a clearing in between drops the pending values.
+    // The name and its epoch are taken before the backlog is checked: a clearing between the two
+    // would drop the pending value unnoticed.
     let turn = acquire(name)
     defer { release(name) }
     if let outcome = try outcome(unpublished: request, isEnding: turn.isEnding) { return outcome }
@@ -21,7 +22,7 @@ extension DiskEngine {
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. For a pending value the memory tiers were told when it was accepted.
     if request.write == nil { tellObservers(before: request.subject) }
-    guard let status = try publish(&file, request, seal, claim) else {
+    guard let status = try publishOrWithdraw(&file, request, seal, claim) else {
       // The file without a value was removed, and another process has stored since.
       withState { $0.noteRemoved(name) }
       return rejected(.alreadyPresent)
@@ -29,11 +30,11 @@ extension DiskEngine {
     // Compared after the epoch was read, so that one of the two shows a replacement of the
     // directory.
     let isHeld = file.handle === location.handle
-    take(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
+    index(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
     if isPathBound {
       let publication = Publication(
         contentHash: file.hash.finalize(with: []), modification: status.modification)
-      withState { $0.catalog.publications.note(publication, of: name, in: $0.catalog.index) }
+      withState { $0.catalog.note(publication, of: name) }
     }
     return .stored
   }
@@ -61,9 +62,9 @@ extension DiskEngine {
   }
 
   /// The result of taking a value into the index.
-  private enum Taking: Sendable {
+  private enum Indexing: Sendable {
     /// The index has it.
-    case taken(NameLocks.Epoch, replacing: RemovalCause?, lag: Duration?)
+    case indexed(NameLocks.Epoch, replacing: RemovalCause?, lag: Duration?)
     /// The value was removed together with everything else.
     case cleared
     /// The value is, or may be, in a directory that was moved away.
@@ -75,7 +76,7 @@ extension DiskEngine {
   /// - Parameters:
   ///   - isHeld: Whether the file's directory is the one that is held.
   ///   - epoch: The epoch at which the store took the name.
-  private func take(
+  private func index(
     _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     reserved room: UInt64, isHeld: Bool, since epoch: NameLocks.Epoch
   ) {
@@ -83,11 +84,11 @@ extension DiskEngine {
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
       lifetime: seal.lifetime, keyTag: request.subject.key.tag)
-    let taking = withState { [isOnNetwork] state -> Taking in
+    let indexing = withState { [isOnNetwork] state -> Indexing in
       if room > 0 { state.limits.giveBack(for: .current) }
       // In the same step as the index: a reader finds the pending value or the file.
-      let value = state.settle(request)
-      if !isHeld || state.held.replacementCount != epoch.replacementCount {
+      let value = state.takeOutPending(request)
+      if !isHeld || state.replacements.count != epoch.replacementCount {
         state.noteAstray(entry)
         return .astray
       }
@@ -99,26 +100,26 @@ extension DiskEngine {
       if isOnNetwork { state.serverClock.learn(from: status, since: seal.begin) }
       let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
       let lag = noteUses(of: value, since: seal, status, in: &state)
-      return .taken(state.epoch, replacing: cause, lag: lag)
+      return .indexed(state.epoch, replacing: cause, lag: lag)
     }
     // For the stores that wait for this one's room.
     if room > 0 { changed.signal() }
-    finish(taking, status, request, seal)
+    finish(indexing, status, request, seal)
   }
 
   /// Does outside the lock what follows from the index having taken a value, or not.
   private func finish(
-    _ taking: Taking, _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal
+    _ indexing: Indexing, _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal
   ) {
-    switch taking {
+    switch indexing {
     case .cleared: withdrawCleared(request.subject, status)
     case .astray:
       // Only a look shows which file has the name in the directory that is held now.
       followHeld(request.subject.name)
       tellObservers(request.subject, except: nil)
-    case .taken(let epoch, let cause, let lag):
+    case .indexed(let epoch, let cause, let lag):
       if let lag { planDrain(within: lag) }
-      followNews(ofHeld: request.subject.name)
+      followEvents(ofHeld: request.subject.name)
       if let cause { tellOfRemoval(request.subject.name, key: request.subject.key, cause) }
       tell(of: status, request, seal, since: epoch)
     }
@@ -133,8 +134,8 @@ extension DiskEngine {
     request.onPublish?(
       Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
     // A clearing or a replacement of the directory since then made memory forget everything before
-    // it had this value, so the memory tiers are told again. After a clearing they are told of a
-    // file, because a load that began since then is stored.
+    // it had this value, so the memory tiers are told again. After a clearing that is
+    // `fileChanged`, because `entryChanged` would supersede loads that began after it.
     if observers.isEmpty { return }
     let present = withState { $0.epoch }
     if present.replacementCount != epoch.replacementCount {
@@ -173,7 +174,7 @@ extension DiskEngine {
     return recency.lag(for: seal.lifetime)
   }
 
-  private func publish(
+  private func publishOrWithdraw(
     _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal, _ claim: Claim
   ) throws(CacheError) -> FileStatus? {
     let name = request.subject.name.fileName
@@ -197,8 +198,8 @@ extension DiskEngine {
     } catch {
       noteUpkeepFailure(error)
     }
-    // As of a file that has gone, and not as of a change of the key, because this store comes
-    // before the removal of everything: a load that began after that is stored.
+    // `fileChanged` and not `entryChanged`, which would supersede loads that began after the
+    // removal of everything. Those must be stored.
     tellObservers(ofFiles: [subject.name])
   }
 
@@ -235,8 +236,8 @@ extension DiskEngine {
     }
   }
 
-  /// Writes a pending value that no read of the key would return, so that only a file can prevent
-  /// the store.
+  /// Writes a pending value that has expired or belongs to another key. Then only a file can make
+  /// the exclusive store fail.
   private func writeUnserved(_ subject: Subject) {
     guard let value = pending(subject.name) else { return }
     if !value.isServed(to: subject.key, at: now) { writePending(subject.name) }

@@ -78,7 +78,7 @@ extension DiskEngine {
     _ whileHeld: () -> Void
   ) {
     whileHeld()
-    // `noteLoss` notifies the memory tiers of a failed write; they are not notified twice.
+    // `noteLostWrite` notifies the memory tiers of a failed write; they are not notified twice.
     if let subject, request?.write == nil { tellObservers(subject, except: origin) }
   }
 

@@ -151,7 +151,7 @@ extension DiskEngine {
       return false
     }
     guard isThere else { return false }
-    followNews(ofHeld: name)
+    followEvents(ofHeld: name)
     request.onTouch?(
       Published(
         byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime))

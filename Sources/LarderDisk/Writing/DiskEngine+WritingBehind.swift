@@ -116,9 +116,9 @@ extension DiskEngine {
     request.write = write
     let bytes = write.bytes
     do throws(CacheError) {
-      if case .rejected = try store(bytes.span, request) { noteLoss(of: write, nil) }
+      if case .rejected = try store(bytes.span, request) { noteLostWrite(write, nil) }
     } catch {
-      noteLoss(of: write, error)
+      noteLostWrite(write, error)
     }
     // A newer value of the name may have been passed over while this one was being written.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
@@ -126,13 +126,13 @@ extension DiskEngine {
   }
 
   /// Drops a value that could not be written or turned out to be too large.
-  private func noteLoss(of write: Backlog.Write, _ error: CacheError?) {
+  private func noteLostWrite(_ write: Backlog.Write, _ error: CacheError?) {
     let name = write.subject.name
     acquire(name)
     defer { release(name) }
     let isLost = withState { state in
       // If a newer value waits, readers miss nothing.
-      guard state.backlog.settle(write, isWritten: false) != nil, state.backlog[name] == nil
+      guard state.backlog.finishTurn(of: write, isWritten: false) != nil, state.backlog[name] == nil
       else { return false }
       if let error {
         state.counters.countLostStore()

@@ -48,14 +48,14 @@ extension Call {
     var screen = WatchScreen(
       directory: cache.directory, limit: arguments.size(.limit)?.count, console: console)
     while true {
-      let news = try onCache { () throws(CacheError) in try watch.news() }
-      let hasEnded = news.contains(.ended)
-      let events = try take(news, into: &ledger, from: cache)
+      let events = try onCache { () throws(CacheError) in try watch.events() }
+      let hasEnded = events.contains(.ended)
+      let changes = try take(events, into: &ledger, from: cache)
       if isLive {
-        try screen.show(ledger, events)
+        try screen.show(ledger, changes)
       } else {
-        if news.contains(.lost) { try writeLoss(ledger) }
-        try write(events)
+        if events.contains(.lost) { try writeLoss(ledger) }
+        try write(changes)
       }
       if let most = arguments.count(.first), ledger.eventCount >= most { return .fine }
       if hasEnded { throw .gone }
@@ -96,14 +96,14 @@ extension Call {
     }
   }
 
-  /// Looks up the entries that the news name, and updates the ledger.
+  /// Looks up the entries that the events name, and updates the ledger.
   private func take(
-    _ news: [DirectoryTail.News], into ledger: inout WatchLedger, from cache: DiskCache
+    _ events: [DirectoryTail.Event], into ledger: inout WatchLedger, from cache: DiskCache
   ) throws(Failure) -> [WatchEvent] {
     let now = WallClock.system.now()
-    if news.contains(.lost) { return ledger.replaceAll(try entries(of: cache), at: now) }
+    if events.contains(.lost) { return ledger.replaceAll(try entries(of: cache), at: now) }
     var sightings = WatchSightings()
-    for item in news { sightings.add(item) }
+    for item in events { sightings.add(item) }
     for name in sightings.order {
       let entry = try onCache { () throws(CacheError) in try cache.entry(named: name) }
       sightings.found[name] = entry

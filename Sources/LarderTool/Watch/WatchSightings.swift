@@ -11,9 +11,9 @@ struct WatchSightings: Sendable {
   /// The entry of each name now; no element if there is none.
   var found: [EntryName: DiskEntry] = [:]
 
-  /// Adds one piece of news.
-  mutating func add(_ news: DirectoryTail.News) {
-    switch news {
+  /// Adds one event.
+  mutating func add(_ event: DirectoryTail.Event) {
+    switch event {
     case .published(let name):
       note(name)
       if !published.insert(name).inserted { unseenStoreCount += 1 }

@@ -14,12 +14,12 @@ struct `Kept keys` {
     let (arriving, kept) = (CacheKey("arriving"), CacheKey("kept"))
     _ = keys.insert(arriving, name(arriving)) { _ in false }
     _ = keys.insert(kept, name(kept)) { _ in false }
-    keys.settle(name(kept))
+    keys.endInsertion(of: name(kept))
     // Enough insertions that all other keys are examined.
     for number in 0..<2_000 {
       let key = CacheKey("\(number)")
       _ = keys.insert(key, name(key)) { _ in false }
-      keys.settle(name(key))
+      keys.endInsertion(of: name(key))
     }
     #expect(keys.key(of: name(arriving)) == arriving)
     #expect(keys.key(of: name(kept)) == nil)

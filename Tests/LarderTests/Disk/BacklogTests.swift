@@ -48,7 +48,7 @@ struct BacklogTests {
     for number in 0..<5_000 {
       let write = backlog.next()
       #expect(write?.subject.key == CacheKey("\(number)"))
-      if let write { backlog.settle(write, isWritten: true) }
+      if let write { backlog.finishTurn(of: write, isWritten: true) }
     }
     expectNext(nil, in: &backlog)
     let remains = backlog.endWriting()
@@ -65,7 +65,7 @@ struct BacklogTests {
     // Not before the first write has ended, because it may be published meanwhile.
     expectNext(nil, in: &backlog)
     #expect(write.map { backlog.isCurrent($0) } == true)
-    if let write { backlog.settle(write, isWritten: true) }
+    if let write { backlog.finishTurn(of: write, isWritten: true) }
     expectNext([2], in: &backlog)
     expectNext(nil, in: &backlog)
   }
@@ -125,7 +125,7 @@ struct BacklogTests {
     // Both are being written.
     #expect(backlog.step(upTo: latest) == nil)
     add(4, "a", to: &backlog)
-    backlog.settle(a, isWritten: false)
+    backlog.finishTurn(of: a, isWritten: false)
     backlog.drop(subject("b").name)
     // The newer value replaces the one that failed.
     guard case .write(let newer)? = backlog.step(upTo: latest) else {
@@ -133,7 +133,7 @@ struct BacklogTests {
       return
     }
     #expect(newer.bytes == [4])
-    backlog.settle(newer, isWritten: true)
+    backlog.finishTurn(of: newer, isWritten: true)
     guard case .finished? = backlog.step(upTo: latest) else {
       Issue.record("nothing is left to be written")
       return
@@ -154,7 +154,7 @@ struct BacklogTests {
     #expect(newer.bytes == [2])
     // Another thread is writing it.
     #expect(backlog.step(upTo: latest) == nil)
-    backlog.settle(newer, isWritten: true)
+    backlog.finishTurn(of: newer, isWritten: true)
     guard case .finished? = backlog.step(upTo: latest) else {
       Issue.record("nothing is left to be written")
       return
@@ -168,7 +168,7 @@ struct BacklogTests {
     backlog.drop(subject("a").name)
     add(2, "a", to: &backlog)
     #expect(write.map { backlog.isCurrent($0) } == false)
-    if let write { #expect(backlog.settle(write, isWritten: true) == nil) }
+    if let write { #expect(backlog.finishTurn(of: write, isWritten: true) == nil) }
     expectNext([2], in: &backlog)
     #expect(backlog.byteCount == 1)
     let dropped = backlog.dropAll()

@@ -24,8 +24,8 @@ struct CatalogTests {
   }
 
   /// Returns the circumstances of a use that extends nothing.
-  private func use(at seconds: Int64) -> DiskEngine.Use {
-    DiskEngine.Use(
+  private func use(at seconds: Int64) -> DiskEngine.ReadContext {
+    DiskEngine.ReadContext(
       generation: nil, extending: .off, now: Timestamp(seconds: seconds), staleness: .zero)
   }
 
@@ -175,7 +175,7 @@ struct CatalogTests {
     #expect(same == Catalog.Change() && use == Catalog.Change())
     #expect(catalog.index.entry(named: name)?.lastAccess == Timestamp(seconds: 50))
     let other = catalog.takeOver(changed, of: name, at: now)
-    #expect(other == Catalog.Change(isNews: true))
+    #expect(other == Catalog.Change(hasChanged: true))
     #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
     // A use here after that of the other process counts as later.
     let access = catalog.uses.issueAccess(at: Timestamp(seconds: 50))
@@ -185,7 +185,7 @@ struct CatalogTests {
   @Test func `a file that another process removed takes its pending use with it`() {
     var catalog = scanning()
     let gone = catalog.takeOver(nil, of: name, at: now)
-    #expect(gone == Catalog.Change(isNews: true, dropsUse: true))
+    #expect(gone == Catalog.Change(hasChanged: true, dropsUse: true))
     #expect(catalog.index.count == 0 && catalog.uses.isEmpty && catalog.scans.hasChanged(name))
     let again = [catalog.takeOver(nil, of: name, at: now), catalog.vanish(name)]
     #expect(again == [Catalog.Change(), Catalog.Change()])

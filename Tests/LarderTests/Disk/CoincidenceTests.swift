@@ -228,12 +228,12 @@ struct `What others do between two steps of a cache` {
 
   /// Follows events of the file, or the loss of any.
   private func hear(_ kinds: [DirectoryEvent.Kind], _ cache: Cache<String>) {
-    var news = DirectoryNews()
+    var batch = EventBatch()
     for kind in kinds {
       let watch: Int32 = kind == .overflow ? -1 : 1
-      news.add(DirectoryEvent(watch: watch, kind: kind, name: scene.name("k")), watch: 1)
+      batch.add(DirectoryEvent(watch: watch, kind: kind, name: scene.name("k")), watch: 1)
     }
-    cache.disk.engine.act(on: news, since: cache.disk.engine.now)
+    cache.disk.engine.act(on: batch, since: cache.disk.engine.now)
   }
 
   @Test(arguments: [[DirectoryEvent.Kind.created, .removed], [.overflow]])

@@ -129,7 +129,7 @@ struct EngineStateTests {
     #expect(
       state.catalog.index.count == 0 && state.catalog.doomed.isEmpty && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
-    #expect(state.held.mustLock && state.rarities == .mustLock)
+    #expect(state.replacements.mustLock && state.rarities == .mustLock)
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
     #expect(state.clearing.isRunning && state.locks.held == [name] && state.snapshot.stores == 1)
@@ -170,8 +170,8 @@ struct EngineStateTests {
 
   @Test func `a use that is void because its file is gone is counted`() {
     var state = scanning()
-    let isNews = state.noteVanished(name)
-    #expect(isNews && state.snapshot.stampsDropped == 1)
+    let hasChanged = state.noteVanished(name)
+    #expect(hasChanged && state.snapshot.stampsDropped == 1)
     let again = state.takeOver(nil, of: name, at: Timestamp(seconds: 100))
     #expect(!again && state.snapshot.stampsDropped == 1)
   }
@@ -180,11 +180,11 @@ struct EngineStateTests {
     var state = EngineState()
     #expect(state.rarities == [])
     _ = state.locks.take(name)
-    state.locks.leaveNews(of: name)
-    #expect(state.rarities == .hasLateNews)
-    state.held.replace()
+    state.locks.mark(name)
+    #expect(state.rarities == .hasLateEvents)
+    state.replacements.replace()
     hideEverything(in: &state)
-    #expect(state.rarities == [.hasLateNews, .mustLock, .hidesFiles])
+    #expect(state.rarities == [.hasLateEvents, .mustLock, .hidesFiles])
   }
 }
 
@@ -205,13 +205,15 @@ extension EngineStateTests {
     let now = Timestamp(seconds: 100)
     state.catalog.scans.noteChange(of: name)
     state.catalog.doom(Victim(IndexSample.entry(2)))
-    let news = state.merge(piece(changed, IndexSample.entry(2)), scan: number, at: now)
+    let changedNames = state.merge(piece(changed, IndexSample.entry(2)), scan: number, at: now)
     #expect(
-      news == [] && state.catalog.index.numbers() == [1] && !state.catalog.scans.hasMissedNews)
+      changedNames == [] && state.catalog.index.numbers() == [1]
+        && !state.catalog.scans.hasMissedChanges)
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
     hideEverything(in: &state)
     _ = state.merge(piece(IndexSample.entry(3)), scan: number, at: now)
-    #expect(state.catalog.scans.hasMissedNews && !state.catalog.index.contains(IndexSample.name(3)))
+    #expect(
+      state.catalog.scans.hasMissedChanges && !state.catalog.index.contains(IndexSample.name(3)))
   }
 
   @Test func `a scan that was given up, or comes after the end, changes nothing`() {
@@ -227,9 +229,9 @@ extension EngineStateTests {
   @Test func `a scan leaves the last look at a name that is held to the thread that holds it`() {
     var state = scanning()
     let isTaken = state.locks.take(name)
-    let news = state.merge(
+    let changedNames = state.merge(
       piece(changed), scan: state.catalog.scans.number, at: Timestamp(seconds: 100))
-    #expect(isTaken && news == [name] && state.locks.haveNews(of: name))
+    #expect(isTaken && changedNames == [name] && state.locks.isMarked(name))
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 

@@ -149,9 +149,9 @@ struct LimitKeeperTests {
   @Test(arguments: [(0, true), (9_999, true), (10_000, false), (60_000, false)])
   func `news is recent for ten seconds`(milliseconds: Int, isRecent: Bool) {
     var keeper = LimitKeeper()
-    #expect(!keeper.hasRecentNews(at: time(milliseconds)))
-    keeper.noteNews(at: start)
-    #expect(keeper.hasRecentNews(at: time(milliseconds)) == isRecent)
+    #expect(!keeper.hasRecentNeighbourChange(at: time(milliseconds)))
+    keeper.noteNeighbourChange(at: start)
+    #expect(keeper.hasRecentNeighbourChange(at: time(milliseconds)) == isRecent)
   }
 
   @Test func `the clock is not read where there was no news`() {
@@ -161,10 +161,10 @@ struct LimitKeeperTests {
       return start
     }
     var keeper = LimitKeeper()
-    _ = keeper.hasRecentNews(at: now())
+    _ = keeper.hasRecentNeighbourChange(at: now())
     #expect(reads == 0)
-    keeper.noteNews(at: start)
-    _ = keeper.hasRecentNews(at: now())
+    keeper.noteNeighbourChange(at: start)
+    _ = keeper.hasRecentNeighbourChange(at: now())
     #expect(reads == 1)
   }
 

@@ -53,26 +53,26 @@ struct NameLocksTests {
 
   @Test func `news of a free name is followed by the thread that brings it`() {
     var locks = NameLocks()
-    let isTaken = locks.takeOrLeaveNews(of: first)
-    #expect(isTaken && locks.held == [first] && !locks.haveNews)
+    let isTaken = locks.takeOrMark(first)
+    #expect(isTaken && locks.held == [first] && !locks.hasMarks)
   }
 
   @Test func `news of a held name is followed before the name is free`() {
     var locks = holding(first, second)
-    let isTaken = locks.takeOrLeaveNews(of: first)
-    #expect(!isTaken && locks.haveNews && locks.haveNews(of: first) && !locks.haveNews(of: second))
+    let isTaken = locks.takeOrMark(first)
+    #expect(!isTaken && locks.hasMarks && locks.isMarked(first) && !locks.isMarked(second))
     // The other name is not affected.
     let isSecondFree = locks.giveBack(second)
     #expect(isSecondFree)
     let gaveBack = [first, first].map { locks.giveBack($0) }
-    #expect(gaveBack == [false, true] && locks.isEmpty && !locks.haveNews)
+    #expect(gaveBack == [false, true] && locks.isEmpty && !locks.hasMarks)
   }
 
   @Test func `news that comes while older news is followed keeps the name once more`() {
     var locks = holding(first)
-    locks.leaveNews(of: first)
+    locks.mark(first)
     let gaveBack = locks.giveBack(first)
-    _ = locks.takeOrLeaveNews(of: first)
+    _ = locks.takeOrMark(first)
     let gaveBackAgain = locks.giveBack(first)
     let gaveBackAtLast = locks.giveBack(first)
     #expect([gaveBack, gaveBackAgain, gaveBackAtLast] == [false, false, true])
@@ -80,9 +80,9 @@ struct NameLocksTests {
 
   @Test func `news is taken once, and much news of a name is one`() {
     var locks = holding(first)
-    for _ in 0..<3 { locks.leaveNews(of: first) }
-    let taken = [second, first, first].map { locks.takeNews(of: $0) }
-    #expect(taken == [false, true, false] && !locks.haveNews)
+    for _ in 0..<3 { locks.mark(first) }
+    let taken = [second, first, first].map { locks.takeMark(of: $0) }
+    #expect(taken == [false, true, false] && !locks.hasMarks)
     #expect(locks.held == [first])
   }
 }

@@ -119,9 +119,9 @@ struct `Reading only` {
         } catch {
           Issue.record(error)
         }
-        var news = DirectoryNews()
-        news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-        engine.act(on: news, since: engine.now)
+        var batch = EventBatch()
+        batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+        engine.act(on: batch, since: engine.now)
       }, for: .fstatat, at: 3)
     _ = try cache.count()
     let name = DiskScene.name(of: Array("new".utf8))

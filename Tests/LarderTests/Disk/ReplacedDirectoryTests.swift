@@ -32,9 +32,9 @@ struct `A replaced directory` {
     try cache.store([1], forKey: "k")
     try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
     try scene.makeDirectory()
-    var news = DirectoryNews()
-    news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-    cache.engine.act(on: news, since: cache.engine.now)
+    var batch = EventBatch()
+    batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+    cache.engine.act(on: batch, since: cache.engine.now)
     #expect(try cache.value(forKey: "k") == nil)
     try cache.close()
   }

@@ -158,12 +158,12 @@ struct ScanLogTests {
 
   @Test func `missed news asks for another scan, which takes the note away`() {
     var log = scanned()
-    #expect(!log.hasMissedNews)
+    #expect(!log.hasMissedChanges)
     let number = log.begin(SlotMarks(count: 0))
-    log.noteMissedNews()
+    log.noteMissedChanges()
     _ = log.end(number, .finished)
-    #expect(log.hasMissedNews)
+    #expect(log.hasMissedChanges)
     _ = log.begin(SlotMarks(count: 0))
-    #expect(!log.hasMissedNews)
+    #expect(!log.hasMissedChanges)
   }
 }

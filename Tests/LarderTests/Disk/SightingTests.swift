@@ -36,40 +36,40 @@ struct `A file that was met` {
   }
 
   @Test func `with a stamp in the future counts as used now, and once`() {
-    #expect(sighting(entry(used: 9_000), nil) == .news(entry(used: 1_000)))
+    #expect(sighting(entry(used: 9_000), nil) == .changed(entry(used: 1_000)))
     #expect(sighting(entry(used: 9_000), entry(used: 500)) == .known)
   }
 
   @Test func `that nobody knew is new, and one that is gone is forgotten`() {
-    #expect(sighting(entry(), nil) == .news(entry()))
+    #expect(sighting(entry(), nil) == .changed(entry()))
     #expect(sighting(nil, entry()) == .gone)
   }
 
   @Test func `in the place of another counts by its own stamps`() {
     let other = entry(inode: 2, changed: 10, used: 1)
-    #expect(sighting(other, entry(used: 900)) == .news(other))
+    #expect(sighting(other, entry(used: 900)) == .changed(other))
   }
 
   @Test func `that somebody stamped keeps the later of both uses`() {
     let stamped = entry(changed: 11, used: 50, expires: 9_000)
     #expect(
       sighting(stamped, entry(used: 900))
-        == .news(entry(changed: 11, used: 900, expires: 9_000)))
+        == .changed(entry(changed: 11, used: 900, expires: 9_000)))
     #expect(
       sighting(entry(changed: 11, used: 950), entry(used: 900))
-        == .news(entry(changed: 11, used: 950)))
+        == .changed(entry(changed: 11, used: 950)))
   }
 
   @Test func `that was ended within the tick of its last change is news`() {
     let ended = entry(used: 100, expires: 999)
-    #expect(sighting(ended, entry(used: 900)) == .news(entry(used: 900, expires: 999)))
+    #expect(sighting(ended, entry(used: 900)) == .changed(entry(used: 900, expires: 999)))
     let pending = PendingStamp(
       inode: 1, expirySeen: Timestamp(seconds: 5_000), lastAccess: now,
       expiry: Timestamp(seconds: 7_000))
     #expect(sighting(entry(), entry(used: 900, expires: 7_000), pending: pending) == .known)
     #expect(
       sighting(ended, entry(used: 900, expires: 7_000), pending: pending)
-        == .news(entry(used: 900, expires: 999)))
+        == .changed(entry(used: 900, expires: 999)))
   }
 
   @Test func `keeps what a use has promised, unless somebody has set another expiry`() {
@@ -79,10 +79,10 @@ struct `A file that was met` {
     let known = entry(used: 900, expires: 7_000)
     #expect(
       sighting(entry(changed: 11), known, pending: pending)
-        == .news(entry(changed: 11, used: 900, expires: 7_000)))
+        == .changed(entry(changed: 11, used: 900, expires: 7_000)))
     let expired = entry(changed: 11, expires: 999)
     #expect(
       sighting(expired, known, pending: pending)
-        == .news(entry(changed: 11, used: 900, expires: 999)))
+        == .changed(entry(changed: 11, used: 900, expires: 999)))
   }
 }

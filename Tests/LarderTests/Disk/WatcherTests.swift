@@ -298,9 +298,9 @@ struct `A cache among neighbours` {
     try cache.store("old", forKey: "k")
     _ = try cache.disk.count()
     let scans = cache.disk.engine.withState(\.catalog.scans.number)
-    var news = DirectoryNews()
-    news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-    cache.disk.engine.act(on: news, since: cache.disk.engine.now)
+    var batch = EventBatch()
+    batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+    cache.disk.engine.act(on: batch, since: cache.disk.engine.now)
     #expect(try cache.tier(forKey: "k") == .disk)
     cache.disk.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(cache.disk.engine.withState(\.catalog.scans.number) == scans + 1)
@@ -319,9 +319,9 @@ struct `A cache among neighbours` {
         } catch {
           Issue.record(error)
         }
-        var news = DirectoryNews()
-        news.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-        engine.act(on: news, since: engine.now)
+        var batch = EventBatch()
+        batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
+        engine.act(on: batch, since: engine.now)
       }, for: .read)
     #expect(try cache.value(forKey: "k") == "old")
     #expect(try cache.value(forKey: "k") == "new")

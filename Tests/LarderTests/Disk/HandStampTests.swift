@@ -13,7 +13,7 @@ struct `What a file is stamped with anew` {
   private func term(
     _ recorded: Lifetime, given: Expiration? = nil, expiry: Int64 = 1_000_000
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
-    Restamping(given: given, otherwise: .days(7)).term(
+    HandStamp(given: given, otherwise: .days(7)).lifetimeAndExpiry(
       recorded: recorded, expiry: Timestamp(seconds: expiry), now: now)
   }
 
@@ -40,10 +40,10 @@ struct `What a file is stamped with anew` {
 
   @Test func `a key on record stays unless it has another name`() throws {
     let name = EntryName(CacheKey("abc"))
-    #expect(Restamping.proof(.key(Array("abc".utf8)), of: name) == .key(Array("abc".utf8)))
-    #expect(Restamping.proof(.key(Array("abd".utf8)), of: name) == .none)
+    #expect(HandStamp.proof(.key(Array("abc".utf8)), of: name) == .key(Array("abc".utf8)))
+    #expect(HandStamp.proof(.key(Array("abd".utf8)), of: name) == .none)
     let digest = KeyProof.digest(BLAKE2bDigest(first: 1, last: 2), hint: [3])
-    #expect(Restamping.proof(digest, of: name) == digest)
-    #expect(Restamping.proof(nil, of: name) == .none)
+    #expect(HandStamp.proof(digest, of: name) == digest)
+    #expect(HandStamp.proof(nil, of: name) == .none)
   }
 }

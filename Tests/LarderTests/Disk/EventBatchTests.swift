@@ -6,7 +6,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The news that events give, as a table, and the parsing of events.
+/// The batch that events give, as a table, and the parsing of events.
 struct `Events of a directory` {
   private let first = IndexSample.name(1)
   private let second = IndexSample.name(2, extension: "json")
@@ -17,10 +17,10 @@ struct `Events of a directory` {
     DirectoryEvent(watch: watch, kind: kind, name: name?.fileName)
   }
 
-  private func news(_ events: [DirectoryEvent]) -> DirectoryNews {
-    var news = DirectoryNews()
-    for event in events { news.add(event, watch: 1) }
-    return news
+  private func batch(_ events: [DirectoryEvent]) -> EventBatch {
+    var batch = EventBatch()
+    for event in events { batch.add(event, watch: 1) }
+    return batch
   }
 
   @Test func `are all read that were there at the call, however many they are`() throws {
@@ -47,51 +47,51 @@ struct `Events of a directory` {
     try cache.store([1], forKey: "k")
     try FileManager.default.removeItem(atPath: scene.path)
     let name = DiskScene.name(of: Array("k".utf8))
-    let news = try watch.news()
-    #expect(news.suffix(2) == [.removed(name), .ended])
-    let later = try watch.news()
+    let tail = try watch.events()
+    #expect(tail.suffix(2) == [.removed(name), .ended])
+    let later = try watch.events()
     #expect(later == [])
   }
 
   @Test func `name each entry once, by what happened last`() {
-    let news = news([
+    let batch = batch([
       event(.created, first), event(.attributes, first), event(.removed, first),
       event(.movedFrom, second), event(.movedTo, second),
     ])
-    #expect(news.names == [first: true, second: false])
-    #expect(news.passing == [first])
-    #expect(!news.isIncomplete && !news.concernsDirectory)
+    #expect(batch.names == [first: true, second: false])
+    #expect(batch.passing == [first])
+    #expect(!batch.isIncomplete && !batch.concernsDirectory)
   }
 
   @Test(arguments: [
     DirectoryEvent.Kind.created, .movedTo, .attributes, .closedAfterWriting,
   ])
   func `of these kinds leave something to look at`(kind: DirectoryEvent.Kind) {
-    #expect(news([event(kind, first)]).names == [first: false])
+    #expect(batch([event(kind, first)]).names == [first: false])
   }
 
   @Test(arguments: [DirectoryEvent.Kind.removed, .movedFrom])
   func `of these kinds leave a free name`(kind: DirectoryEvent.Kind) {
-    #expect(news([event(kind, first)]).names == [first: true])
-    #expect(news([event(kind, first)]).passing.isEmpty)
+    #expect(batch([event(kind, first)]).names == [first: true])
+    #expect(batch([event(kind, first)]).passing.isEmpty)
   }
 
   @Test(arguments: [".larder-1-2", "#35369", "CACHEDIR.TAG", "notes.txt"])
   func `of names that are no entries' ask for nothing`(name: String) {
     let event = DirectoryEvent(watch: 1, kind: .created, name: FileName(text: name))
-    #expect(news([event]).isEmpty)
+    #expect(batch([event]).isEmpty)
   }
 
   @Test func `that were lost, and those of the directory itself, are told apart`() {
-    #expect(news([event(.overflow, watch: -1)]).isIncomplete)
+    #expect(batch([event(.overflow, watch: -1)]).isIncomplete)
     for kind in [DirectoryEvent.Kind.movedSelf, .removedSelf, .unmounted, .ended] {
-      #expect(news([event(kind)]).concernsDirectory)
+      #expect(batch([event(kind)]).concernsDirectory)
     }
-    #expect(news([event(.attributes)]).isEmpty)
+    #expect(batch([event(.attributes)]).isEmpty)
   }
 
   @Test func `of a directory that was watched before are passed over`() {
-    #expect(news([event(.created, first, watch: 2), event(.ended, watch: 2)]).isEmpty)
+    #expect(batch([event(.created, first, watch: 2), event(.ended, watch: 2)]).isEmpty)
   }
 
   private func record(_ kind: UInt32, _ name: String, padded count: Int) -> [UInt8] {

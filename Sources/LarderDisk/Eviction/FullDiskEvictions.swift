@@ -7,7 +7,7 @@ import Synchronization
 /// halved the cache, ten of them would empty it. So there is one eviction at a time, which counts
 /// for all stores that were under way then. After one that helped none of them there is no other
 /// for `fullDiskPause`.
-struct FullDisk: Sendable {
+struct FullDiskEvictions: Sendable {
   /// The number of evictions that are over.
   private(set) var count = 0
   private var isEvicting = false

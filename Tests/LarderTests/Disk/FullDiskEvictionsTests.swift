@@ -10,30 +10,30 @@ struct FullDiskTests {
   private let pause = Duration.seconds(30)
 
   private func step(
-    _ disk: inout FullDisk, since count: Int = 0, after seconds: Int = 0
-  ) -> FullDisk.Step {
+    _ disk: inout FullDiskEvictions, since count: Int = 0, after seconds: Int = 0
+  ) -> FullDiskEvictions.Step {
     disk.step(since: count, at: start.advanced(by: .seconds(seconds)), pause: pause)
   }
 
   /// Returns a full disk after one eviction.
-  private func evicted(hasFreed: Bool) -> FullDisk {
-    var disk = FullDisk()
+  private func evicted(hasFreed: Bool) -> FullDiskEvictions {
+    var disk = FullDiskEvictions()
     _ = step(&disk)
     disk.end(hasFreed: hasFreed)
     return disk
   }
 
   @Test func `one store evicts, and the others wait`() {
-    var disk = FullDisk()
+    var disk = FullDiskEvictions()
     let steps = (0..<3).map { _ in step(&disk) }
     #expect(steps == [.evict, .wait, .wait] && disk.count == 0)
     disk.end(hasFreed: true)
     #expect(disk.count == 1)
   }
 
-  @Test(arguments: [(true, FullDisk.Step.retry), (false, .fail)])
+  @Test(arguments: [(true, FullDiskEvictions.Step.retry), (false, .fail)])
   func `an eviction counts for the stores that were under way`(
-    hasFreed: Bool, expected: FullDisk.Step
+    hasFreed: Bool, expected: FullDiskEvictions.Step
   ) {
     var disk = evicted(hasFreed: hasFreed)
     let waiting = step(&disk, since: 0)
@@ -41,9 +41,9 @@ struct FullDiskTests {
     #expect(waiting == expected && later == .evict)
   }
 
-  @Test(arguments: [(0, FullDisk.Step.fail), (29, .fail), (30, .evict)])
+  @Test(arguments: [(0, FullDiskEvictions.Step.fail), (29, .fail), (30, .evict)])
   func `after an eviction that helped no store there is none for a while`(
-    seconds: Int, expected: FullDisk.Step
+    seconds: Int, expected: FullDiskEvictions.Step
   ) {
     var disk = evicted(hasFreed: true)
     let isVain = disk.noteFailure(at: start)

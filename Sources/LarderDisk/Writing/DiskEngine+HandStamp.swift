@@ -4,7 +4,7 @@ import LarderSystem
 
 extension DiskEngine {
   /// Gives the file of a name its attribute and stamps anew.
-  func stamp(_ name: EntryName, _ term: Restamping) throws(CacheError) -> StampOutcome {
+  func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     writePending(name)
     return try changing(name) { () throws(CacheError) in
@@ -15,7 +15,7 @@ extension DiskEngine {
       case .file(let descriptor, let status):
         guard status.isRegular, reader.trust.isTrusted(status) else { return .absent }
         do throws(Errno) {
-          return try stamp(descriptor, name, term)
+          return try stamp(descriptor, name, hand)
         } catch {
           throw stampFailure(error, name)
         }
@@ -28,7 +28,7 @@ extension DiskEngine {
   }
 
   private func stamp(
-    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ term: Restamping
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ hand: HandStamp
   ) throws(Errno) -> StampOutcome {
     let reading = try reader.attributeReading(of: descriptor)
     if reading == .otherVersion { return .otherVersion }
@@ -36,10 +36,10 @@ extension DiskEngine {
     if case .attribute(let attribute)? = reading { recorded = attribute }
     let (hash, status) = try settledHash(of: descriptor)
     let now = self.now
-    let (lifetime, expiry) = term.term(
+    let (lifetime, expiry) = hand.lifetimeAndExpiry(
       recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
     let attribute = EntryAttribute(
-      contentHash: hash, lifetime: lifetime, proof: Restamping.proof(recorded?.proof, of: name))
+      contentHash: hash, lifetime: lifetime, proof: HandStamp.proof(recorded?.proof, of: name))
     do throws(Errno) {
       try descriptor.setAttribute(.entry, to: attribute.fitted.bytes)
     } catch .notSupported {
@@ -83,14 +83,14 @@ extension DiskEngine {
 }
 
 /// The decision on the lifetime and expiry of a file that is stamped anew.
-struct Restamping: Sendable {
+struct HandStamp: Sendable {
   /// The expiration that the caller asks for.
   var given: Expiration?
   /// The expiration if neither the caller nor the file gives one.
   var otherwise: Expiration
 
   /// Returns the lifetime to record and the expiry to set.
-  func term(
+  func lifetimeAndExpiry(
     recorded: Lifetime, expiry: Timestamp, now: Timestamp
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
     // A fixed date is kept until it is past. After that the file records no lifetime that could
