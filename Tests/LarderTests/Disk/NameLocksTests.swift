@@ -51,13 +51,13 @@ struct NameLocksTests {
     #expect(isFree && locks.held == [first])
   }
 
-  @Test func `news of a free name is followed by the thread that brings it`() {
+  @Test func `an event of a free name is followed by the thread that brings it`() {
     var locks = NameLocks()
     let isTaken = locks.takeOrMark(first)
     #expect(isTaken && locks.held == [first] && !locks.hasMarks)
   }
 
-  @Test func `news of a held name is followed before the name is free`() {
+  @Test func `an event of a held name is followed before the name is free`() {
     var locks = holding(first, second)
     let isTaken = locks.takeOrMark(first)
     #expect(!isTaken && locks.hasMarks && locks.isMarked(first) && !locks.isMarked(second))
@@ -68,7 +68,7 @@ struct NameLocksTests {
     #expect(gaveBack == [false, true] && locks.isEmpty && !locks.hasMarks)
   }
 
-  @Test func `news that comes while older news is followed keeps the name once more`() {
+  @Test func `an event that comes while older ones are followed keeps the name once more`() {
     var locks = holding(first)
     locks.mark(first)
     let gaveBack = locks.giveBack(first)
@@ -78,7 +78,7 @@ struct NameLocksTests {
     #expect([gaveBack, gaveBackAgain, gaveBackAtLast] == [false, false, true])
   }
 
-  @Test func `news is taken once, and much news of a name is one`() {
+  @Test func `a mark is taken once, and many marks of a name are one`() {
     var locks = holding(first)
     for _ in 0..<3 { locks.mark(first) }
     let taken = [second, first, first].map { locks.takeMark(of: $0) }

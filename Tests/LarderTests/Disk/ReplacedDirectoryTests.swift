@@ -196,7 +196,7 @@ struct `A replaced directory` {
       .before { [scene] in
         do {
           // The directory is replaced once more before the first replacement is watched. It stays,
-          // because the end of a watched directory is news in itself.
+          // because the end of a watched directory is an event in itself.
           try FileManager.default.moveItem(atPath: scene.path, toPath: Self.aside(scene) + "2")
           try scene.makeDirectory()
         } catch {

@@ -156,7 +156,7 @@ struct ScanLogTests {
     }
   }
 
-  @Test func `missed news asks for another scan, which takes the note away`() {
+  @Test func `a missed change asks for another scan, which takes the note away`() {
     var log = scanned()
     #expect(!log.hasMissedChanges)
     let number = log.begin(SlotMarks(count: 0))

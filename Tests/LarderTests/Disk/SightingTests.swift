@@ -60,7 +60,7 @@ struct `A file that was met` {
         == .changed(entry(changed: 11, used: 950)))
   }
 
-  @Test func `that was ended within the tick of its last change is news`() {
+  @Test func `that was ended within the tick of its last change has changed`() {
     let ended = entry(used: 100, expires: 999)
     #expect(sighting(ended, entry(used: 900)) == .changed(entry(used: 900, expires: 999)))
     let pending = PendingStamp(

@@ -80,7 +80,7 @@ struct WatchLedgerTests {
     #expect(ledger.take(nothing, at: later).isEmpty)
   }
 
-  @Test func `after lost news a walk tells what came and went`() throws {
+  @Test func `after lost events a walk tells what came and went`() throws {
     let entries = try cache.entries()
     var ledger = WatchLedger(Array(entries.dropLast()), at: Self.now)
     let events = ledger.replaceAll(Array(entries.dropFirst()), at: Self.now)
