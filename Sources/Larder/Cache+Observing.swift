@@ -39,6 +39,21 @@ extension Cache: EngineObserver {
       memory.removeAll()
     }
   }
+
+  /// Supersedes the loads, of values and of files, that are running for the keys in question.
+  ///
+  /// - Complexity: O(r) digests of keys for r running loads.
+  package func supersedeLoads(
+    where isRemoved: (DiskEngine.Subject) -> Bool
+  ) -> [DiskEngine.Subject] {
+    let keys = flights.runningKeys + fileFlights.runningKeys
+    let removed = keys.map { disk.subject($0) }.filter(isRemoved)
+    for subject in removed {
+      flights.supersede(subject.key)
+      fileFlights.supersede(subject.key)
+    }
+    return removed
+  }
 }
 
 /// The keys of the values that a memory tier may hold, by the names of their entries.

@@ -178,6 +178,12 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
+  /// The keys whose loads are running.
+  var runningKeys: [CacheKey] {
+    guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
+    return state.withLock { $0.table.keys }
+  }
+
   /// The counters of all loads.
   var statistics: LoadStatistics { state.withLock { $0.statistics } }
 

@@ -174,6 +174,9 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     flights[flight].map { !$0.isSuperseded } ?? false
   }
 
+  /// The keys of the loads that new callers join.
+  var keys: [CacheKey] { Array(byKey.keys) }
+
   /// Whether a load has neither ended nor been abandoned.
   func isGoingOn(_ flight: FlightID) -> Bool { flights[flight] != nil }
 

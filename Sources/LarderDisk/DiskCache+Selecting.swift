@@ -75,7 +75,8 @@ extension DiskCache {
   /// ```
   ///
   /// An entry that is used, changed or stored anew after the closure was called for it stays and is
-  /// not counted. Goes on past a failure.
+  /// not counted. If a `Cache` loads the value of a removed entry meanwhile, what it loads is not
+  /// stored. Goes on past a failure.
   ///
   /// - Parameter isChosen: Is called for each entry, in the order of their names and without any
   ///   lock.
@@ -97,7 +98,7 @@ extension DiskCache {
   ///
   /// The files of variants record their keys, unless the configuration's `recordKeys` was `.never`
   /// or a key has more than 2,000 bytes. Variants of unrecorded keys stay; the value of the key
-  /// itself goes even then.
+  /// itself goes even then. What a `Cache` is loading for any of these keys is not stored.
   ///
   /// - Throws: `CacheError`, as `removeAll(where:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
@@ -106,7 +107,7 @@ extension DiskCache {
     try checkWritable("removeAll")
     let subject = subject(key)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.removeAll { _, look in look.isVariant(of: subject) }
+      try engine.removeVariants(of: subject)
     }
   }
 }
@@ -168,6 +169,14 @@ extension DiskEngine {
     }
   }
 
+  /// Removes the value of a key and of its variants.
+  fileprivate func removeVariants(of subject: Subject) throws(CacheError) -> BulkRemoval {
+    let loads = supersedeLoads { $0.key.isVariant(of: subject.key) }
+    // A load that was being stored is on the disk when its name is free, and the walk finds it.
+    for load in loads { changing(load.name) {} }
+    return try removeAll { _, look in look.isVariant(of: subject) }
+  }
+
   /// Removes the entries that a closure chooses.
   fileprivate func removeAll(
     where isChosen: (DiskEntry, EntryLook) -> Bool
@@ -226,6 +235,8 @@ extension DiskEngine {
   private func tellObservers(ofRemoved name: EntryName, _ key: CacheKey?) {
     // The key is the file's and untrusted. It decides only which value leaves memory.
     if let key { tellObservers(Subject(key: key, name: name), except: nil) }
+    // Most files record no key, so the name alone decides on loads.
+    supersedeLoads { $0.name == name }
     tellObservers(ofFiles: [name])
   }
 }

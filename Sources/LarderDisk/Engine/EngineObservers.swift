@@ -1,7 +1,8 @@
 import LarderSystem
 import Synchronization
 
-/// An object that holds values in memory, and is told when they no longer match the disk.
+/// An object that holds values in memory or loads them, and is told when they no longer match the
+/// disk.
 package protocol EngineObserver: AnyObject, Sendable {
   /// Tells the observer that the value of a key is about to be replaced. The observer must drop its
   /// value before the new one becomes visible. The store may still fail, so the observer must not
@@ -27,6 +28,23 @@ package protocol EngineObserver: AnyObject, Sendable {
   ///
   /// May be called by any thread, and mostly while it holds the name.
   func fileChanged(_ name: EntryName?)
+  /// Tells the observer that this process removes values whose keys it does not know, but would
+  /// recognise. The loads of such keys that are running must not be stored. `fileChanged(_:)` tells
+  /// of their values in memory.
+  ///
+  /// May be called by any thread, also while it holds a name.
+  ///
+  /// - Returns: The keys of these loads.
+  func supersedeLoads(
+    where isRemoved: (DiskEngine.Subject) -> Bool
+  ) -> [DiskEngine.Subject]
+}
+
+extension EngineObserver {
+  /// Does nothing, as is right for an observer that loads nothing.
+  package func supersedeLoads(
+    where isRemoved: (DiskEngine.Subject) -> Bool
+  ) -> [DiskEngine.Subject] { [] }
 }
 
 /// The observers of one engine.
@@ -92,6 +110,15 @@ extension DiskEngine {
     for observer in observers.all() {
       for name in names { observer.fileChanged(name) }
     }
+  }
+
+  /// Tells the caches that values whose keys are not known are removed, so that running loads of
+  /// them are not stored.
+  ///
+  /// - Returns: The keys of these loads.
+  @discardableResult
+  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
+    observers.all().flatMap { $0.supersedeLoads(where: isRemoved) }
   }
 
   /// Tells the memory tiers what the index has just learned of files, and counts that as told.

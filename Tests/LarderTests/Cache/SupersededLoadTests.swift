@@ -119,6 +119,59 @@ struct `Superseded loads` {
     try scene.expectConsistent(cache.disk)
   }
 
+  @Test(arguments: [false, true])
+  func `a load is not stored after a file that records no key was chosen to be removed`(
+    isVariant: Bool
+  ) async throws {
+    let cache = try open { $0.disk.recordKeys = .never }
+    try await cache.store("older", forKey: "key")
+    let value = try await cache.value(forKey: "key", options: .reload) {
+      let removal =
+        isVariant
+        ? try await cache.removeVariants(of: "key") : try await cache.removeAll { _ in true }
+      #expect(removal.removed == 1)
+      return "loaded"
+    }
+    #expect(value == "loaded")
+    #expect(try await cache.value(forKey: "key") == nil)
+    #expect(try scene.names.isEmpty)
+  }
+
+  @Test func `a load of a file begins anew after its expired file was chosen to be removed`()
+    async throws
+  {
+    let cache = try open {
+      $0.disk.recordKeys = .never
+      $0.disk.expiredGrace = .seconds(60)
+    }
+    try await cache.store("older", forKey: "key", expiration: .seconds(10))
+    scene.clock.advance(by: .seconds(20))
+    let loads = Counter()
+    let byteCount = try await cache.withFile(forKey: "key") {
+      $0.byteCount
+    } orStore: { writer in
+      loads.add()
+      try await writer.write([UInt8](repeating: 7, count: loads.value))
+      if loads.value == 1 { _ = try await cache.removeAll { _ in true } }
+    }
+    #expect(loads.value == 2 && byteCount == 2)
+  }
+
+  @Test func `a load of a variant is not stored after all variants were removed`() async throws {
+    let cache = try open()
+    let (variant, other) = (CacheKey("key", variant: "de"), CacheKey("key2"))
+    let value = try await cache.value(forKey: variant) {
+      try await cache.value(forKey: other) {
+        let removal = try await cache.removeVariants(of: "key")
+        #expect(removal.removed == 0)
+        return "loaded"
+      }
+    }
+    #expect(value == "loaded")
+    #expect(try await cache.value(forKey: variant) == nil)
+    #expect(try await cache.value(forKey: other) == "loaded")
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `a refresh that cannot be stored removes the older value`(obstacle: Obstacle) async throws {
     let cache = try open {
