@@ -103,7 +103,7 @@ extension Cache {
     _ load: @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> StoreOutcome {
     // The flight before this one may have ended between the miss and now.
-    if try await disk.contains(key) { return .stored }
+    if try await findsFile(key) { return .stored }
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
     let start = try await executor.run("store") { () throws(CacheError) in
@@ -122,6 +122,22 @@ extension Cache {
     }
     // A newer store or a removal came first, so `withFile` looks again.
     return fileFlights.isWanted(flight) ? outcome : .stored
+  }
+
+  /// Whether a read finds a file.
+  ///
+  /// It is read and not only looked at, because `contains` also finds a file that no read serves,
+  /// such as one that is damaged, and the load of its key would never run.
+  private func findsFile(_ key: CacheKey) async throws(CacheError) -> Bool {
+    let isFound = try await disk.executor.run("withFile") { () throws(CacheError) in
+      try self.disk.checkUsable("withFile")
+      let found = try self.disk.engine.read(
+        self.disk.subject(key), for: .file, extending: .off)
+      return found != nil
+    }
+    // The caller's own look was counted, and so will be the one that lends the file.
+    flights.noteLookAgain(isFirst: false, hasFound: isFound, isAnswer: false)
+    return isFound
   }
 
   private func fileRequest(

@@ -4,6 +4,7 @@ import Testing
 @testable import LarderBasics
 @testable import LarderDisk
 @testable import LarderFixtures
+@testable import LarderSystem
 
 /// Loads that write a file, which all waiting callers borrow.
 @Suite(.watched)
@@ -141,6 +142,47 @@ struct `A load of a file` {
       ($0 as? CacheError)?.code == .notCached
     }
     #expect(try isEmptyFolder)
+  }
+
+  /// A file that is there and that no read serves.
+  enum Unserved: String, Sendable, CaseIterable {
+    case unproven, unreadable, damaged
+
+    var fileSystem: FileSystemKind? {
+      switch self {
+      case .unproven: FileSystemKind(name: "fuse.sshfs", isNetwork: true, isPathBound: true)
+      // Elsewhere a damaged file is removed.
+      case .damaged: FileSystemKind(name: "nfs", isNetwork: true, isPathBound: false)
+      case .unreadable: nil
+      }
+    }
+  }
+
+  @Test(arguments: Unserved.allCases)
+  func `runs where there is a file that no read serves`(unserved: Unserved) async throws {
+    let scene = try DiskScene()
+    func open() throws -> Cache<[UInt8]> {
+      try scene.open(.bytes) { $0.disk.fileSystem = unserved.fileSystem }
+    }
+    let earlier = try open()
+    if unserved == .unproven { scene.faults.plan(.errno(.notSupported), for: .fsetxattr) }
+    try await earlier.store([1], forKey: "k")
+    if unserved == .damaged { try scene.damage("k", to: [9]) }
+    try await earlier.close()
+    let cache = try open()
+    if unserved == .unreadable {
+      scene.faults.plan(.errno(.ioError), for: .read, onwards: true)
+    }
+    let bytes = try await cache.withFile(forKey: "k") {
+      try Self.content(of: $0)
+    } orStore: { writer in
+      scene.faults.reset()
+      try await writer.write([2])
+    }
+    #expect(bytes == [2])
+    // The caller's miss before the load and its hit after it. The load's own look counts neither.
+    #expect(cache.statistics.hitRate == 0.5)
+    #expect(try await cache.value(forKey: "k") == [2])
   }
 
   @Test func `gives way to what was stored meanwhile`() async throws {
