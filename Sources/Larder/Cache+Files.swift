@@ -148,7 +148,6 @@ extension Cache {
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
     request.onPublish = { [unowned self] _ in
       flights.supersede(key)
-      fileFlights.noteStored(key, by: flight)
       memory.remove(forKey: key, cause: .replaced)
     }
     return request

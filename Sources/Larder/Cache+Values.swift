@@ -121,7 +121,7 @@ extension Cache {
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject
     request.onPublish = { [unowned self] published in
-      if let flight { flights.noteStored(key, by: flight) } else { flights.supersede(key) }
+      if flight == nil { flights.supersede(key) } else { flights.noteStored(key) }
       fileFlights.supersede(key)
       guard isKept else { return }
       keep(

@@ -161,12 +161,9 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
-  /// Records that a load's own value was stored.
-  func noteStored(_ key: CacheKey, by flight: FlightID) {
-    state.withLock { state in
-      state.table.noteStored(flight)
-      state.failures.remove(key)
-    }
+  /// Records that a load's own value was stored, which supersedes no load.
+  func noteStored(_ key: CacheKey) {
+    state.withLock { $0.failures.remove(key) }
   }
 
   /// Records that everything was removed.

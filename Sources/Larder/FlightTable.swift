@@ -156,17 +156,11 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   }
 
   /// Records that everything was removed.
+  ///
+  /// Also of a load whose value has just been stored: that value is gone as well, and callers from
+  /// here on must not get it.
   mutating func supersedeAll() {
     for flight in flights.keys { flights[flight]?.isSuperseded = true }
-  }
-
-  /// Records that the key was changed by storing the load's own value, which is good for all
-  /// waiting callers.
-  mutating func noteStored(_ flight: FlightID) {
-    guard var own = flights[flight] else { return }
-    own.isSuperseded = false
-    for id in own.waiters.keys { own.waiters[id]?.isLate = false }
-    flights[flight] = own
   }
 
   /// Whether the value of a load is still to be stored.

@@ -172,6 +172,32 @@ struct `Superseded loads` {
     #expect(try await cache.value(forKey: other) == "loaded")
   }
 
+  @Test func `who asks after a removal of everything waits for a load that began after it`()
+    async throws
+  {
+    let (cache, scene, later) = (try open(), scene, Shared<Task<String, any Error>?>(nil))
+    // The index has the value by then, and the load has not been told.
+    let removal: @Sendable () -> Void = {
+      do {
+        _ = try cache.removeAllInBackground()
+        later.value = Task { try await cache.value(forKey: "key") { "newer" } }
+        try eventually("a second caller") { cache.flights.waiterCount == 2 }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    // News that the storing thread looks at as soon as the index has its value.
+    let news: @Sendable () -> Void = {
+      cache.disk.engine.followOrLeave(DiskScene.name(of: Array("key".utf8)))
+      scene.faults.plan(.before(removal), for: .fstatat)
+    }
+    scene.faults.plan(.before(news), for: .linkat)
+    #expect(try await cache.value(forKey: "key") { "older" } == "older")
+    #expect(scene.faults.struckCount == 2)
+    #expect(try await later.value?.value == "newer")
+    #expect(try await cache.value(forKey: "key") == "newer")
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `a refresh that cannot be stored removes the older value`(obstacle: Obstacle) async throws {
     let cache = try open {
