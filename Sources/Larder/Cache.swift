@@ -93,6 +93,8 @@ public final class Cache<Value: Sendable>: Sendable {
   }
 
   deinit {
+    // A thread that a forked child does not have may hold the lock.
+    guard !disk.engine.isForked else { return }
     disk.engine.observers.remove(ObjectIdentifier(self))
   }
 
@@ -121,10 +123,14 @@ public final class Cache<Value: Sendable>: Sendable {
   /// - Throws: `CacheError`, the error of the last writes; the cache is closed all the same.
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func close() throws(CacheError) {
-    // After the disk, so that values which reads bring meanwhile leave memory too.
+    // After the disk, so that values which reads bring meanwhile leave memory too. In a forked
+    // child a thread that the child does not have may hold memory's lock, and the values are the
+    // parent's.
     defer {
-      memory.removeAll()
-      loadReplacement?.close()
+      if !disk.engine.isForked {
+        memory.removeAll()
+        loadReplacement?.close()
+      }
     }
     try disk.close()
   }

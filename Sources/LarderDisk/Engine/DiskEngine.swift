@@ -56,7 +56,7 @@ package final class DiskEngine: Sendable {
   /// The file system of the directory that is held now.
   var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
-  var isForked: Bool { forkCount != ProcessIdentity.forkCount }
+  package var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
   /// Updates what depends on the file system, after another directory has taken the path.
   func noteFileSystem() { note(fileSystem) }

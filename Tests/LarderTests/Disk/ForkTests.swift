@@ -29,6 +29,60 @@ struct `A fork` {
     }
   }
 
+  @Test func `a child closes its parent's cache without a lock of the parent's threads`() async {
+    await #expect(processExitsWith: .success) {
+      let cache = try DiskScene().open(.bytes)
+      try cache.store([1], forKey: "k")
+      let gate = Gate()
+      try startThread {
+        let hold = {
+          gate.pass()
+          return false
+        }
+        _ = cache.memory.storeIf(
+          hold, [2], forKey: "k", cost: 1, expiration: .never, ceiling: nil)
+      }
+      gate.waitUntilReached()
+      let status = Fork.status {
+        try cache.close()
+        return true
+      }
+      gate.open()
+      #expect(status == 0)
+      #expect(try cache.tier(forKey: "k") == .memory)
+      try cache.close()
+    }
+  }
+
+  /// A value whose end is seen.
+  private final class Held: Sendable {
+    private let ended: Counter
+
+    init(_ ended: Counter) { self.ended = ended }
+
+    deinit { ended.add() }
+  }
+
+  @Test func `a child that closes or releases its parent's cache ends nothing of it`() async {
+    await #expect(processExitsWith: .success) {
+      let ended = Counter()
+      let coder = Coder<Held>(encode: { _ in [1] }, decode: { _ in Held(ended) })
+      var cache: Cache<Held>? = try DiskScene().open(coder)
+      try cache?.store(Held(ended), forKey: "k")
+      let engine = try #require(cache?.disk.engine)
+      let status = Fork.status {
+        try cache?.close()
+        guard ended.value == 0 else { return false }
+        cache = nil
+        return ended.value == 1 && !engine.observers.isEmpty
+      }
+      #expect(status == 0)
+      #expect(try cache?.tier(forKey: "k") == .memory)
+      cache = nil
+      #expect(engine.observers.isEmpty)
+    }
+  }
+
   @Test func `a child does not wait for a removal that its parent's thread goes on with`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()
