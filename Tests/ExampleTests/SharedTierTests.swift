@@ -46,7 +46,7 @@ struct `A shared tier` {
     #expect(sources.count { $0 == "shared" } == Self.keys.count * 3)
   }
 
-  @Test(.enabled(if: Lease.isPossible), .timeLimit(.minutes(1)), arguments: [1, 3])
+  @Test(.enabled(if: Lease.isPossible), arguments: [1, 3])
   func `that hangs is asked again until three calls hang`(count: Int) throws {
     try FileManager.default.createDirectory(
       at: scene.root.appending(path: "shared.locks"), withIntermediateDirectories: false)

@@ -139,10 +139,10 @@ struct LimitKeeperTests {
     var keeper = LimitKeeper()
     keeper.noteLook(room: 6_400, at: start)
     #expect(!keeper.mustLookAround(for: 399))
-    keeper.noteNews(at: start)
+    keeper.noteNeighbourChange(at: start)
     #expect(keeper.mustLookAround(for: 0))
     keeper.noteLook(room: 6_400, at: start)
-    keeper.noteNews(at: start)
+    keeper.noteNeighbourChange(at: start)
     #expect(!keeper.mustLookAround(for: 99) && keeper.mustLookAround(for: 100))
   }
 
