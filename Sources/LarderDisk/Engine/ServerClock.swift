@@ -20,8 +20,8 @@ struct ServerClock: Sendable {
 
   /// Learns the lead from a file that got its change time from the server.
   ///
-  /// A server that takes long makes the lead too large, so that values expire early by as much. With
-  /// a time after the change the lead would be too small, and expired values would be served.
+  /// A server that takes long makes the lead too large, so that values expire early by as much.
+  /// With a time after the change the lead would be too small, and expired values would be served.
   ///
   /// - Parameters:
   ///   - modification: The modification time of the file. A change time that is the same is no time

@@ -45,8 +45,9 @@ extension DiskEngine {
   /// 1. `.ask`: asks to be elected. A process that is elected evicts.
   /// 2. `.wait`: an election was lost less than a quarter of the election pause ago (5 ms of 20).
   ///    The process gets nil and checks the limits again after the pause, as after a lost election.
-  /// 3. `.goOn`, or an impatient `.ask`: no file has gone for `electionPatience` (2 s). Evicts without the lock, because a process that is stopped in its term must not suspend the
-  ///    limits of all processes.
+  /// 3. `.goOn`, or an impatient `.ask`: no file has gone for `electionPatience` (2 s). Evicts
+  ///    without the lock, because a process that is stopped in its term must not suspend the limits
+  ///    of all processes.
   func termToEvict() -> Election? {
     // Without events this process learns of its neighbours by scans alone, and would not see the
     // room that they make.

@@ -67,8 +67,8 @@ extension DiskEngine {
   /// Waits while a neighbour evicts and the files on disk would exceed a total.
   ///
   /// Waits for as long as files go, and for `electionPatience` when none does. Sleeps between two
-  /// looks and is not woken by every change, because many threads that look all the time would leave
-  /// the evictor no processor.
+  /// looks and is not woken by every change, because many threads that look all the time would
+  /// leave the evictor no processor.
   ///
   /// The caller has reserved the room for its value already.
   private func waitForNeighbour(_ limit: Int) {

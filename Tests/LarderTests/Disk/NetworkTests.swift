@@ -118,8 +118,8 @@ struct NetworkTests {
   }
 
   @Test func `a server that answers late lets no value live longer`() throws {
-    // The system's clock acts as the server's and agrees with this machine's when the stamps are set.
-    // The rename takes 5 s.
+    // The system's clock acts as the server's and agrees with this machine's when the stamps are
+    // set. The rename takes 5 s.
     let scene = try DiskScene()
     let server = WallClock.system.now()
     scene.clock.now = server
