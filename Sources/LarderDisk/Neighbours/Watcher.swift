@@ -98,8 +98,8 @@ package final class Watcher: Sendable {
   /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
   /// acts, inside of that action.
   ///
-  /// Waits for a thread that is acting on events, and not for the watcher's own thread to wake. That
-  /// thread holds the queue until it wakes, but is refused every turn to read.
+  /// Waits for a thread that is acting on events, and not for the watcher's own thread to wake.
+  /// That thread holds the queue until it wakes, but is refused every turn to read.
   func stop() {
     bell.raise()
     while true {

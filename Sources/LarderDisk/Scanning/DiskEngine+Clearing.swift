@@ -111,12 +111,7 @@ extension DiskEngine {
         return result
       }
       do throws(Errno) {
-        var outcome = try unlink(name, inode: inode, changeTime: change, in: handle)
-        // A reader may have stamped a use and not have noted it yet.
-        if case .changed(let status) = outcome, status.inode == inode {
-          outcome = try unlink(name, inode: inode, changeTime: status.change, in: handle)
-        }
-        switch outcome {
+        switch try unlink(name, inode: inode, changeTime: change, in: handle) {
         case .removed:
           result.removed = 1
           result.byteCount = Int(entry.byteCount)

@@ -52,8 +52,8 @@ package final class EventQueueCloser: Sendable {
 
   /// Closes a queue's descriptor, now or soon. Corresponds to `close`.
   ///
-  /// - Parameter isAdmitted: Whether `admit` has counted the queue. One that it has not counted, and
-  ///   that is one too many, is closed on the caller's thread.
+  /// - Parameter isAdmitted: Whether `admit` has counted the queue. One that it has not
+  ///   counted, and that is one too many, is closed on the caller's thread.
   package func close(_ raw: Int32, isAdmitted: Bool = false) {
     if !isAdmitted {
       let count = waitingCount.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue

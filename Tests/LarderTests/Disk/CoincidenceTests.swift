@@ -132,38 +132,6 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
-  @Test func `a removal of everything removes a file of which a use is being stamped`() throws {
-    let cache = try open {
-      $0.coherence = .none
-      $0.recencyGranularity = .zero
-    }
-    try cache.store("old", forKey: "k")
-    scene.clock.advance(by: .seconds(600))
-    let (stamping, looking) = (Gate(), Gate())
-    scene.faults.plan(.before { stamping.pass() }, for: .futimens, at: 1)
-    let (done, heard) = (Counter(), Happening())
-    try startThread {
-      do {
-        _ = try cache.disk.value(forKey: "k")
-      } catch {
-        Issue.record(error)
-      }
-      done.add()
-      heard.tell()
-    }
-    stamping.waitUntilReached()
-    // The look before the removal, after the one of the walk.
-    scene.faults.plan(.before { looking.pass() }, for: .fstatat, at: 2)
-    let progress = try cache.disk.removeAllInBackground()
-    looking.waitUntilReached()
-    stamping.open()
-    #expect(heard.wait { done.value == 1 })
-    looking.open()
-    #expect(try progress.wait().removed == 1)
-    #expect(try cache.disk.value(forKey: "k") == nil)
-    try cache.close()
-  }
-
   @Test func `serves no edited file because its use is being stamped`() throws {
     let cache = try open {
       $0.coherence = .none

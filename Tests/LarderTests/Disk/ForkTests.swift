@@ -31,7 +31,8 @@ struct `A fork` {
 
   @Test func `a child closes its parent's cache without a lock of the parent's threads`() async {
     await #expect(processExitsWith: .success) {
-      let cache = try DiskScene().open(.bytes)
+      let scene = try DiskScene()
+      let cache = try scene.open(.bytes)
       try cache.store([1], forKey: "k")
       let gate = Gate()
       try startThread {
@@ -51,6 +52,7 @@ struct `A fork` {
       #expect(status == 0)
       #expect(try cache.tier(forKey: "k") == .memory)
       try cache.close()
+      withExtendedLifetime(scene) {}
     }
   }
 
@@ -67,7 +69,8 @@ struct `A fork` {
     await #expect(processExitsWith: .success) {
       let ended = Counter()
       let coder = Coder<Held>(encode: { _ in [1] }, decode: { _ in Held(ended) })
-      var cache: Cache<Held>? = try DiskScene().open(coder)
+      let scene = try DiskScene()
+      var cache: Cache<Held>? = try scene.open(coder)
       try cache?.store(Held(ended), forKey: "k")
       let engine = try #require(cache?.disk.engine)
       let status = Fork.status {
@@ -80,6 +83,7 @@ struct `A fork` {
       #expect(try cache?.tier(forKey: "k") == .memory)
       cache = nil
       #expect(engine.observers.isEmpty)
+      withExtendedLifetime(scene) {}
     }
   }
 
