@@ -189,13 +189,6 @@ extension EngineState {
     count(catalog.takeOver(met, of: name, at: now))
   }
 
-  /// Forgets the entry of a name whose file another process has removed.
-  ///
-  /// - Returns: Whether there was an entry.
-  mutating func noteVanished(_ name: EntryName) -> Bool {
-    count(catalog.vanish(name))
-  }
-
   private mutating func count(_ change: Catalog.Change) -> Bool {
     if change.dropsUse { counters.countDroppedStamp() }
     return change.hasChanged

@@ -291,18 +291,15 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss because there is no file. Forgets the entry, because another process has removed
-  /// the file, unless it was stored again since the snapshot.
+  /// Counts a miss because there is no file. If there is an entry, another process has removed its
+  /// file, or has stored it since this read found none, so the name is looked at again.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
-    let hasChanged = withState { state in
+    let isKnown = withState { state in
       state.counters.countMiss(.absent)
-      guard let generation, generations.isCurrent(generation), state.noteVanished(name)
-      else { return false }
-      outdateReaders(of: name)
-      state.untoldCount += 1
-      return true
+      guard let generation, generations.isCurrent(generation) else { return false }
+      return state.catalog.index.contains(name)
     }
-    if hasChanged { tellObservers(ofLearned: [name]) }
+    if isKnown { followOrLeave(name) }
   }
 
   /// Counts a miss.

@@ -12,8 +12,8 @@ extension EngineState {
   /// Takes over the entries that a scan met, except those whose names this process has changed
   /// since.
   ///
-  /// - Returns: The known names that have another file now, or their file in another state; nil if
-  ///   the scan must not go on.
+  /// - Returns: The names of which memory may have an older value: those that have another file now,
+  ///   or their file in another state; nil if the scan must not go on.
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
@@ -21,6 +21,7 @@ extension EngineState {
       return nil
     }
     var changedNames: [EntryName] = []
+    let isFirst = catalog.scans.isFirst(number)
     for entry in piece.entries {
       catalog.scans.meet(catalog.index.slot(of: entry.name))
       // This process changed the name during the scan, so the index stands. If the inodes differ,
@@ -41,8 +42,11 @@ extension EngineState {
         if clearing.hidesFiles { catalog.scans.noteMissedChanges() }
         continue
       }
-      let isKnown = catalog.index.contains(entry.name)
-      if takeOver(entry, of: entry.name, at: now) && isKnown { changedNames.append(entry.name) }
+      // After the first scan, memory may also have the value of an entry that a limit has evicted.
+      let mayBeInMemory = !isFirst || catalog.index.contains(entry.name)
+      if takeOver(entry, of: entry.name, at: now) && mayBeInMemory {
+        changedNames.append(entry.name)
+      }
     }
     return changedNames
   }
