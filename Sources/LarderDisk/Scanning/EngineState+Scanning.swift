@@ -12,8 +12,8 @@ extension EngineState {
   /// Takes over the entries that a scan met, except those whose names this process has changed
   /// since.
   ///
-  /// - Returns: The names of which memory may have an older value: those that have another file now,
-  ///   or their file in another state; nil if the scan must not go on.
+  /// - Returns: The names of which memory may have an older value: those that have another file
+  ///   now, or their file in another state; nil if the scan must not go on.
   mutating func merge(
     _ piece: DirectoryScan.Piece, scan number: Int, at now: Timestamp
   ) -> [EntryName]? {
