@@ -87,7 +87,11 @@ extension DiskEngine {
       }
     }
     followReplacement()
-    if configuration.mode == .exclusive && missesKnownAbsent(subject.name) { return nil }
+    // Not while the name is being changed, because an earlier read may have found its new file, of
+    // which the index has not heard yet.
+    if configuration.mode == .exclusive, generation != nil, missesKnownAbsent(subject.name) {
+      return nil
+    }
     // Checked before the file is opened. Otherwise the evictor could remove the file and its mark
     // after this read opened the file, and the read would serve an evicted value.
     if hidesFile(named: subject.name) { return miss(.absent) }
