@@ -103,16 +103,9 @@ extension DiskEngine {
       }
       return miss(reason)
     case .file(let descriptor, let status):
-      do throws(Errno) {
-        return try answer(
-          descriptor, status, subject, purpose,
-          ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
-      } catch {
-        guard let reason = EntryReader.missReason(for: error) else {
-          throw CacheError(readFailure: error, name: subject.name.description)
-        }
-        return miss(reason)
-      }
+      return try answerOrMiss(
+        descriptor, status, subject, purpose,
+        ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
     }
   }
 
@@ -123,6 +116,21 @@ extension DiskEngine {
     let now: Timestamp
     /// The time past its expiry for which a value is still found.
     let staleness: Duration
+  }
+
+  /// Answers from an open file. A failure that says what is wrong with the file is a miss.
+  private func answerOrMiss(
+    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
+    _ purpose: ReadPurpose, _ context: ReadContext
+  ) throws(CacheError) -> Found? {
+    do throws(Errno) {
+      return try answer(descriptor, status, subject, purpose, context)
+    } catch {
+      guard let reason = EntryReader.missReason(for: error) else {
+        throw CacheError(readFailure: error, name: subject.name.description)
+      }
+      return miss(reason)
+    }
   }
 
   private func answer(

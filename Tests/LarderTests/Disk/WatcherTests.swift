@@ -136,26 +136,15 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
-  @Test func `counts what it could not look at when it happened`() throws {
-    let cache = try open(.events)
-    #expect(try cache.disk.count() == 0)
-    faults.plan(.errno(.ioError), for: .fstatat)
-    try outside(Self.store)
-    #expect(happening.wait { cache.statistics.disk.upkeepFailures == [.ioError: 1] })
-    let name = DiskScene.name(of: Array("k".utf8))
-    #expect(
-      happening.wait { cache.disk.engine.withState { $0.catalog.index.contains(name) } })
-    #expect(try cache.disk.count() == 1)
-    try cache.close()
-  }
-
-  @Test func `counts what it could not look at although the scan for it failed as well`() throws {
+  // The failing call of the list of names is that of the scan that follows the failed look.
+  @Test(arguments: [[SystemCall.fstatat], [.fstatat, .readdir]])
+  func `counts what it could not look at when it happened`(failing: [SystemCall]) throws {
     let cache = try open(.events) { $0.rescanDelay = .milliseconds(20) }
     #expect(try cache.disk.count() == 0)
-    faults.plan(.errno(.ioError), for: .fstatat)
-    faults.plan(.errno(.ioError), for: .readdir)
+    for call in failing { faults.plan(.errno(.ioError), for: call) }
     try outside(Self.store)
-    #expect(happening.wait { cache.statistics.disk.upkeepFailures == [.ioError: 2] })
+    #expect(
+      happening.wait { cache.statistics.disk.upkeepFailures == [.ioError: failing.count] })
     let name = DiskScene.name(of: Array("k".utf8))
     #expect(
       happening.wait { cache.disk.engine.withState { $0.catalog.index.contains(name) } })
