@@ -18,12 +18,11 @@ extension MemoryCache {
   /// - Complexity: O(1).
   @inlinable
   public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
-    let hash = key.hashValue
+    let hash = Self.hash(key)
     var isExpired = false
     let value: Value? = withStripe(hash) { lru in
       let value = lru.value(
-        forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru),
-        isExpired: &isExpired)
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now, isExpired: &isExpired)
       check(lru)
       return value
     }
@@ -47,7 +46,7 @@ extension MemoryCache {
   /// - Complexity: O(1).
   @inlinable
   public func peek(_ key: Key) -> Value? {
-    let hash = key.hashValue
+    let hash = Self.hash(key)
     return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now(for: $0)) }
   }
 
@@ -56,7 +55,7 @@ extension MemoryCache {
   /// - Complexity: O(1).
   @inlinable
   public func contains(_ key: Key) -> Bool {
-    let hash = key.hashValue
+    let hash = Self.hash(key)
     return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now(for: $0)) }
   }
 

@@ -14,7 +14,7 @@ extension MemoryCache {
   @inlinable
   @discardableResult
   package func remove(forKey key: Key, cause: RemovalCause) -> Bool {
-    let hash = key.hashValue
+    let hash = Self.hash(key)
     var removals = Removals<Key, Value>()
     let wasThere = withStripe(hash) { lru in
       let wasThere = lru.remove(

@@ -46,7 +46,7 @@ extension MemoryCache {
     ceiling: Timestamp?, slides: Bool = true
   ) -> StoreOutcome {
     precondition(cost >= 0, "a cost must not be negative")
-    let hash = key.hashValue
+    let hash = Self.hash(key)
     var removals = Removals<Key, Value>()
     var canExpire = false
     let outcome = withStripe(hash) { lru in

@@ -6,10 +6,12 @@ extension LRU {
   /// For an expired entry it returns nil, counts nothing, and sets `isExpired`; the caller must
   /// then call `expire(_:tag:at:into:)`. So the code that removes an entry is not on the path of a
   /// hit.
+  ///
+  /// - Parameter now: The time, asked for only if there is an entry and times are kept.
   @inlinable @inline(__always)
   mutating func value(
-    forKey key: Key, tag: UInt32, extending: ExpirationExtending, at now: PackedTime,
-    isExpired: inout Bool
+    forKey key: Key, tag: UInt32, extending: ExpirationExtending,
+    at now: @autoclosure () -> PackedTime, isExpired: inout Bool
   ) -> Value? {
     let slot = slab.find(key, tag: tag)
     guard slot != .none else {
@@ -17,6 +19,7 @@ extension LRU {
       return nil
     }
     if settings.keepsTimes {
+      let now = now()
       if self.isExpired(slot, at: now) {
         isExpired = true
         return nil

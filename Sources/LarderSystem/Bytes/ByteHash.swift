@@ -51,6 +51,30 @@ package enum ByteHash {
     return sum.folded(keys[18], keys[19])
   }
 
+  /// Returns the hash of some bytes; nil if any of them is not ASCII.
+  @inline(__always)
+  package static func hash(ofASCII elements: Span<UInt8>) -> Int? {
+    isASCII(unsafe elements.bytes) ? hash(elements) : nil
+  }
+
+  /// Whether the upper bit of every byte is 0.
+  @inline(__always)
+  private static func isASCII(_ bytes: RawSpan) -> Bool {
+    let count = bytes.byteCount
+    var bits: UInt64 = 0
+    if count >= 8 {
+      var offset = 0
+      while offset &+ 8 < count {
+        bits |= word(bytes, offset)
+        offset &+= 8
+      }
+      bits |= word(bytes, count &- 8)
+    } else {
+      bits = ends(bytes).0
+    }
+    return bits & 0x8080_8080_8080_8080 == 0
+  }
+
   /// Returns the hash of longer strings, with the standard library's seed of the process. 38 ns for
   /// 60 bytes, which hardly matters beyond 128 bytes.
   private static func sipHash(_ bytes: RawSpan) -> Int {
