@@ -9,17 +9,27 @@ import Synchronization
 /// The identity of this process for files and locks.
 @usableFromInline
 package enum ProcessIdentity {
-  /// The process's number. Corresponds to `getpid`.
+  /// The process's number. Corresponds to `getpid`, which is called once in each process.
   ///
-  /// Read again each time, with one system call, because a forked child must not write under its
-  /// parent's number.
+  /// A forked child asks again, because it must not write under its parent's number. A child by a
+  /// raw clone, which no hook sees, gets its parent's number; so a file under that number is made
+  /// only if there is none.
   package static var pid: Int32 {
     #if LARDER_SCHEDULES
       Int32(1_000 + Scheduler.processNumber)
     #else
-      getpid()
+      let fork = UInt64(forkCount) + 1
+      let known = knownPid.load(ordering: .relaxed)
+      if known >> 32 == fork { return Int32(truncatingIfNeeded: known) }
+      let pid = getpid()
+      knownPid.store(fork << 32 | UInt64(UInt32(bitPattern: pid)), ordering: .relaxed)
+      return pid
     #endif
   }
+
+  /// The number of the process in the lower half, and in the upper half one more than the forks
+  /// before it; 0 as long as nothing has asked.
+  private static let knownPid = Atomic<UInt64>(0)
 
   /// The effective user, the owner of files that the process makes. Corresponds to `geteuid`.
   package static var user: UInt32 { geteuid() }

@@ -265,4 +265,18 @@ struct `A fork` {
       #expect(cell.number == 1)
     }
   }
+
+  @Test func `a child has its own number, and so has its child`() async {
+    await #expect(processExitsWith: .success) {
+      let parent = ProcessIdentity.pid
+      let status = Fork.status {
+        let child = ProcessIdentity.pid
+        let grandchild = Fork.status {
+          ProcessIdentity.pid == getpid() && ProcessIdentity.pid != child
+        }
+        return child == getpid() && child != parent && grandchild == 0
+      }
+      #expect(status == 0 && parent == getpid() && ProcessIdentity.pid == parent)
+    }
+  }
 }
