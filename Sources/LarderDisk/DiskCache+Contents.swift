@@ -65,15 +65,11 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
-    let subject = subject(key)
     let staleness = allowingExpired ? DiskEngine.anyStaleness : .zero
-    if let value = engine.pending(subject.name) {
-      let time = engine.now.adding(.zero - staleness)
-      return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
-    }
-    engine.followReplacement()
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.inspect(subject, staleness: staleness).map(DiskEntry.init)
+    return switch try engine.lookUp(subject(key), staleness: staleness) {
+    case .pending(let value): DiskEntry(value)
+    case .written(let inspection): DiskEntry(inspection)
+    case nil: nil
     }
   }
 

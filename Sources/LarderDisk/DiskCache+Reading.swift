@@ -78,14 +78,7 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    let subject = subject(key)
-    if let value = engine.pending(subject.name) {
-      return value.isServed(to: subject.key, at: engine.now)
-    }
-    engine.followReplacement()
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.inspect(subject) != nil
-    }
+    return try engine.lookUp(subject(key)) != nil
   }
 }
 

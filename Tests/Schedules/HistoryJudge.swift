@@ -57,6 +57,8 @@
       if mutators.count <= 1, !hasOutsider, !isLossy(mutators.first) {
         let own = calls.filter { call in
           if call.isLook, isEarly(call) { return false }
+          // A file that another process uses during a removal of everything may stay.
+          if processes.count > 1, isHidden(call, calls) { return false }
           // Files that a removal of everything hides are removed in the background, or never if its
           // process is killed.
           if !calls.contains(where: \.isClearing) {
@@ -259,7 +261,8 @@
       case .rejected("alreadyPresent"): [step(.sawSome, false, nil)]
       case .rejected: []
       case .failed("readOnly", _), .failed("closed", _): []
-      default: [step(.write(call.value), true, nil)]
+      // A value that has its name and whose sync fails is taken back.
+      default: [step(.write(call.value), true, nil), step(.withdraw(call.value), true, nil)]
       }
     }
 
@@ -279,11 +282,12 @@
       switch (call.operation.verb, call.result) {
       case (.remove, .removed(let wasThere)):
         if isAlone && processes.count == 1 { return [step(.remove(wasThere), false, nil)] }
-        // If it was gone already, there is no event.
-        return [step(.delete, !wasThere && mayLose(name), nil)]
-      case (.remove, .failed("readOnly", _)), (.remove, .failed("closed", _)): return []
+        // If it was gone already, or waited to be written, there is no event.
+        let isSilent = !wasThere || isBehind(call.process)
+        return [step(.delete, isSilent && mayLose(name), nil)]
+      case (_, .failed("readOnly", _)), (_, .failed("closed", _)): return []
       case (.remove, _): return [step(.delete, true, nil)]
-      case (.removeAll, .done), (.background, .done):
+      case (.removeAll, .done), (.background, .done), (.removeAll, .failed), (.background, .failed):
         let isWaited = call.operation.verb == .removeAll || call.operation.number ?? 0 > 0
         if isAlone && processes.count == 1 {
           return [step(.delete, !scene.failures.isEmpty, nil)]
@@ -293,20 +297,30 @@
         let removal = step(.delete, true, isWaited ? nil : .max)
         return [removal, removal]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
-      case (.unlink, _): return [step(.delete, processes.contains(where: isBehind), nil)]
-      case (.touch, _):
-        let isOptional = processes.contains(where: isBehind) || isStamped(name, during: call)
+      case (.unlink, let result), (.touch, let result):
+        // As with a removal: of a name without a file there is no event. A touch makes every value
+        // of its name one that may be lost, so it needs another reason here.
+        let isTouch = call.operation.verb == .touch
+        let mayBeGone = isTouch ? Allowance(scene).everything : mayLose(name)
+        let isSilent = result == .removed(false) && mayBeGone
+        let isOverwritten = isTouch && isStamped(name, during: call)
+        let isOptional = isSilent || isOverwritten || processes.contains(where: isBehind)
         return [step(.delete, isOptional, nil)]
       case (.replace, _): return [step(.delete, true, nil)]
       default: return []
       }
     }
 
-    /// Returns whether a look found the file of a store that had not returned. A cache that has the
-    /// directory for itself may not tell of it yet.
+    /// Returns whether a look found the file of a store, or missed that of a removal, that had not
+    /// returned. A cache that has the directory for itself may not tell of it yet.
     private func isEarly(_ look: Call) -> Bool {
-      guard case .found(let value) = look.result else { return false }
-      return history.calls.contains { $0.value == value && $0.end > look.end }
+      history.calls.contains { call in
+        if case .found(let value) = look.result {
+          return call.value == value && call.end > look.end
+        }
+        let isRemoval = call.operation.verb == .remove && call.operation.name == look.operation.name
+        return isRemoval && call.start < look.end && call.end > look.end
+      }
     }
 
     /// Returns whether a use of a name may be stamped during a call. A touch that falls between the

@@ -6,6 +6,8 @@
       case write(Int)
       case read(Int)
       case delete
+      /// A removal of one value and of no other.
+      case withdraw(Int)
       /// A removal, and whether there was a value.
       case remove(Bool)
       /// A store that requires that there is no value.
@@ -85,6 +87,7 @@
       case .write(let new): new
       case .read(let seen): seen == value ? value : nil
       case .delete: 0
+      case .withdraw(let old): old == value ? 0 : nil
       case .remove(let wasThere):
         wasThere == (value != 0) || losses.include(value) ? 0 : nil
       case .writeAbsent(let new): value == 0 || losses.include(value) ? new : nil

@@ -197,11 +197,12 @@
       Scheduler.point(.look)
       let file = "\(path)/\(SceneValue.fileName(operation.name ?? "a", ext: nil))"
       let number = operation.number ?? 0
+      var result = Call.Result.done
       switch operation.verb {
-      case .unlink: unlink(file)
+      case .unlink: result = .removed(unlink(file) == 0)
       case .touch:
         let now = ScheduledFiles.wallTime
-        RawFiles.setTimes(file, access: now, modification: now)
+        result = .removed(RawFiles.setTimes(file, access: now, modification: now))
       case .plant:
         let expiry = ScheduledFiles.wallTime.adding(seconds: 86_400)
         RawFiles.plant(SceneValue.bytes(value, count: number), file, until: expiry)
@@ -221,7 +222,7 @@
       default: break
       }
       Scheduler.noteKernelChange()
-      history.end(call, .done)
+      history.end(call, result)
     }
   }
 

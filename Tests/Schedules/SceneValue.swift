@@ -104,15 +104,19 @@
 
     /// Sets a file's stamps as `touch` does; nil leaves a stamp unchanged. The file is opened for
     /// writing, because the kernel then reports a change of the modification time alone as a write.
-    static func setTimes(_ path: String, access: Timestamp?, modification: Timestamp?) {
+    ///
+    /// - Returns: Whether there was a file.
+    @discardableResult
+    static func setTimes(_ path: String, access: Timestamp?, modification: Timestamp?) -> Bool {
       let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
-      guard descriptor >= 0 else { return }
+      guard descriptor >= 0 else { return false }
       defer { _ = close(descriptor) }
       let times = [
         access?.timespec ?? Timestamp.omitted, modification?.timespec ?? Timestamp.omitted,
       ]
       unsafe futimens(descriptor, times)
       ScheduledFiles.touch(descriptor)
+      return true
     }
   }
 #endif

@@ -23,7 +23,12 @@
         guard RawFiles.bytes(file).flatMap(SceneValue.value) == value,
           let access = RawFiles.lastAccess(file)
         else { continue }
-        let start = Timestamp(seconds: ScheduledFiles.epoch, nanoseconds: use.startTime)
+        // Of uses at the same time either may be stamped last.
+        let times = calls.filter { other in
+          other.operation.name == name && other.start < use.end && use.start < other.end
+        }.map(\.startTime)
+        let start = Timestamp(
+          seconds: ScheduledFiles.epoch, nanoseconds: times.min() ?? use.startTime)
         let due = start.adding(.zero - .milliseconds(granularity))
         if access < due {
           history.report("after a flush, a use is not on the disk: \(use.text)")
@@ -55,7 +60,7 @@
 
     private func isUse(_ call: Call, of name: Character, before start: Int, _ calls: [Call]) -> Bool
     {
-      guard call.operation.name == name, call.end < start, let cache = call.cache,
+      guard !call.isLook, call.operation.name == name, call.end < start, let cache = call.cache,
         case .found = call.result, scene.caches[cache].options[.ext] == nil
       else { return false }
       switch call.operation.verb {

@@ -30,6 +30,8 @@ package final class DiskEngine: Sendable {
   private let pathMark: Atomic<Bool>
   /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
+  /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
+  let clearMark = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {

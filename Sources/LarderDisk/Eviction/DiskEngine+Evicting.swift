@@ -106,7 +106,6 @@ extension DiskEngine {
       case .taken(let mark):
         generations.begin(victim.name)
         let removal = removeFile(of: victim, mark)
-        generations.end(victim.name)
         result.add(removal.result)
         outcome = removal
       }
@@ -117,12 +116,20 @@ extension DiskEngine {
 
   /// Notes the outcome for a victim, gives its name back, and runs the next step in the same hold
   /// of the lock.
+  ///
+  /// The change of the name ends here and not when the file is gone. Otherwise an event of a file
+  /// that takes the name in between would be compared with the victim, which nobody looks at again.
   @discardableResult
   private func noteOutcome<Result: Sendable>(
     _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
   ) -> Result {
     let (late, result) = withState { state in
-      let late = outcome.flatMap { state.noteEvicted($0) ? nil : $0.victim.name }
+      let late = outcome.flatMap { outcome -> EntryName? in
+        let name = outcome.victim.name
+        state.noteEvicted(outcome)
+        generations.end(name)
+        return state.locks.giveBack(name) ? nil : name
+      }
       return (late, next(&state))
     }
     if let late { followLateEvents(of: late) }
@@ -134,7 +141,7 @@ extension DiskEngine {
     changing(victim.name) {
       guard let mark = withState({ $0.catalog.doomed[victim.name] }) else { return BulkRemoval() }
       let outcome = removeFile(of: victim, mark)
-      withState { _ = $0.noteEvicted(outcome, givingBack: false) }
+      withState { $0.noteEvicted(outcome) }
       return outcome.result
     }
   }
@@ -195,11 +202,9 @@ extension EngineState {
     return locks.take(name) ? .taken(mark) : .busy
   }
 
-  /// Notes the outcome for a victim, and gives its name back. A file that stays becomes an entry
-  /// again, and its removal is no longer counted.
-  ///
-  /// - Returns: False if the name is still held, because it has late events to follow.
-  mutating func noteEvicted(_ outcome: RemovalOutcome, givingBack: Bool = true) -> Bool {
+  /// Notes the outcome for a victim. A file that stays becomes an entry again, and its removal is
+  /// no longer counted.
+  mutating func noteEvicted(_ outcome: RemovalOutcome) {
     let name = outcome.victim.name
     catalog.endRemoval(of: name)
     if !outcome.isRemoved {
@@ -209,7 +214,6 @@ extension EngineState {
         catalog.index.upsert(entry, order: .byLastAccess)
       }
     }
-    return !givingBack || locks.giveBack(name)
   }
 }
 

@@ -21,8 +21,11 @@ extension DiskEngine {
       // older than the event. On a network file system change times are another machine's, so every
       // name is looked at.
       if var look = look(at: name, isGone: isGone && !isOnNetwork) {
-        look.isPassing = batch.passing.contains(name)
+        look.isPassing = !isGone || batch.passing.contains(name)
         looks.append(look)
+      } else {
+        // A thread that holds the name may be about to put its value into memory.
+        followOrLeave(name)
       }
       if looks.count == Self.pieceCount {
         follow(looks, since: start)
@@ -52,7 +55,7 @@ extension DiskEngine {
     withState { state in
       state.catalog.scans.noteMissedChanges()
       // A scan passes over what this process changes.
-      for name in state.locks.held { state.locks.mark(name) }
+      state.locks.markHeld()
     }
   }
 
@@ -63,7 +66,7 @@ extension DiskEngine {
     let met: IndexedEntry?
     /// Whether the last event freed the name. The directory was not looked at then.
     let isHearsay: Bool
-    /// Whether the name had another event before the one that freed it.
+    /// Whether the name had an event of a file, which came and went if the name is free.
     var isPassing = false
     /// Taken before the look; nil if this process was changing the name. If it is still current,
     /// this process has not changed the name since.
@@ -102,7 +105,7 @@ extension DiskEngine {
     let (changedNames, unclear) = withState { state in
       var changedNames: [EntryName] = []
       var passing: [EntryName] = []
-      var unclear: [EntryName] = []
+      var unclear: [Look] = []
       for look in looks {
         // The name is free, but a scan may have met the file before and report it later.
         if look.met == nil { state.catalog.scans.noteChange(of: look.name) }
@@ -111,7 +114,7 @@ extension DiskEngine {
           // The name is free and has no entry. But a thread of this process may have published a
           // file that the index does not have yet; then that thread checks the name.
           guard let generation = look.generation, generations.isCurrent(generation) else {
-            unclear.append(look.name)
+            unclear.append(look)
             continue
           }
           // A running read may have opened the file, so its snapshot becomes invalid. If a file
@@ -122,7 +125,7 @@ extension DiskEngine {
           continue
         }
         guard mayTakeOver(look, state, since: start) else {
-          unclear.append(look.name)
+          unclear.append(look)
           continue
         }
         outdateReaders(of: look.name)
@@ -132,7 +135,7 @@ extension DiskEngine {
       return (changedNames + passing, unclear)
     }
     tellObservers(ofFiles: changedNames)
-    for name in unclear { followOrLeave(name) }
+    for look in unclear { followOrLeave(look.name, isPassing: look.isPassing) }
   }
 
   /// Whether the result of a look is still valid.
@@ -158,11 +161,14 @@ extension DiskEngine {
   /// 3. The thread that holds the name looks at it once it has told the index what it did, and
   ///    before it gives the name back, and takes the mark away (`release`, then
   ///    `followLateEvents`).
-  func followOrLeave(_ name: EntryName) {
+  ///
+  /// - Parameter isPassing: Whether memory forgets the name also if it is free and has no entry,
+  ///   because a file of it came and went.
+  func followOrLeave(_ name: EntryName, isPassing: Bool = false) {
     let isFree = withState { $0.locks.takeOrMark(name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }
     generations.begin(name)
-    followHeld(name)
+    followHeld(name, isPassing: isPassing)
     release(name)
   }
 
@@ -171,10 +177,11 @@ extension DiskEngine {
   ///
   /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult
-  func followHeld(_ name: EntryName) -> Bool {
+  func followHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
     let hasChanged = withState { [now] state in
-      let hasChanged = state.follow(look.met, of: name, at: now)
+      let isPast = isPassing && look.met == nil
+      let hasChanged = state.follow(look.met, of: name, at: now) || isPast
       if hasChanged { state.untoldCount += 1 }
       return hasChanged
     }
@@ -184,20 +191,31 @@ extension DiskEngine {
 
   /// Follows the events of a name that came while it was held, and gives the name back.
   func followLateEvents(of name: EntryName) {
+    var hasChanged = false
     repeat {
       generations.begin(name)
-      followHeld(name)
+      if followHeld(name) { hasChanged = true }
       generations.end(name)
     } while !withState { $0.locks.giveBack(name) }
+    // The thread that left the events here has looked at the limits before.
+    if hasChanged { checkLimitsLater() }
   }
 
   /// Follows the events of a held name that have come so far, and goes on holding it.
   ///
   /// Called before a value that was just stored is kept in memory, because most of these events are
   /// of that store itself. If they are of something else, the mark stays and the value is not kept.
-  func followEvents(ofHeld name: EntryName) {
+  ///
+  /// - Parameter status: The file that this thread has stored or stamped.
+  func followEvents(ofHeld name: EntryName, _ status: FileStatus) {
     guard mayBe(.hasLateEvents), withState({ $0.locks.takeMark(of: name) }) else { return }
-    if followHeld(name) { withState { $0.locks.mark(name) } }
+    let isOther = followHeld(name)
+    withState { state in
+      // A scan may have taken in another process's file, and a limit may have evicted it since.
+      let known = state.catalog.index.entry(named: name)
+      let isOwn = known?.inode == status.inode && known?.changeTime == status.change
+      if isOther || !isOwn { state.locks.mark(name) }
+    }
   }
 
   /// Whether events of a held name wait for the thread that holds it.

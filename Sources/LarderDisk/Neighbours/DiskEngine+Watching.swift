@@ -17,6 +17,9 @@ extension DiskEngine {
     guard isNew else { return }
     // Changes of the directory itself before the watch have left no event.
     noteWhetherAtPath()
+    // Nor have changes of a name whose file this process has just published or looked at. Its
+    // thread looks again before it gives the name back.
+    withState { $0.locks.markHeld() }
     // An earlier opener may have scanned the directory without following events.
     rescanOnce()
   }

@@ -5,12 +5,52 @@ import LarderSystem
 /// neither writes nor waits for room and never meets the older file.
 ///
 /// A value leaves the backlog in the same step in which its file enters the index, so a reader that
-/// finds none waiting finds its file or a newer one.
+/// finds none waiting finds its file or a newer one. A direct store and a removal drop the value of
+/// their name only after the file was changed, and until then other readers find that value. So a
+/// reader that finds none looks again after it has opened the file: one may have been accepted
+/// since, and the file be that of the store or removal that is about to drop it.
 extension DiskEngine {
   /// Returns the value that waits under a name.
   func pending(_ name: EntryName) -> Backlog.Value? {
     guard mayBe(.hasBacklog) else { return nil }
     return withState { $0.backlog[name] }
+  }
+
+  /// Returns the value that waits under a name, of which none was waiting at the time of a
+  /// snapshot.
+  func pending(
+    _ name: EntryName, since generation: EntryGenerations.Snapshot?
+  ) -> Backlog.Value? {
+    guard mayBe(.hasBacklog), generation.map(generations.isCurrent) != true else { return nil }
+    return pending(name)
+  }
+
+  /// The value of a key, without its content.
+  enum Presence: Sendable {
+    /// It waits to be written.
+    case pending(Backlog.Value)
+    case written(Inspection)
+  }
+
+  /// Looks for the value of a key. Does not count as a use. Returns nil if a read would miss, as
+  /// far as that shows without the content.
+  ///
+  /// - Parameter staleness: The time past its expiry for which a value is still found.
+  func lookUp(
+    _ subject: Subject, staleness: Duration = .zero
+  ) throws(CacheError) -> Presence? {
+    let generation = generations.snapshot(of: subject.name)
+    var (value, inspection) = (pending(subject.name), Inspection?.none)
+    if value == nil {
+      followReplacement()
+      inspection = try countingErrors { () throws(CacheError) in
+        try inspect(subject, staleness: staleness)
+      }
+      value = pending(subject.name, since: generation)
+    }
+    guard let value else { return inspection.map(Presence.written) }
+    let time = now.adding(.zero - staleness)
+    return value.isServed(to: subject.key, at: time) ? .pending(value) : nil
   }
 
   /// Answers a read with a value that waits.

@@ -56,7 +56,8 @@ extension DiskEngine {
 
   /// Finds, checks and reads an entry, and counts the use. The first of these that applies ends it:
   ///
-  /// 1. A value that waits to be written is served from the backlog (`DiskEngine+Pending.swift`).
+  /// 1. A value that waits to be written is served from the backlog (`DiskEngine+Pending.swift`),
+  ///    also one that was accepted before the file was opened.
   /// 2. A name that an exclusive cache does not know, or whose file is being removed (a victim, or
   ///    any file during a removal of everything), is `.absent`.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
@@ -87,15 +88,18 @@ extension DiskEngine {
       }
     }
     followReplacement()
-    // Not while the name is being changed, because an earlier read may have found its new file, of
-    // which the index has not heard yet.
+    // Not while the name is being changed: a read may have found a new file that the index lacks.
     if configuration.mode == .exclusive, generation != nil, missesKnownAbsent(subject.name) {
       return nil
     }
     // Checked before the file is opened. Otherwise the evictor could remove the file and its mark
     // after this read opened the file, and the read would serve an evicted value.
     if hidesFile(named: subject.name) { return miss(.absent) }
-    switch try reader.open(subject.name.fileName, in: location.handle) {
+    let opening = try reader.open(subject.name.fileName, in: location.handle)
+    if pending(subject.name, since: generation) != nil {
+      return try find(subject, for: purpose, extending: extending, staleness: staleness)
+    }
+    switch consume opening {
     case .missed(let reason, _):
       if reason == .absent {
         missAbsent(subject.name, generation)

@@ -65,10 +65,14 @@ extension DiskEngine {
     let isCurrent = context.generation.map(generations.isCurrent) ?? false
     let known = state.catalog.index.entry(named: name)
     guard isCurrent || known?.inode == status.inode else { return nil }
+    // A file without a name was removed or replaced after it was opened. One `rename` gives it and
+    // the file that takes its name the same change time.
+    let isGone = status.linkCount == 0
     // If there are events, another read may have indexed a newer file before the event of it came.
-    if !isCurrent || hasEvents, let known, known.changeTime > status.change {
+    let isOlder = known.map { $0.changeTime > status.change } ?? false
+    if isGone || (!isCurrent || hasEvents) && isOlder {
       if isCurrent { outdateReaders(of: name) }
-      return .outdated
+      return known == nil ? nil : .outdated
     }
     // Two files can have one change time, because it is rounded to the clock's tick.
     let isKnown = known?.changeTime == status.change && known?.inode == status.inode

@@ -1,5 +1,6 @@
 import LarderBasics
 import LarderSystem
+import Synchronization
 
 extension DiskEngine {
   /// Starts the removal of every entry. From now on reads of older values in this process miss, and
@@ -17,7 +18,9 @@ extension DiskEngine {
     let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
       // Released outside of the lock, because releasing a million entries takes long.
       let old = state.catalog.index
-      return state.beginClearing().map { ($0, old) }
+      guard let hasBegun = state.beginClearing() else { return nil }
+      clearMark.store(state.clearing.count, ordering: .relaxed)
+      return (hasBegun, old)
     }
     tellObserversOfClearing()
     generations.endAll()
@@ -32,6 +35,12 @@ extension DiskEngine {
     let handle = location.handle
     IOExecutor.upkeep.submit { self.clear(progress, in: handle) }
     return progress
+  }
+
+  /// Whether a removal of everything has begun since a value was published. A memory tier that asks
+  /// under its lock, and is told that none has, forgets the value when that removal empties it.
+  package func hasCleared(since published: Published) -> Bool {
+    clearMark.load(ordering: .relaxed) != published.clearCount
   }
 
   private func clear(_ progress: RemovalProgress, in handle: DirectoryHandle) {

@@ -119,7 +119,7 @@ extension DiskEngine {
       tellObservers(request.subject, except: nil)
     case .indexed(let epoch, let cause, let lag):
       if let lag { planDrain(within: lag) }
-      followEvents(ofHeld: request.subject.name)
+      followEvents(ofHeld: request.subject.name, status)
       if let cause { tellOfRemoval(request.subject.name, key: request.subject.key, cause) }
       tell(of: status, request, seal, since: epoch)
     }
@@ -132,15 +132,17 @@ extension DiskEngine {
   ) {
     let expiry = expiry(of: status, seal)
     request.onPublish?(
-      Published(byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime))
-    // A clearing or a replacement of the directory since then made memory forget everything before
-    // it had this value, so the memory tiers are told again. After a clearing that is
-    // `fileChanged`, because `entryChanged` would supersede loads that began after it.
+      Published(
+        byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
+        clearCount: epoch.clearCount))
     if observers.isEmpty { return }
+    // A replacement of the directory since then made memory forget everything before it had this
+    // value, so the memory tiers are told again.
     let present = withState { $0.epoch }
     if present.replacementCount != epoch.replacementCount {
       return tellObservers(request.subject, except: nil)
     }
+    // Not `entryChanged`, which would supersede loads that began after a removal of everything.
     if present != epoch { return tellObservers(ofFiles: [request.subject.name]) }
     if request.write == nil {
       tellObservers(request.subject, except: request.origin)

@@ -26,6 +26,8 @@ extension DiskEngine {
     package let byteCount: Int
     package let expiry: Timestamp
     package let lifetime: Lifetime
+    /// The number of removals of everything that had begun.
+    let clearCount: Int
   }
 
   /// The largest extended data. With a key of 2,000 bytes and the attribute's other fields it fits

@@ -122,7 +122,6 @@ extension DiskEngine {
     _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(Errno) -> Bool {
     let (name, now) = (request.subject.name, self.now)
-    let expiry = request.expiration.expiry(at: now)
     // Told before the stamp, because memory may serve its value for longer than the new expiry
     // allows. Nothing is promoted while the name is held.
     tellObservers(ofFiles: [name])
@@ -134,8 +133,8 @@ extension DiskEngine {
       if isNew { try descriptor.setAttribute(.entry, to: attribute.fitted.bytes) }
     }
     let access = withState { $0.catalog.uses.issueAccess(at: now) }
-    try descriptor.setTimes(
-      access: access, modification: writer.holdable(expiry, in: location.handle))
+    let expiry = writer.holdable(request.expiration.expiry(at: now), in: location.handle)
+    try descriptor.setTimes(access: access, modification: expiry)
     if configuration.durability == .durable { try descriptor.synchronize() }
     let fresh = try descriptor.status()
     // Another process has removed or replaced the file since it was opened.
@@ -151,10 +150,11 @@ extension DiskEngine {
       return false
     }
     guard isThere else { return false }
-    followEvents(ofHeld: name)
+    followEvents(ofHeld: name, fresh)
     request.onTouch?(
       Published(
-        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime))
+        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime,
+        clearCount: epoch.clearCount))
     return true
   }
 }

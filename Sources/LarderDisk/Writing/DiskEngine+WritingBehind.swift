@@ -74,14 +74,11 @@ extension DiskEngine {
     guard let (seal, mustStart, clearCount) = accepted else {
       return withState { $0.phase.isEnding } ? .closed : .unwanted
     }
-    var origin = request.origin
-    if let onPublish = request.onPublish {
-      onPublish(Published(byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime))
-      // If a clearing dropped the value, it emptied memory before `onPublish` put the value there.
-      // So the storing object is notified as well.
-      if withState({ $0.clearing.count }) != clearCount { origin = nil }
-    }
-    tellObservers(subject, except: origin)
+    request.onPublish?(
+      Published(
+        byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime,
+        clearCount: clearCount))
+    tellObservers(subject, except: request.origin)
     return .accepted(mustStart: mustStart)
   }
 

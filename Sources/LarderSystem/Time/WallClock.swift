@@ -61,6 +61,7 @@ public struct WallClock: Sendable {
   ///
   /// - Complexity: O(1), without a system call if the kernel provides the clock through the vDSO.
   ///   See: man 7 vdso.
+  @inline(__always)
   private static func read(_ clock: clockid_t) -> Timestamp {
     #if LARDER_SCHEDULES
       return clock == CLOCK_REALTIME ? ScheduledFiles.wallTime : ScheduledFiles.coarseWallTime
@@ -69,10 +70,14 @@ public struct WallClock: Sendable {
     #endif
   }
 
+  @inline(__always)
   private static func readSystem(_ clock: clockid_t) -> Timestamp {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+    // Set apart, because the kernel's nanoseconds need no carry.
+    var now = Timestamp(seconds: Int64(time.tv_sec))
+    now.nanoseconds = Int32(truncatingIfNeeded: time.tv_nsec)
+    return now
   }
 }
 

@@ -231,6 +231,95 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
+  @Test func `keeps nothing in memory of a file that was touched before a limit evicted it`() throws
+  {
+    let cache = try open {
+      $0.coherence = .none
+      $0.countLimit = 1
+    }
+    _ = try cache.disk.count()
+    try cache.store("old", forKey: "k")
+    let (gate, followed) = (Gate(), Gate())
+    followed.open()
+    // After the evictor has judged the file.
+    let touchAndFollow: @Sendable () -> Void = { [scene] in
+      let now = scene.clock.now
+      do {
+        try scene.touch(scene.name("k"), access: now, modification: now)
+        scene.faults.plan(.before { gate.pass() }, for: .fstatat)
+        try startThread {
+          hear([.attributes], cache)
+          followed.pass()
+        }
+      } catch {
+        Issue.record(error)
+      }
+      gate.waitUntilReached()
+    }
+    scene.faults.plan(.before(touchAndFollow), for: .unlinkat)
+    try cache.store("other", forKey: "other")
+    cache.disk.engine.waitForEvictor()
+    #expect(try cache.tier(forKey: "k") == .memory)
+    gate.open()
+    followed.waitUntilReached()
+    #expect(try cache.value(forKey: "k") == nil)
+    try cache.close()
+  }
+
+  @Test func `indexes nothing that was removed before the watch began`() throws {
+    let cache = try open()
+    let (gate, stored) = (Gate(), Gate())
+    stored.open()
+    // After the file has got its name.
+    scene.faults.plan(.before { gate.pass() }, for: .fstat)
+    try startThread {
+      do {
+        try cache.disk.store([1], forKey: "k")
+      } catch {
+        Issue.record(error)
+      }
+      stored.pass()
+    }
+    gate.waitUntilReached()
+    try FileManager.default.removeItem(atPath: scene.file("k"))
+    // Watches and scans.
+    #expect(try cache.disk.count() == 0)
+    gate.open()
+    stored.waitUntilReached()
+    #expect(try cache.disk.count() == 0)
+    try cache.close()
+  }
+
+  @Test func `looks at the limits again for a file that took a name while a removal held it`()
+    throws
+  {
+    let cache = try open {
+      $0.coherence = .none
+      $0.durability = .durable
+      $0.countLimit = 1
+    }
+    _ = try cache.disk.count()
+    try cache.store("old", forKey: "k")
+    try cache.flush()
+    // After the removal is noted.
+    let plant: @Sendable () -> Void = { [scene] in
+      do {
+        try scene.plant([1], named: scene.name("k").text)
+      } catch {
+        Issue.record(error)
+      }
+      hear([.movedTo], cache)
+    }
+    try cache.disk.store([1], forKey: "other")
+    cache.disk.engine.waitForEvictor()
+    #expect(cache.disk.engine.withState { !$0.limits.isCheckPlanned })
+    scene.faults.plan(.before(plant), for: .fsync)
+    _ = try cache.disk.remove(forKey: "k")
+    #expect(try cache.disk.count() == 2)
+    #expect(cache.disk.engine.withState { $0.limits.isCheckPlanned })
+    try cache.close()
+  }
+
   /// Asks whether memory is current when it is being told.
   private final class Listener: EngineObserver {
     let engine: DiskEngine

@@ -1,3 +1,4 @@
+import LarderTestSupport
 import Testing
 
 @testable import Larder
@@ -262,6 +263,46 @@ struct `Beside a pending value` {
     #expect(try scene.names == [])
     try await cache.close()
     #expect(try scene.names.count == 1)
+  }
+
+  /// The operations that open a file after they have found that no value waits.
+  private static let lookers = [
+    Row("value", "[1]") { "\(try $0.value(forKey: "k") ?? [])" },
+    Row("entry", "1 byte") { "\(try $0.entry(forKey: "k")?.byteCount ?? 0) byte" },
+  ]
+
+  @Test(arguments: lookers)
+  func `a read does not meet the file of a store that is about to drop it`(row: Row) throws {
+    let cache = try open()
+    let gate = Gate()
+    let done = Gate()
+    done.open()
+    let storeTwice: @Sendable () -> Void = { [scene] in
+      do {
+        #expect(try cache.store([1], forKey: "k") == .pending)
+        // The file has its name by then, and the pending value is still served to other readers.
+        scene.faults.plan(.before { gate.pass() }, for: .fstat, at: 1)
+        try startThread {
+          do {
+            try cache.store(forKey: "k") { try $0.write([2, 2]) }
+          } catch {
+            Issue.record(error)
+          }
+          done.pass()
+        }
+      } catch {
+        Issue.record(error)
+      }
+      gate.waitUntilReached()
+    }
+    scene.faults.plan(.before(storeTwice), for: .openat, at: 1)
+    #expect(try row.operation(cache) == row.answer)
+    #expect(try cache.value(forKey: "k") == [1])
+    gate.open()
+    done.waitUntilReached()
+    #expect(try cache.value(forKey: "k") == [2, 2])
+    try scene.expectConsistent(cache)
+    try cache.close()
   }
 
   @Test func `an object that goes away leaves it to be written`() throws {
