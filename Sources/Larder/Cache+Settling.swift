@@ -109,7 +109,9 @@ extension Cache {
     let byteCount = try encodedByteCount(of: value)
     try discard(request.key, flight)
     let expiry = (expiration ?? disk.expiration).expiry(at: disk.engine.now)
-    keep(value, disk.subject(request.key), byteCount: byteCount, until: expiry) {
+    keep(
+      value, disk.subject(request.key), byteCount: byteCount, until: expiry, isAlone: true
+    ) {
       flights.isWanted(flight)
     }
   }

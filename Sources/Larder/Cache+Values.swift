@@ -127,7 +127,10 @@ extension Cache {
       keep(
         value, subject, byteCount: published.byteCount,
         until: servedUntil(expiry: published.expiry, lifetime: published.lifetime)
-      ) { !disk.engine.hasLateEvents(of: subject.name) }
+      ) {
+        !disk.engine.hasCleared(since: published)
+          && !disk.engine.hasLateEvents(of: subject.name)
+      }
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
@@ -136,12 +139,19 @@ extension Cache {
   }
 
   /// Keeps a value in memory if a condition holds; the condition is checked under the memory tier's
-  /// lock.
+  /// lock. A value that is too large for memory only takes the older one's place.
+  ///
+  /// - Parameter isAlone: Whether the disk does not hold the value.
   func keep(
     _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
-    if isCurrent: () -> Bool
+    isAlone: Bool = false, if isCurrent: () -> Bool
   ) {
     let key = subject.key
+    guard byteCount <= memoryEntryCostLimit || isAlone else {
+      // There is one after a load with `.memoryOnly`, which may end while the name is changed.
+      if isCurrent() { memory.remove(forKey: key, cause: .replaced) }
+      return
+    }
     // First, so that events of the file that come while the value is stored find the key.
     if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
       memory.remove(forKey: other, cause: .replaced)

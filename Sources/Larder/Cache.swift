@@ -28,6 +28,8 @@ public final class Cache<Value: Sendable>: Sendable {
   public let configuration: CacheConfiguration
   /// Converts values to bytes and back. Called without any lock.
   package let coder: Coder<Value>
+  /// The most encoded bytes of a value that memory keeps beside the disk.
+  let memoryEntryCostLimit: Int
   /// The loads of this object. Another object on the same directory has its own.
   let flights = FlightControl<Value>()
   /// The loads of files of this object.
@@ -58,6 +60,8 @@ public final class Cache<Value: Sendable>: Sendable {
     self.loadReplacement = loadReplacement
     self.configuration = configuration
     self.coder = coder
+    memoryEntryCostLimit = configuration.memoryEntryCostLimit.byteCount(
+      isOfBytes: coder.isOfBytes)
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
     memory = MemoryCache(configuration.memory())
     // Last, because the observer may be called as soon as it is added.
@@ -162,6 +166,13 @@ public struct CacheConfiguration: Sendable {
   public var memoryCostLimit: Int? = SystemEnvironment.memoryLimit / 4
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
+  /// The most bytes of one value in memory, counted as they are encoded. The default is
+  /// `.automatic`.
+  ///
+  /// A larger value is stored on disk alone, and each read of it reads the file, whose bytes the
+  /// kernel keeps in its page cache. A task that asks for it still joins a load that runs. The
+  /// limit does not apply to loads with `.memoryOnly`, because no file holds their values.
+  public var memoryEntryCostLimit = EntryCostLimit.automatic
   /// The longest time that a value is served from memory before the disk is asked again. The
   /// default is 300 s.
   ///
@@ -181,6 +192,33 @@ public struct CacheConfiguration: Sendable {
 }
 
 extension CacheConfiguration {
+  /// A limit for one value in memory.
+  public enum EntryCostLimit: Sendable, Hashable {
+    /// 512 KiB with `Coder.bytes` and the coder of `Data`; `.unlimited` with any other coder.
+    ///
+    /// If the bytes are the value, a hit in memory saves reading them. From 64 KiB on, keeping a
+    /// value takes as long as two further reads of its file, because the kernel has to find and
+    /// clear pages for it, and the value takes memory twice. For a small value the system calls of
+    /// a read outweigh that, so keeping it is worth while from the first hit on. With another coder
+    /// a hit in memory also saves decoding, whose cost the cache does not know.
+    case automatic
+    /// No limit: each value that ``CacheConfiguration/memoryCostLimit`` admits.
+    case unlimited
+    /// A number of bytes, not negative. With 0, memory keeps empty values alone.
+    case bytes(Int)
+
+    /// Returns the most bytes of one value for a coder whose values are bytes, or are not.
+    func byteCount(isOfBytes: Bool) -> Int {
+      switch self {
+      case .automatic: return isOfBytes ? 512 << 10 : .max
+      case .unlimited: return .max
+      case .bytes(let count):
+        precondition(count >= 0, "memoryEntryCostLimit must not be negative")
+        return count
+      }
+    }
+  }
+
   /// Returns the settings of the memory tier.
   func memory<Value>() -> MemoryCache<CacheKey, Value>.Configuration {
     var configuration = MemoryCache<CacheKey, Value>.Configuration(

@@ -14,6 +14,8 @@ public struct Coder<Value: Sendable>: Sendable {
   /// Converts bytes from `encode` back to a value. If it throws, the bytes cannot be used any more,
   /// for example because a newer version of the program has another layout, and the read is a miss.
   public let decode: @Sendable ([UInt8]) throws -> Value
+  /// Whether the bytes are the value, so that a hit in memory saves reading them and nothing else.
+  package let isOfBytes: Bool
 
   /// Creates a coder from a pair of functions, which any thread may call.
   ///
@@ -22,6 +24,14 @@ public struct Coder<Value: Sendable>: Sendable {
     encode: @escaping @Sendable (Value) throws -> [UInt8],
     decode: @escaping @Sendable ([UInt8]) throws -> Value
   ) {
+    self.init(isOfBytes: false, encode: encode, decode: decode)
+  }
+
+  package init(
+    isOfBytes: Bool, encode: @escaping @Sendable (Value) throws -> [UInt8],
+    decode: @escaping @Sendable ([UInt8]) throws -> Value
+  ) {
+    self.isOfBytes = isOfBytes
     self.encode = encode
     self.decode = decode
   }
@@ -29,7 +39,7 @@ public struct Coder<Value: Sendable>: Sendable {
 
 extension Coder<[UInt8]> {
   /// Bytes as they are.
-  public static let bytes = Coder(encode: { $0 }, decode: { $0 })
+  public static let bytes = Coder(isOfBytes: true, encode: { $0 }, decode: { $0 })
 }
 
 extension Coder<String> {

@@ -5,7 +5,8 @@ public import FoundationEssentials
 
 extension Coder<Data> {
   /// Foundation's bytes as they are. `DiskCache.data(forKey:)` avoids the copy that this makes.
-  public static let data = Coder(encode: { [UInt8]($0) }, decode: { Data($0) })
+  public static let data = Coder(
+    isOfBytes: true, encode: { [UInt8]($0) }, decode: { Data($0) })
 }
 
 extension Coder where Value: Codable {
