@@ -21,11 +21,13 @@ let usage = """
     drive    does what a script tells it, line by line
     front-stress  many threads on both tiers, single flight and a memory cache, with an oracle
     stream   a value of 2 GiB stored and read in pieces, and the most memory that it took
+    behind   a burst of stores that other threads write, beside stores that write themselves
+    cold     values of several sizes read through both tiers while memory does not have them
     pressure a cache under real memory pressure, as it gives memory up and grows again
 
-  By default digest and replay take seconds, index and stream half a minute, memory, scan and open
-  two minutes, disk five, table eight, evict and holds a quarter of an hour; the others as long as
-  they are told to. On a terminal the time that is left is shown.
+  By default digest and replay take seconds, index, stream and behind half a minute, memory, cold,
+  scan and open two minutes, disk five, table eight, evict and holds a quarter of an hour; the
+  others as long as they are told to. On a terminal the time that is left is shown.
   """
 
 func fail(_ message: String, _ status: Int32) -> Never {
@@ -55,6 +57,8 @@ do {
   case "drive": try DriveBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "front-stress": try FrontStressBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "stream": try StreamBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "behind": try BehindBenchmark.run(arguments: Array(arguments.dropFirst()))
+  case "cold": try ColdBenchmark.run(arguments: Array(arguments.dropFirst()))
   case "pressure": try PressureBenchmark.run(arguments: Array(arguments.dropFirst()))
   default: fail(usage, 2)
   }
@@ -68,7 +72,7 @@ do {
   case "stream": fail(StreamBenchmark.usage, 2)
   case "pressure": fail(PressureBenchmark.usage, 2)
   case "holds": fail(HoldsBenchmark.usage, 2)
-  case "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
+  case "behind", "cold", "disk", "scan", "evict", "open", "table": fail(DiskOptions.usage, 2)
   case "crash": fail(CrashBenchmark.usage, 2)
   case "drive": fail(DriveBenchmark.usage, 2)
   default: fail(ReplayBenchmark.usage, 2)

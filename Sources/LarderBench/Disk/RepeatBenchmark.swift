@@ -10,8 +10,8 @@ enum RepeatBenchmark {
   static let usage = """
     usage: LarderBench repeat OPERATION TIMES [--directory DIR]
 
-      OPERATION: memory-hit, load-hit, read, read-first, miss, miss-exclusive, store-new,
-                 store-over, remove
+      OPERATION: memory-hit, memory-hit-expiring, memory-hit-string, load-hit, read, read-first,
+                 miss, miss-exclusive, store-new, store-over, remove
     """
 
   private static let entries = 2_000
@@ -32,7 +32,9 @@ enum RepeatBenchmark {
     let value = [UInt8](repeating: 7, count: 1024)
     let cache = try filled(keys, value, path, isExclusive: name == "miss-exclusive")
     switch name {
-    case "memory-hit": try hitMemory(keys, value, times)
+    case "memory-hit": hitMemory(keys, value, times)
+    case "memory-hit-expiring": hitMemory(keys, value, times, expiration: .seconds(300))
+    case "memory-hit-string": hitMemory(keys.map { $0.text ?? "" }, value, times)
     case "load-hit":
       try cache.close()
       return try hitByLoad(keys, times, path)
@@ -92,8 +94,14 @@ enum RepeatBenchmark {
     try cache.close()
   }
 
-  private static func hitMemory(_ keys: [CacheKey], _ value: [UInt8], _ times: Int) throws {
-    let memory = MemoryCache<CacheKey, [UInt8]>(.init(countLimit: entries))
+  // Specialised for each type of key, as in a user's module.
+  @inline(__always)
+  private static func hitMemory<Key: Hashable & Sendable>(
+    _ keys: [Key], _ value: [UInt8], _ times: Int, expiration: Expiration = .never
+  ) {
+    var configuration = MemoryCache<Key, [UInt8]>.Configuration(countLimit: entries)
+    configuration.expiration = expiration
+    let memory = MemoryCache<Key, [UInt8]>(configuration)
     for key in keys { memory.store(value, forKey: key) }
     for number in 0..<times {
       precondition(memory.value(forKey: keys[number % entries]) != nil, "a value is missing")

@@ -32,6 +32,9 @@ struct StressOptions {
   var other: String?
   /// The seconds by which the clocks of those processes are ahead.
   var shift = 0
+  /// Whether the directory has a file system of its own. Values are whole blocks then, and the
+  /// space taken there is the size of all files.
+  var ownsFileSystem = false
   var number = 0
   var isJSON = false
 
@@ -48,6 +51,7 @@ struct StressOptions {
       case "--number": number = try ByteSize.parse(rest.popFirst())
       case "--directory": directory = rest.popFirst()
       case "--other": other = rest.popFirst()
+      case "--own-file-system": ownsFileSystem = true
       case "--shift": shift = try ByteSize.parse(rest.popFirst())
       case "--role":
         guard let role = rest.popFirst().flatMap(Role.init) else { throw UsageError() }
@@ -56,7 +60,7 @@ struct StressOptions {
       }
     }
     guard processes > 0, threads > 0, limit >= 1 << 16 else { throw UsageError() }
-    if role != .judge && directory == nil { throw UsageError() }
+    if (role != .judge || ownsFileSystem) && directory == nil { throw UsageError() }
   }
 
   /// Returns the arguments of a judge's n-th child.
@@ -65,6 +69,7 @@ struct StressOptions {
       "stress", "--role", "worker", "--threads", "\(threads)", "--seconds", "\(seconds)",
       "--limit", "\(limit)", "--number", "\(number)",
     ]
+    if ownsFileSystem { common += ["--own-file-system"] }
     if let writeBehind { common += ["--write-behind", "\(writeBehind)"] }
     guard let other else { return common + ["--directory", directory] }
     // Each child gets both paths, so that it knows that it shares the file system with other

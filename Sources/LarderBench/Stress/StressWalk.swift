@@ -26,13 +26,21 @@ struct StressWalk {
     }
     defer { unsafe closedir(stream) }
     let raw = unsafe dirfd(stream)
+    var places: [String: Int] = [:]
     while let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
       if name.hasPrefix(".larder-") { temporaryCount += 1 }
       guard Self.isEntry(name), let file = Self.file(name, in: raw) else { continue }
-      files.append(file)
+      // A name may be listed again if its file is replaced during the listing. Its status is read
+      // after its name, so both times it can be that of the same new file.
+      if let place = places[name] {
+        files[place] = file
+      } else {
+        places[name] = files.count
+        files.append(file)
+      }
     }
   }
 

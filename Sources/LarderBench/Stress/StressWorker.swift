@@ -12,6 +12,7 @@ struct StressWorker {
   private let clock: WallClock
   /// Whether failures of the file system are expected, and therefore only counted.
   private let isNetwork: Bool
+  private let isWholeBlocks: Bool
   private var random: SeededRandom
   private var version: UInt64 = 0
   private var tally: [String: Int] = [:]
@@ -20,6 +21,7 @@ struct StressWorker {
 
   /// The mean length of a value.
   static let meanByteCount = 8 << 10
+  private static let blockByteCount = 4096
   private static let ownKeyCount: UInt64 = 32
 
   init(
@@ -32,6 +34,7 @@ struct StressWorker {
     mayStore = options.role != .reader
     clock = options.clock
     isNetwork = options.other != nil
+    isWholeBlocks = options.ownsFileSystem
     mayClear = options.role == .clearer && thread == 0
     // Partly random, so that the successor of a killed writer does not repeat the same operations.
     random = SeededRandom(seed: writer &* 0x9e37 &+ UInt64.random(in: 0..<1 << 32))
@@ -111,8 +114,7 @@ struct StressWorker {
   private mutating func store(_ key: UInt64, _ isOwn: Bool) throws {
     version += 1
     let value = makeValue(key)
-    let bytes = value.bytes(
-      fillingCount: Int.random(in: 0...2 * Self.meanByteCount, using: &random))
+    let bytes = value.bytes(fillingCount: fillingCount())
     tally["stores", default: 0] += 1
     let outcome: StoreOutcome
     switch Int.random(in: 0..<10, using: &random) {
@@ -127,6 +129,12 @@ struct StressWorker {
     // This process can already read a value that waits to be written.
     if isOwn && (outcome == .stored || outcome == .pending) { own[key] = version }
     if isOwn && outcome == .rejected(.expired) { own[key] = 0 }
+  }
+
+  private mutating func fillingCount() -> Int {
+    let byteCount = Int.random(in: 0...2 * Self.meanByteCount, using: &random)
+    if !isWholeBlocks { return byteCount }
+    return (byteCount % 3 + 1) * Self.blockByteCount - StressValue.headerByteCount
   }
 
   private func storeInPieces(_ bytes: [UInt8], _ value: StressValue) throws -> StoreOutcome {
