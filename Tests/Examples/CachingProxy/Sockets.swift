@@ -19,13 +19,18 @@ enum Sockets {
     try handle(Foundation.accept(listener.fileDescriptor, nil, nil))
   }
 
+  /// Sends a part of a file, which this process does not read, unless the client is gone.
+  static func send(_ file: Int32, from start: Int, to end: Int, _ client: FileHandle) {
+    var offset = start
+    while offset < end, sendfile(client.fileDescriptor, file, &offset, end - offset) > 0 {}
+  }
+
   private static func socket(
     at port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>) -> Int32
   ) throws -> FileHandle {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let home = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+    var address = sockaddr_in(
+      sin_family: 2, sin_port: port.bigEndian, sin_addr: home, sin_zero: (0, 0, 0, 0, 0, 0, 0, 0))
     let handle = try handle(Foundation.socket(AF_INET, 1, 0))
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(handle.fileDescriptor, $0) }
