@@ -133,7 +133,7 @@ extension String {
   /// The text with each number, each run of white space and each `now` replaced by one character,
   /// so that it is the same a few seconds later.
   fileprivate var withoutAges: String {
-    replacing(#/\d+ s ago|\bnow\b/#, with: "0").replacing(#/\d+/#, with: "0")
+    replacing(#/\d+ s ago|(just )?\bnow\b/#, with: "0").replacing(#/\d+/#, with: "0")
       .replacing(#/\s+/#, with: " ")
   }
 }
