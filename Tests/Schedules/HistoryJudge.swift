@@ -262,7 +262,7 @@
       case .rejected: []
       case .failed("readOnly", _), .failed("closed", _): []
       // A value that has its name and whose sync fails is taken back.
-      default: [step(.write(call.value), true, nil), step(.withdraw(call.value), true, nil)]
+      default: [step(.writeAbsent(call.value), true, nil), step(.withdraw(call.value), true, nil)]
       }
     }
 

@@ -20,6 +20,9 @@ extension DiskEngine {
     // Nor have changes of a name whose file this process has just published or looked at. Its
     // thread looks again before it gives the name back.
     withState { $0.locks.markHeld() }
+    // A read that opened its file before the watch must leave nothing of it in the index.
+    generations.beginAll()
+    generations.endAll()
     // An earlier opener may have scanned the directory without following events.
     rescanOnce()
   }

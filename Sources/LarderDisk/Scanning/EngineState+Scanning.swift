@@ -24,14 +24,13 @@ extension EngineState {
     let isFirst = catalog.scans.isFirst(number)
     for entry in piece.entries {
       catalog.scans.meet(catalog.index.slot(of: entry.name))
-      // This process changed the name during the scan, so the index stands. If the inodes differ,
-      // the scanned file may be newer (stored by another process just after a removal here), so the
-      // name is checked at the end.
+      // This process changed or used the name during the scan, so the index stands. If the scanned
+      // file is another or in another state, it may be newer (stored by another process just after
+      // a removal here, or touched after a read opened it), so the name is checked at the end.
       if catalog.scans.hasChanged(entry.name) {
         let known = catalog.index.entry(named: entry.name)
-        if !hidesFile(named: entry.name), known?.inode != entry.inode {
-          catalog.scans.noteUnclear(entry.name)
-        }
+        let isKnown = known?.inode == entry.inode && known?.changeTime == entry.changeTime
+        if !hidesFile(named: entry.name), !isKnown { catalog.scans.noteUnclear(entry.name) }
         continue
       }
       // The thread that holds the name looks again once it has told the index what it did.
@@ -53,11 +52,14 @@ extension EngineState {
 
   /// Returns the entries in a range of slots that were known before a scan and that it has not met;
   /// nil if the range is beyond the last slot or the scan was given up.
+  ///
+  /// Those that have changed since are among them, because the change may be a use by a read that
+  /// opened the file before it was removed.
   func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
     guard let met = catalog.scans.marks(of: number), slots.lowerBound < met.count else {
       return nil
     }
-    return catalog.index.names(in: slots, lacking: met).filter { !catalog.scans.hasChanged($0) }
+    return catalog.index.names(in: slots, lacking: met)
   }
 
   /// Ends a scan unless it was given up before.

@@ -266,26 +266,36 @@ struct `What others do between two steps of a cache` {
     try cache.close()
   }
 
-  @Test func `indexes nothing that was removed before the watch began`() throws {
+  @Test(arguments: [SystemCall.fstat, .read])
+  func `indexes nothing that was removed before the watch began`(call: SystemCall) throws {
+    if call == .read {
+      let earlier = try open()
+      try earlier.disk.store([1], forKey: "k")
+      try earlier.close()
+    }
     let cache = try open()
-    let (gate, stored) = (Gate(), Gate())
-    stored.open()
-    // After the file has got its name.
-    scene.faults.plan(.before { gate.pass() }, for: .fstat)
+    let (gate, done) = (Gate(), Gate())
+    done.open()
+    // After a store has given the file its name, or a read has asked for its status.
+    scene.faults.plan(.before { gate.pass() }, for: call)
     try startThread {
       do {
-        try cache.disk.store([1], forKey: "k")
+        if call == .read {
+          _ = try cache.disk.value(forKey: "k")
+        } else {
+          try cache.disk.store([1], forKey: "k")
+        }
       } catch {
         Issue.record(error)
       }
-      stored.pass()
+      done.pass()
     }
     gate.waitUntilReached()
     try FileManager.default.removeItem(atPath: scene.file("k"))
     // Watches and scans.
     #expect(try cache.disk.count() == 0)
     gate.open()
-    stored.waitUntilReached()
+    done.waitUntilReached()
     #expect(try cache.disk.count() == 0)
     try cache.close()
   }
