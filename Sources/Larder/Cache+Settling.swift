@@ -20,7 +20,7 @@ extension Cache {
   ) throws(CacheError) -> PreviousValue? {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
-    if disk.followsNeighbours { disk.engine.startWatching() }
+    if disk.followsNeighbours { disk.engine.startWatchingAside() }
     let found = try disk.engine.read(
       subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
     guard let found, let value = decoded(found.bytes) else { return nil }

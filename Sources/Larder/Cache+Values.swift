@@ -46,7 +46,7 @@ extension Cache {
   ) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
-    if disk.followsNeighbours { disk.engine.startWatching() }
+    if disk.followsNeighbours { disk.engine.startWatchingAside() }
     let found = try disk.engine.read(
       subject, for: .value, extending: extending, staleness: staleness)
     guard let found else { return nil }
@@ -113,7 +113,7 @@ extension Cache {
     loadedBy flight: FlightID?, isKept: Bool = true
   ) throws(CacheError) -> StoreOutcome {
     try disk.checkStorable()
-    if disk.followsNeighbours { disk.engine.startWatching() }
+    if disk.followsNeighbours { disk.engine.startWatchingAside() }
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     // The engine calls both closures with the name held, so that disk, index and memory change as
@@ -158,9 +158,11 @@ extension Cache {
     }
     defer { keptKeys.endInsertion(of: subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory
-    // looks at no file, so nothing is kept. Nor after `close()`, which empties memory.
+    // looks at no file, so nothing is kept. Nor before the directory is watched, or after
+    // `close()`, which empties memory.
+    let isHeard = isAlone || !disk.followsNeighbours || disk.engine.isWatchSettled
     memory.storeIf(
-      { !disk.engine.isAstray && !disk.hasClosed && isCurrent() }, value, forKey: key,
+      { isHeard && !disk.engine.isAstray && !disk.hasClosed && isCurrent() }, value, forKey: key,
       cost: byteCount,
       expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
   }

@@ -120,6 +120,9 @@ extension DiskCache {
     /// processes.
     package var rescanDelay = Duration.seconds(30)
 
+    /// The length of a directory from which reads and stores do not wait until it is watched.
+    package var watchAsideByteCount: UInt64 = 1 << 20
+
     /// The file system that tests claim for the directory; nil to ask the system.
     package var fileSystem: FileSystemKind?
 

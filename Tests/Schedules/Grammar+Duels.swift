@@ -52,7 +52,7 @@
         case 6: cache.options[.durable] = 1
         case 7: cache.options[.target] = 100
         case 8: cache.options[.admit] = 150
-        default: cache.options[generator.pick([.free, .memory])] = 1
+        default: cache.options[generator.pick([.free, .memory, .aside, .aside])] = 1
         }
       }
       if cache.options[.free] != nil { cache.options[.free] = 1 << 60 }

@@ -65,6 +65,7 @@
       if generator.once(in: 8) { cache.options[.admit] = 150 }
       if generator.once(in: 20) { cache.options[.free] = 1 << 60 }
       if generator.once(in: 8) { cache.options[.memory] = 1 }
+      if generator.once(in: 4) { cache.options[.aside] = 1 }
     }
 
     private mutating func addThread(_ thread: Int) {

@@ -33,6 +33,8 @@
     /// The settings that have a number.
     enum Option: String, Sendable, CaseIterable {
       case size, count, behind, granularity, durable, target, admit, ext, free, room, age, memory
+      /// Whether another thread makes the watch, as in a large directory.
+      case aside
     }
 
     /// The operations of a thread, with one cache or from outside.

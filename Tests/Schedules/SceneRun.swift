@@ -242,6 +242,7 @@
       if let granularity = options[.granularity] {
         all.disk.recencyGranularity = .milliseconds(granularity)
       }
+      if options[.aside] == 1 { all.disk.watchAsideByteCount = 0 }
       if options[.durable] == 1 { all.disk.durability = .durable }
       if let target = options[.target] { all.disk.trimTarget = Double(target) / 100 }
       if let admit = options[.admit] { all.disk.shouldStore = { _, count in count <= admit } }

@@ -5,39 +5,63 @@ extension DiskEngine {
   /// Starts to follow what other processes do to the directory, unless that was tried before.
   /// Called for an object that wants to hear of it.
   ///
-  /// - Complexity: O(1). The first call makes a descriptor and starts a thread.
+  /// Waits until the directory is watched, or cannot be. The kernel marks each name that it has in
+  /// memory, which takes 80 ms for a million of them.
   package func startWatching() {
-    guard !watching.isSettled.load(ordering: .acquiring) else { return }
-    let isNew = watching.state.withLock { state in
+    guard !isWatchSettled else { return }
+    let isFirst = watching.state.withLock { state in
       guard case .notStarted = state else { return false }
-      state = makeWatcher()
-      watching.isSettled.store(true, ordering: .releasing)
+      state = .starting
       return true
     }
-    guard isNew else { return }
+    guard isFirst else { return wait { _ in isWatchSettled ? () : nil } }
+    guard makeWatcher() else { return }
     // Changes of the directory itself before the watch have left no event.
     noteWhetherAtPath()
     // Nor have changes of a name whose file this process has just published or looked at. Its
     // thread looks again before it gives the name back.
     withState { $0.locks.markHeld() }
-    // A read that opened its file before the watch must leave nothing of it in the index.
+    // A read that opened its file before the watch must leave nothing of it in memory or in the
+    // index.
     generations.beginAll()
+    watching.isSettled.store(true, ordering: .releasing)
     generations.endAll()
+    changed.signal()
     // An earlier opener may have scanned the directory without following events.
     rescanOnce()
   }
 
-  private func makeWatcher() -> Watching.State {
+  /// Starts to follow for a call that can do without events. In a large directory another thread
+  /// does it, and until then memory keeps nothing.
+  ///
+  /// - Complexity: O(1).
+  package func startWatchingAside() {
+    guard !isWatchSettled else { return }
+    guard location.handle.byteCount >= configuration.watchAsideByteCount else {
+      return startWatching()
+    }
+    guard !watching.isPlanned.exchange(true, ordering: .relaxed) else { return }
+    IOExecutor.upkeep.submit { [weak self] in self?.startWatching() }
+  }
+
+  /// Whether the directory is watched, or cannot be.
+  package var isWatchSettled: Bool { watching.isSettled.load(ordering: .acquiring) }
+
+  /// Makes the watcher; returns false if the engine has ended meanwhile.
+  private func makeWatcher() -> Bool {
     do throws(Errno) {
+      let handle = location.handle
       let watcher = try Watcher(self)
+      guard watching.advance(to: .watching(watcher)) else { return false }
+      // Who replaced the directory before found no watcher to move.
+      if location.handle !== handle { try watcher.follow(location) }
+      // If the engine ends here, the thread finds the watcher stopped.
       try watcher.start()
-      // Another machine's changes bring no events; those of neighbours on this machine do.
-      watching.isComplete.store(!isOnNetwork, ordering: .releasing)
-      return .watching(watcher)
+      return watching.complete(!isOnNetwork)
     } catch {
       // No instances, watches or threads are left. Scans take the place of events.
       noteUpkeepFailure(error)
-      return .unavailable
+      return watching.advance(to: .unavailable)
     }
   }
 
@@ -79,6 +103,7 @@ extension DiskEngine {
     }
     watching.isComplete.store(false, ordering: .releasing)
     watching.isSettled.store(true, ordering: .releasing)
+    changed.signal()
     watcher?.stop()
   }
 
@@ -123,6 +148,8 @@ package final class Watching: Sendable {
   package enum State: Sendable {
     /// No object has needed it yet.
     case notStarted
+    /// A thread makes the watcher.
+    case starting
     case watching(Watcher)
     /// The system refused it; scans take its place.
     case unavailable
@@ -133,6 +160,8 @@ package final class Watching: Sendable {
   let state = ForkSafeMutex(State.notStarted)
   /// Whether an object on the directory wants to follow events. The engine outlives that object.
   let isWanted = Atomic<Bool>(false)
+  /// Whether another thread is to make the start.
+  let isPlanned = Atomic<Bool>(false)
   /// Whether the start was tried, read without a lock.
   let isSettled = Atomic<Bool>(false)
   /// Whether the directory was moved away, and its path has not led to one again since.
@@ -141,4 +170,23 @@ package final class Watching: Sendable {
   let hasFailed = Atomic<Bool>(false)
   /// Whether events report everything that other processes do.
   let isComplete = Atomic<Bool>(false)
+
+  /// Goes on to a state; returns false and does nothing if the engine has ended.
+  fileprivate func advance(to next: State) -> Bool {
+    state.withLock { state in
+      if case .ended = state { return false }
+      state = next
+      return true
+    }
+  }
+
+  /// Notes whether events report everything; returns false and does nothing if the engine has
+  /// ended. Another machine's changes bring no events; those of neighbours on this machine do.
+  fileprivate func complete(_ isComplete: Bool) -> Bool {
+    state.withLock { state in
+      if case .ended = state { return false }
+      self.isComplete.store(isComplete, ordering: .releasing)
+      return true
+    }
+  }
 }

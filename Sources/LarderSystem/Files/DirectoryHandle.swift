@@ -21,6 +21,8 @@ package final class DirectoryHandle: Sendable {
   package let group: UInt32
   /// The kind of file system. If it is unknown, it counts as a local one.
   package let fileSystem: FileSystemKind
+  /// The length of the directory itself at its opening, which grows with the number of its names.
+  package let byteCount: UInt64
 
   /// Takes ownership of the descriptor of an open directory.
   ///
@@ -31,6 +33,7 @@ package final class DirectoryHandle: Sendable {
     identity = status.identity
     owner = status.owner
     group = status.group
+    byteCount = status.byteCount
     fileSystem = FileSystemKind(of: descriptor, device: status.identity.device)
     self.descriptor = descriptor
   }

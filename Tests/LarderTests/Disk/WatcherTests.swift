@@ -152,6 +152,36 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `keeps nothing in memory until another thread watches its large directory`() throws {
+    let cache = try open(.events) { $0.watchAsideByteCount = 0 }
+    let gate = Gate()
+    faults.plan(.before { gate.pass() }, for: .inotify)
+    try cache.store("old", forKey: "k")
+    gate.waitUntilReached()
+    #expect(try cache.value(forKey: "k") == "old" && cache.tier(forKey: "k") == .disk)
+    try outside(Self.store)
+    gate.open()
+    #expect(happening.wait { cache.disk.engine.isWatchSettled })
+    #expect(try cache.value(forKey: "k") == "new" && cache.tier(forKey: "k") == .memory)
+    try cache.close()
+  }
+
+  @Test func `closes before another thread has begun to watch its large directory`() throws {
+    let cache = try open(.events) { $0.watchAsideByteCount = 0 }
+    let gate = Gate()
+    faults.plan(.before { gate.pass() }, for: .inotify)
+    try cache.store("value", forKey: "k")
+    gate.waitUntilReached()
+    try cache.close()
+    gate.open()
+    let engine = cache.disk.engine
+    #expect(
+      happening.wait {
+        engine.watching.state.withLock { if case .ended = $0 { true } else { false } }
+      })
+    #expect(!engine.hasEvents)
+  }
+
   @Test func `keeps in memory what it stored, used and stamped itself`() throws {
     let cache = try open(.strict) { $0.recencyGranularity = .seconds(60) }
     for number in 0..<50 { try cache.store("\(number)", forKey: "\(number)") }
