@@ -4,11 +4,13 @@ import LarderSystem
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
-    // Started before the first name is read, so that no change falls between the scan and the
-    // events.
-    if followsNeighbours { startWatching() }
     let number = withState { $0.catalog.scans.needsScan ? $0.beginScan() : nil }
-    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    if let number {
+      IOExecutor.upkeep.submit { self.scan(number) }
+    } else if followsNeighbours, !isWatchSettled, withState({ $0.isScanned }) {
+      // The scan was that of an object that does not follow.
+      startWatching()
+    }
   }
 
   /// Starts another scan in the background, once the first is over and while none is going on.
@@ -51,6 +53,8 @@ extension DiskEngine {
     var isComplete = false
     let start = MonotonicTime.now
     defer { noteScanEnd(since: start) }
+    // Before the first name is read, so that no change falls between the scan and the events.
+    if followsNeighbours { startWatching() }
     do throws(Errno) {
       let handle = location.handle
       isComplete = try readNames(number, in: handle)
