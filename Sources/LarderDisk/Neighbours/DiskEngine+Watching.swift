@@ -20,15 +20,19 @@ extension DiskEngine {
     noteWhetherAtPath()
     // Nor have changes of a name whose file this process has just published or looked at. Its
     // thread looks again before it gives the name back.
-    withState { $0.locks.markHeld() }
+    let hasScanned = withState { state in
+      state.locks.markHeld()
+      return state.catalog.scans.hasRead
+    }
     // A read that opened its file before the watch must leave nothing of it in memory or in the
     // index.
     generations.beginAll()
     watching.isSettled.store(true, ordering: .releasing)
     generations.endAll()
     changed.signal()
-    // An earlier opener may have scanned the directory without following events.
-    rescanOnce()
+    // A scan that follows events waits for the watch before it reads. One for an earlier opener may
+    // not have.
+    if hasScanned { rescanOnce() }
   }
 
   /// Starts to follow for a call that can do without events. In a large directory another thread

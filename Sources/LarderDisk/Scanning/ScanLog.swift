@@ -28,6 +28,8 @@ struct ScanLog: Sendable {
     let number: Int
     /// Whether the index was complete when the scan began.
     let isRescan: Bool
+    /// Whether it may have read a name.
+    var isReading = false
     /// The entries that were known at the beginning. The marked ones were met.
     var met: SlotMarks
     var foreignCount = 0
@@ -73,6 +75,14 @@ extension ScanLog {
     changed = []
     return number
   }
+
+  /// Notes that a scan reads its first name.
+  mutating func beginReading(_ number: Int) {
+    if isOngoing(number) { ongoing?.isReading = true }
+  }
+
+  /// Whether a scan has read a name.
+  var hasRead: Bool { isComplete || ongoing?.isReading == true }
 
   /// The end of a scan.
   struct Ending: Sendable {

@@ -152,6 +152,17 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `scans once, although it begins to follow others for the scan`() throws {
+    let cache = try open(.events)
+    try cache.disk.store([1], forKey: "k")
+    #expect(try cache.disk.count() == 1)
+    #expect(
+      cache.disk.engine.withState {
+        $0.catalog.scans.number == 1 && !$0.catalog.scans.hasMissedChanges
+      })
+    try cache.close()
+  }
+
   @Test func `keeps nothing in memory until another thread watches its large directory`() throws {
     let cache = try open(.events) { $0.watchAsideByteCount = 0 }
     let gate = Gate()
