@@ -55,7 +55,7 @@ extension DiskEngine {
     defer { noteScanEnd(since: start) }
     // Before the first name is read, so that no change falls between the scan and the events.
     if followsNeighbours { startWatching() }
-    withState { $0.catalog.scans.beginReading(number) }
+    withState { $0.beginReading(scan: number) }
     do throws(Errno) {
       let handle = location.handle
       isComplete = try readNames(number, in: handle)

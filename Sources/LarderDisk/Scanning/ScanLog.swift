@@ -77,8 +77,12 @@ extension ScanLog {
   }
 
   /// Notes that a scan reads its first name.
-  mutating func beginReading(_ number: Int) {
-    if isOngoing(number) { ongoing?.isReading = true }
+  ///
+  /// - Parameter known: A mark for each entry that is known now, none of them set.
+  mutating func beginReading(_ number: Int, _ known: SlotMarks) {
+    guard isOngoing(number) else { return }
+    ongoing?.isReading = true
+    ongoing?.met = known
   }
 
   /// Whether a scan has read a name.

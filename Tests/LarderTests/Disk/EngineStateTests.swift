@@ -287,6 +287,15 @@ extension EngineStateTests {
     #expect(stored.unmet(in: 0..<64, scan: number) == [name])
   }
 
+  @Test func `an entry that came after a scan began and before it read a name is looked at`() {
+    var state = EngineState()
+    let number = state.beginScan()
+    _ = state.noteStored(entry)
+    state.beginReading(scan: number)
+    #expect(state.catalog.scans.hasRead)
+    #expect(state.unmet(in: 0..<64, scan: number) == [name])
+  }
+
   @Test func `a later scan that fails is counted, and the first one is told`() {
     var state = EngineState()
     _ = state.endScan(state.beginScan(), .failed(.ioError))
