@@ -9,8 +9,8 @@ extension EngineState {
     catalog.scans.begin(catalog.index.emptyMarks())
   }
 
-  /// Notes that a scan reads its first name. Reads may have brought entries since it began, of files
-  /// that were gone before the directory was watched.
+  /// Notes that a scan reads its first name. Reads may have brought entries since it began, of
+  /// files that were gone before the directory was watched.
   ///
   /// - Complexity: O(n / 64), under the lock.
   mutating func beginReading(scan number: Int) {
