@@ -271,7 +271,8 @@
     ) -> [Linearization.Step] {
       switch call.result {
       case .found(let value): [step(.read(value), false, nil)]
-      case .missed: mayLoseAll(name) ? [] : [step(.sawNone, false, nil)]
+      case .missed:
+        mayLoseAll(name) || isMoved(name, during: call) ? [] : [step(.sawNone, false, nil)]
       default: []
       }
     }
@@ -320,6 +321,15 @@
         }
         let isRemoval = call.operation.verb == .remove && call.operation.name == look.operation.name
         return isRemoval && call.start < look.end && call.end > look.end
+      }
+    }
+
+    /// Returns whether a file may be under another name during a call: a `storeIfAbsent` that takes
+    /// its file back moves what has the name aside, and what is another's back again.
+    private func isMoved(_ name: Character, during call: Call) -> Bool {
+      history.calls.contains { other in
+        guard other.operation.verb == .absent, case .failed = other.result else { return false }
+        return other.operation.name == name && other.start < call.end && call.start < other.end
       }
     }
 

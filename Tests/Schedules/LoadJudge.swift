@@ -24,6 +24,11 @@
       }
       // A value that cannot be stored takes the older one with it.
       if mayBeRefused(call) { steps.append(step(.delete, true, nil)) }
+      // A renewal that its process did not live to see the end of may have revived any value.
+      if call.operation.verb == .renew, call.result == .none {
+        let values = history.calls.filter { $0.operation.name == name && $0.start < call.start }
+        return steps + values.filter { $0.value != 0 }.map { step(.write($0.value), true, .max) }
+      }
       guard case .found(let value) = call.result, value != call.value else { return steps }
       let isJoined = history.calls.contains { other in
         other.operation.verb.isLoad && other.value == value && other.cache == call.cache
