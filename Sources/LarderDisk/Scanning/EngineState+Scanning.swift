@@ -38,15 +38,13 @@ extension EngineState {
       if catalog.scans.hasChanged(entry.name) {
         let known = catalog.index.entry(named: entry.name)
         let isKnown = known?.inode == entry.inode && known?.changeTime == entry.changeTime
-        if !hidesFile(named: entry.name), !isKnown { catalog.scans.noteUnclear(entry.name) }
+        if !isKnown { noteDifference(of: entry.name) }
         continue
       }
       // The thread that holds the name looks again once it has told the index what it did.
       if locks.held.contains(entry.name) { locks.mark(entry.name) }
       if hidesFile(named: entry.name) {
-        // The evictor checks the file of a victim. During a removal of everything the file may be
-        // new and survive, so another scan follows when nothing is hidden.
-        if clearing.hidesFiles { catalog.scans.noteMissedChanges() }
+        noteHidden()
         continue
       }
       // After the first scan, memory may also have the value of an entry that a limit has evicted.
@@ -56,6 +54,21 @@ extension EngineState {
       }
     }
     return changedNames
+  }
+
+  /// Notes a file of a changed name that the index does not know.
+  private mutating func noteDifference(of name: EntryName) {
+    if hidesFile(named: name) {
+      noteHidden()
+    } else {
+      catalog.scans.noteUnclear(name)
+    }
+  }
+
+  /// Notes a file that is hidden. The evictor checks that of a victim. During a removal of
+  /// everything the file may be new and survive, so another scan follows when nothing is hidden.
+  private mutating func noteHidden() {
+    if clearing.hidesFiles { catalog.scans.noteMissedChanges() }
   }
 
   /// Returns the entries in a range of slots that were known before a scan and that it has not met;

@@ -287,6 +287,16 @@ extension EngineStateTests {
     #expect(stored.unmet(in: 0..<64, scan: number) == [name])
   }
 
+  @Test func `a removal of everything that hides another file of a changed name has a scan follow`()
+  {
+    var state = scanning()
+    state.catalog.scans.noteChange(of: name)
+    hideEverything(in: &state)
+    _ = state.merge(
+      piece(changed), scan: state.catalog.scans.number, at: Timestamp(seconds: 100))
+    #expect(state.catalog.scans.hasMissedChanges)
+  }
+
   @Test func `an entry that came after a scan began and before it read a name is looked at`() {
     var state = EngineState()
     let number = state.beginScan()
