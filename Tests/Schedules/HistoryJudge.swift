@@ -213,7 +213,7 @@
         return call.result == .number(1) ? [step(.sawSome)] : []
       case .entries, .count:
         guard isAlone, processes.count == 1, scene.failures.isEmpty,
-          let isListed = isListed(name, call)
+          let isListed = isListed(name, call), !isBeingChanged(name, after: call)
         else { return [] }
         return [step(isListed ? .sawSome : .sawNone)]
       default: return removalSteps(call, name, isAlone: isAlone, step)
@@ -321,6 +321,16 @@
         }
         let isRemoval = call.operation.verb == .remove && call.operation.name == look.operation.name
         return isRemoval && call.start < look.end && call.end > look.end
+      }
+    }
+
+    /// Returns whether a store or removal of a name had not returned at the end of a list or count.
+    /// A read shows what the disk has already, and the index may not have it yet.
+    private func isBeingChanged(_ name: Character, after look: Call) -> Bool {
+      history.calls.contains { change in
+        let verb = change.operation.verb
+        return (verb == .remove || verb.bringsValue) && change.operation.name == name
+          && change.start < look.end && change.end > look.end
       }
     }
 
