@@ -114,8 +114,8 @@ extension DiskEngine {
   /// Goes on without events, after the system has refused them.
   func eventsEnded(because errno: Errno) {
     noteUpkeepFailure(errno)
-    watching.hasFailed.store(true, ordering: .releasing)
-    watching.isComplete.store(false, ordering: .releasing)
+    watching.hasFailed.store(true, ordering: .sequentiallyConsistent)
+    watching.isComplete.store(false, ordering: .sequentiallyConsistent)
     tellObserversOfReplacement()
     startRescan()
   }
@@ -189,7 +189,11 @@ package final class Watching: Sendable {
   fileprivate func complete(_ isComplete: Bool) -> Bool {
     state.withLock { state in
       if case .ended = state { return false }
-      self.isComplete.store(isComplete, ordering: .releasing)
+      self.isComplete.store(isComplete, ordering: .sequentiallyConsistent)
+      // The thread that reads the events may have failed already.
+      if hasFailed.load(ordering: .sequentiallyConsistent) {
+        self.isComplete.store(false, ordering: .releasing)
+      }
       return true
     }
   }
