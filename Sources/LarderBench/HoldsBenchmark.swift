@@ -14,10 +14,12 @@ import Larder
 enum HoldsBenchmark {
   static let usage = """
     usage: LarderBench holds [--entries N] [--rounds N] [--json] [--directory DIR]
+                             [--only engine|memory]
 
       --entries N       entries; the default is 1,000,000
       --rounds N        rounds, of which for each operation the best counts; the default is 5
       --directory DIR   where the files are made and removed again; the default is $TMPDIR or /tmp
+      --only TIER       measures the lock of one tier only; that of memory makes no files
     """
 
   /// Runs the benchmark with the arguments that follow its name.
@@ -61,15 +63,20 @@ enum HoldsBenchmark {
     init(_ options: DiskOptions, count: Int) {
       self.options = options
       self.count = count
-      keys = (0..<count).map { "https://example.com/item/\($0)" }
+      keys = options.wants("engine") ? (0..<count).map { "https://example.com/item/\($0)" } : []
       names = RawNames(ofKeys: keys)
     }
 
     mutating func measureAll() throws {
-      try measureUse()
-      try measureLimit()
-      try measureExpiry()
-      measureMemory()
+      if options.wants("engine") {
+        try measureUse()
+        try measureLimit()
+        try measureExpiry()
+      }
+      if options.wants("memory") {
+        measureMemory()
+        measureFirstLifetime()
+      }
     }
 
     /// Runs an operation and records the longest hold of a lock in it.
@@ -187,6 +194,19 @@ enum HoldsBenchmark {
       // Little is left in much memory, which is given back.
       measure("memory trim to a hundredth", .memory) { _ = cache.trim(toCount: count / 100) }
       measure("memory remove all", .memory) { _ = cache.removeAll() }
+    }
+
+    /// Measures a memory tier whose values get a lifetime late, and leave only partly.
+    private mutating func measureFirstLifetime() {
+      let count = count
+      let cache = MemoryCache<Int, Int>()
+      for key in 0..<count { cache.store(key, forKey: key) }
+      // From then on the times of all values are recorded.
+      measure("memory first lifetime", .memory) {
+        cache.store(0, forKey: count, expiration: .days(1))
+      }
+      // The most values that are moved to less memory.
+      measure("memory trim to a ninth", .memory) { _ = cache.trim(toCount: count / 9) }
     }
   }
 
