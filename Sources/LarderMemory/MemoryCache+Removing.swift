@@ -86,7 +86,7 @@ extension MemoryCache {
       var removals = Removals<Key, Value>()
       var sweep = LRU<Key, Value>.Sweep.due
       var slice = StripeSlice(stripe: index)
-      var isUnfinished = true
+      var (isUnfinished, isSparse) = (true, false)
       while isUnfinished {
         isUnfinished = withStripe(at: index) { lru in
           var isUnfinished = lru.proceed(with: &sweep, at: now, into: &removals)
@@ -94,7 +94,7 @@ extension MemoryCache {
             isUnfinished = evict(slice, &lru, &removals)
             slice.isFirst = false
           }
-          if !isUnfinished { lru.shrinkIfSparse() }
+          if !isUnfinished { isSparse = lru.shrinkSlice() }
           check(lru)
           return isUnfinished
         }
@@ -103,8 +103,21 @@ extension MemoryCache {
       }
       removed += removals.count
       finish(&removals)
+      if isSparse { shrink(stripe: index) }
     }
     return removed
+  }
+
+  /// Moves the values of a stripe to less memory, in slices.
+  func shrink(stripe index: Int) {
+    var isUnfinished = true
+    while isUnfinished {
+      isUnfinished = withStripe(at: index) { lru in
+        let isUnfinished = lru.shrinkSlice()
+        check(lru)
+        return isUnfinished
+      }
+    }
   }
 }
 

@@ -42,19 +42,19 @@ extension MemoryCache {
   /// between.
   private func sweep(stripe index: Int) {
     guard withStripe(at: index, { $0.beginSweep(at: now(for: $0)) }) else { return }
-    var isUnfinished = true
+    var (isUnfinished, isSparse) = (true, false)
     while isUnfinished {
       var removals = Removals<Key, Value>()
       isUnfinished = withStripe(at: index) { lru in
         let isUnfinished = lru.sweepSlice(at: now(for: lru), into: &removals)
-        // Only after the last slice, because it moves entries. It takes as long as there are
-        // entries, and a sparse slab has few.
-        if !isUnfinished { lru.shrinkIfSparse() }
+        // Only after the last slice, because it moves entries.
+        if !isUnfinished { isSparse = lru.shrinkSlice() }
         check(lru)
         return isUnfinished
       }
       finish(&removals)
     }
+    if isSparse { shrink(stripe: index) }
   }
 
   /// Plans a sweep if any stripe has a value that can expire.

@@ -42,9 +42,17 @@
       precondition(used == count, "the count is not that of the list")
       precondition(cost == totalCost, "the total is not the sum of the costs")
       precondition(spilled == spilledCosts.count, "a spilled cost is left over")
-      precondition(used + freeCount == Int(end) - 1, "a slot is lost")
+      precondition(used + freeCount + unchainedCount == Int(end) - 1, "a slot is lost")
+      precondition(chainEnd == .max || chainEnd <= end, "a compaction is beyond the slots")
       precondition(table.takenCount == count, "the table holds something else than the list")
-      precondition(!hasTimes || times.capacity == links.capacity, "the times are too short")
+      precondition(!hasTimes || times.capacity >= links.capacity, "the times are too short")
+      precondition(entries.capacity >= links.capacity, "the entries are too short")
+    }
+
+    /// The number of free slots that only a compaction finds.
+    private var unchainedCount: Int {
+      guard chainEnd < end else { return 0 }
+      return (chainEnd..<end).count { !isOccupied(Slot($0)) }
     }
 
     private var freeCount: Int {
@@ -53,6 +61,7 @@
         length += 1
         precondition(length < end, "the free chain is a ring")
         precondition(!isOccupied(slot), "a free slot looks like an entry")
+        precondition(slot.number < min(chainEnd, end), "a slot is free twice")
         slot = links[slot.index].next
       }
       return length
@@ -60,7 +69,16 @@
   }
 
   extension SlotTable {
+    /// The number of slots in the table, of which each must be found from its home on.
     fileprivate var takenCount: Int {
+      let oldTakenCount = old?.takenCount()
+      precondition((oldCount > 0) == (oldTakenCount != nil), "old buckets are left over")
+      return buckets.takenCount() + (oldTakenCount ?? 0)
+    }
+  }
+
+  extension SlotBuckets {
+    fileprivate func takenCount() -> Int {
       (0...mask).count { words[$0] != 0 }
     }
   }

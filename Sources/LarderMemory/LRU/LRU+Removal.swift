@@ -80,17 +80,20 @@ extension LRU {
         sweptExpiry = min(sweptExpiry, slab.times[slot.index].expiry)
       }
     }
-    guard sweepSlot == slab.end else { return true }
+    guard sweepSlot >= slab.end else { return true }
     sweepSlot = 0
     storesSinceSweep = 0
     earliestExpiry = sweptExpiry
     return false
   }
 
-  /// Frees memory if little of it is in use. Slots change then.
-  @usableFromInline
-  mutating func shrinkIfSparse() {
+  /// Takes the next step to less memory if little of it is in use. Slots change then.
+  ///
+  /// - Returns: Whether another step has to follow.
+  mutating func shrinkSlice() -> Bool {
+    guard slab.shrinkSlice() else { return false }
     // A sweep that is going on begins again, because entries may have moved behind it.
-    if slab.shrinkIfSparse(), sweepSlot > 0 { sweepSlot = 1 }
+    if sweepSlot > 0 { sweepSlot = 1 }
+    return true
   }
 }

@@ -89,8 +89,8 @@ extension LRU {
     var room = Self.sliceCount
     while slab.leastRecent != .none {
       let victim = slab.leastRecent
-      if slab.times[victim.index].lastUse > now { dateFutureUses(at: now) }
-      if slab.times[victim.index].lastUse > cutoff { return false }
+      if slab.lastUse(of: victim) > now { dateFutureUses(at: now) }
+      if slab.lastUse(of: victim) > cutoff { return false }
       if room == 0 { return true }
       remove(victim, isExpired(victim, at: now) ? .expired : .explicit, into: &removals)
       room -= 1
@@ -104,10 +104,10 @@ extension LRU {
   /// - Complexity: O(*k*) for *k* such uses, each of which is corrected once.
   private mutating func dateFutureUses(at now: PackedTime) {
     var next = slab.leastRecent
-    while next != .none, slab.times[next.index].lastUse > now {
+    while next != .none, slab.lastUse(of: next) > now {
       next = slab.previous(before: next)
     }
-    let time = next == .none ? now : slab.times[next.index].lastUse
+    let time = next == .none ? now : slab.lastUse(of: next)
     var slot = slab.leastRecent
     while slot != next {
       slab.times[slot.index].lastUse = time

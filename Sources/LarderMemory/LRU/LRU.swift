@@ -73,7 +73,7 @@ extension LRU {
     guard let ageLimit = settings.ageLimit, let cutoff = now.subtracting(ageLimit) else {
       return false
     }
-    return slab.times[slot.index].lastUse <= cutoff
+    return slab.lastUse(of: slot) <= cutoff
   }
 }
 

@@ -13,7 +13,7 @@ public import LarderSystem
 /// lies in between.
 @frozen
 @usableFromInline
-struct PackedTime: Hashable, Sendable {
+struct PackedTime: Hashable, Sendable, BitwiseCopyable {
   @usableFromInline
   var bits: UInt64
 

@@ -26,36 +26,70 @@ extension Slab {
     setCost(0, of: slot)
     unlink(slot)
     table.remove(links[slot.index].tag, slot)
-    // The link of a free slot carries the free chain, and points back to itself, which the link of
-    // an entry never does.
-    links[slot.index].next = free
-    links[slot.index].previous = slot
-    free = slot
+    addFreeSlot(slot)
     count &-= 1
     return entries.move(at: slot.index)
+  }
+}
+
+extension Slab {
+  /// Marks a slot as free, and adds it to the free chain.
+  @inlinable
+  mutating func addFreeSlot(_ slot: Slot) {
+    // The link of a free slot carries the free chain, and points back to itself, which the link of
+    // an entry never does.
+    links[slot.index].previous = slot
+    // A compaction finds the slots that it has not reached by their marks.
+    guard slot.number < chainEnd else { return }
+    links[slot.index].next = free
+    free = slot
   }
 
   /// Returns a free slot: the one freed last, else one that was never used.
   @inlinable
   mutating func takeFreeSlot() -> Slot {
+    if free == .none, end == links.capacity { grow() }
     if free != .none {
       let slot = free
       free = links[slot.index].next
       return slot
     }
-    if end == links.capacity { grow() }
     end &+= 1
     return Slot(end &- 1)
   }
 
-  /// Doubles the columns. Called when no slot below `end` is free, so that all can be moved.
-  @inlinable
+  /// Doubles the columns, unless a compaction has left free slots.
+  @inlinable @inline(never)
   mutating func grow() {
-    let used = Int(end)
-    let capacity = max(used * 2, 8)
-    links.reallocate(capacity: capacity, keeping: 1..<used)
-    entries.reallocate(capacity: capacity, keeping: 1..<used)
-    if hasTimes { times.reallocate(capacity: capacity, keeping: 0..<used) }
+    endCompaction()
+    guard free == .none else { return }
+    setCapacity(max(Int(end) * 2, 8))
+  }
+
+  /// Changes the number of slots that all columns have room for.
+  @inlinable
+  mutating func setCapacity(_ capacity: Int) {
+    resizeLinks(capacity)
+    resizeEntries(capacity)
+    if hasTimes { resizeTimes(capacity) }
+  }
+
+  @inlinable
+  mutating func resizeLinks(_ capacity: Int) {
+    links.reallocate(capacity: capacity, keeping: 1..<Int(end)) { _ in true }
+  }
+
+  /// Changes the capacity of the entries to one for which the links are large enough.
+  @inlinable
+  mutating func resizeEntries(_ capacity: Int) {
+    entries.reallocate(capacity: capacity, keeping: 1..<Int(end)) {
+      links[$0].previous.index != $0
+    }
+  }
+
+  @inlinable
+  mutating func resizeTimes(_ capacity: Int) {
+    times.reallocate(capacity: capacity, keeping: 1..<Int(end)) { _ in true }
   }
 }
 
@@ -80,37 +114,21 @@ extension Slab {
     }
   }
 
-  /// Starts to keep times. Existing entries count as used at `now`.
+  /// Starts to keep times. Existing entries count as used at `now`, and never expire.
+  ///
+  /// - Complexity: O(1), because the bits of their times are 0, see `SlotTimes`.
   @inlinable
   mutating func addTimes(at now: PackedTime) {
     guard !hasTimes else { return }
-    let unset = SlotTimes(expiry: .never, lastUse: now, lifetime: .fixed)
-    times = SlotBuffer(repeating: unset, count: links.capacity)
+    times = SlotBuffer(zeroedCapacity: links.capacity)
+    timesStart = now
     hasTimes = true
   }
-}
 
-extension Slab {
-  /// Moves the entries to less memory when less than an eighth of it is in use.
-  ///
-  /// - Returns: Whether it did, so that entries are in other slots now.
-  /// - Complexity: O(*n*), at most once per seven times as many removals.
-  mutating func shrinkIfSparse() -> Bool {
-    // Small slabs keep their memory: moving would cost more than it gives back.
-    guard links.capacity > 1_024, count < links.capacity / 8 else { return false }
-    var smaller = Slab(minimumCapacity: count)
-    if hasTimes { smaller.addTimes(at: .zero) }
-    // From the least recent one on, because each insertion at the front makes an entry the most
-    // recent.
-    while leastRecent != .none {
-      let old = leastRecent
-      let (tag, cost) = (links[old.index].tag, cost(of: old))
-      let times = hasTimes ? self.times[old.index] : nil
-      let entry = remove(old)
-      let new = smaller.insert(entry.key, entry.value, tag: tag, cost: cost)
-      if let times { smaller.times.initialize(at: new.index, to: times) }
-    }
-    swap(&self, &smaller)
-    return true
+  /// Returns the last use of an entry. Times must be kept.
+  @inlinable
+  func lastUse(of slot: Slot) -> PackedTime {
+    let time = times[slot.index].lastUse
+    return time == .zero ? timesStart : time
   }
 }

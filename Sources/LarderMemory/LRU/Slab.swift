@@ -3,7 +3,9 @@
 /// There is one allocation per column and none per entry. A list links the slots in use, most
 /// recent first; a chain links the free ones. `LRU` decides which entries to remove.
 ///
-/// - Complexity: O(1) for each operation; growing is O(*n*), once per doubling.
+/// - Complexity: O(1) for each operation. Once per doubling the columns grow, which copies small
+///   ones and moves the pages of large ones: 10 µs for each 16 MiB. It copies all entries if their
+///   type has a weak reference. See `SlotBuffer.reallocate(capacity:keeping:where:)`.
 @usableFromInline
 struct Slab<Key: Hashable, Value>: ~Copyable {
   /// The most recently used entry, or none.
@@ -12,27 +14,36 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
   /// The least recently used entry, or none.
   @usableFromInline
   var leastRecent = Slot.none
-  /// The map from keys to slots.
-  @usableFromInline
-  var table: SlotTable
+  // The table comes after the two columns and begins with its buckets, so that what a hit needs is
+  // side by side.
   /// The links between slots in the order of use.
   @usableFromInline
   var links: SlotBuffer<SlotLink>
   /// Keys and values; slot 0 holds none.
   @usableFromInline
   var entries: SlotBuffer<Entry>
-  /// The times, as many as `links` if `hasTimes`, else none.
+  /// The map from keys to slots.
+  @usableFromInline
+  var table: SlotTable
+  /// The times, at least as many as `links` if `hasTimes`, else none.
   @usableFromInline
   var times: SlotBuffer<SlotTimes>
   /// Whether times are kept.
   @usableFromInline
   var hasTimes = false
+  /// The last use of the entries that were not used since times are kept.
+  @usableFromInline
+  var timesStart = PackedTime.zero
   /// The first slot that was never used.
   @usableFromInline
   var end: UInt32 = 1
   /// The first slot of the free chain.
   @usableFromInline
   var free = Slot.none
+  /// The first slot that the free chain does not have if it is free. All free ones are in the chain
+  /// unless the slab is being compacted.
+  @usableFromInline
+  var chainEnd = UInt32.max
   /// The number of entries.
   @usableFromInline
   var count = 0
@@ -46,9 +57,9 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
   /// Creates a slab with room for some entries; it grows as it needs.
   @inlinable
   init(minimumCapacity: Int = 0) {
-    table = SlotTable(bits: SlotTable.bits(forCount: minimumCapacity))
     links = SlotBuffer(capacity: minimumCapacity + 1)
     entries = SlotBuffer(capacity: minimumCapacity + 1)
+    table = SlotTable(bits: SlotTable.bits(forCount: minimumCapacity))
     times = SlotBuffer(capacity: 0)
   }
 
@@ -81,6 +92,7 @@ extension Slab {
 
 extension Slab {
   /// Whether a slot below `end` has an entry.
+  @inlinable
   func isOccupied(_ slot: Slot) -> Bool { links[slot.index].previous != slot }
 
   /// Returns the entry used last before this one, or none.

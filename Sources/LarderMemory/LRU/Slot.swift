@@ -7,7 +7,7 @@ public import LarderSystem
 /// of the list of uses.
 @frozen
 @usableFromInline
-struct Slot: Hashable, Sendable {
+struct Slot: Hashable, Sendable, BitwiseCopyable {
   @usableFromInline
   var number: UInt32
 
@@ -73,7 +73,7 @@ struct SlotDeadline: Hashable, Sendable {
 /// The way a use moves an entry's expiry, in four bytes.
 @frozen
 @usableFromInline
-struct SlotLifetime: Hashable, Sendable {
+struct SlotLifetime: Hashable, Sendable, BitwiseCopyable {
   /// The lifetime in seconds, or the largest number for none.
   @usableFromInline
   var code: UInt32
@@ -109,7 +109,7 @@ struct SlotLifetime: Hashable, Sendable {
 /// four links share a cache line. The tag finds the entry's bucket in the table without its key.
 @frozen
 @usableFromInline
-struct SlotLink: Sendable {
+struct SlotLink: Sendable, BitwiseCopyable {
   /// The entry used next after this one; none for the most recently used. In a free slot, the slot
   /// itself.
   @usableFromInline
@@ -139,13 +139,16 @@ struct SlotLink: Sendable {
 }
 
 /// The last use and the expiry of an entry, kept only while a cache needs them.
+///
+/// With all bits 0 the entry never expires and its last use is not known, so that memory from the
+/// system needs no initialisation for the entries that exist when times are first kept.
 @frozen
 @usableFromInline
-struct SlotTimes: Sendable {
-  /// The time from which the entry is invalid.
+struct SlotTimes: Sendable, BitwiseCopyable {
+  /// The bits in which the expiry differs from never.
   @usableFromInline
-  var expiry: PackedTime
-  /// The last use.
+  var expiryBits: UInt64
+  /// The last use; zero if not known.
   @usableFromInline
   var lastUse: PackedTime
   /// The way a use moves the expiry.
@@ -154,9 +157,16 @@ struct SlotTimes: Sendable {
 
   @inlinable
   init(expiry: PackedTime, lastUse: PackedTime, lifetime: SlotLifetime) {
-    self.expiry = expiry
+    expiryBits = expiry.bits ^ PackedTime.never.bits
     self.lastUse = lastUse
     self.lifetime = lifetime
+  }
+
+  /// The time from which the entry is invalid.
+  @inlinable
+  var expiry: PackedTime {
+    get { PackedTime(bits: expiryBits ^ PackedTime.never.bits) }
+    set { expiryBits = newValue.bits ^ PackedTime.never.bits }
   }
 }
 

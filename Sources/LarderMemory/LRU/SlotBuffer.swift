@@ -59,16 +59,39 @@ extension SlotBuffer {
     return unsafe (base + index).move()
   }
 
-  /// Moves the elements to memory for `newCapacity` elements; those outside of `initialized` must
-  /// not be initialised.
+  /// Changes the number of elements that fit and keeps those of a range that are initialised.
+  ///
+  /// Large memory changes its size without a copy if the elements may be moved bit by bit. That is
+  /// asked of the type, because a weak reference, for one, must be moved by its own code. See:
+  /// `_isBitwiseTakable` in stdlib/public/core/Builtin.swift of swiftlang/swift.
+  ///
+  /// - Complexity: O(*n*) for small memory and for such a type.
   @inlinable
-  mutating func reallocate(capacity newCapacity: Int, keeping initialized: Range<Int>) {
-    assert(initialized.upperBound <= min(capacity, newCapacity), "range outside of the buffer")
-    let source = unsafe base
-    unsafe base = Self.allocate(newCapacity)
-    unsafe (base + initialized.lowerBound).moveInitialize(
-      from: source + initialized.lowerBound, count: initialized.count)
-    unsafe Self.deallocate(source, capacity)
+  mutating func reallocate(
+    capacity newCapacity: Int, keeping kept: Range<Int>, where isInitialized: (Int) -> Bool
+  ) {
+    assert(kept.upperBound <= min(capacity, newCapacity), "range outside of the buffer")
+    let isMovable = _isBitwiseTakable(Element.self)
+    let stride = MemoryLayout<Element>.stride
+    if isMovable,
+      let memory = unsafe LargeMemory.resize(
+        base, from: capacity * stride, to: newCapacity * stride)
+    {
+      unsafe base = memory.bindMemory(to: Element.self, capacity: newCapacity)
+    } else {
+      let source = unsafe base
+      unsafe base = Self.allocate(newCapacity)
+      if isMovable {
+        // Bytes of elements that are not initialised are copied too, and mean nothing.
+        unsafe UnsafeMutableRawPointer(base + kept.lowerBound).copyMemory(
+          from: source + kept.lowerBound, byteCount: kept.count * stride)
+      } else {
+        for index in kept where isInitialized(index) {
+          unsafe (base + index).moveInitialize(from: source + index, count: 1)
+        }
+      }
+      unsafe Self.deallocate(source, capacity)
+    }
     capacity = newCapacity
   }
 
@@ -84,11 +107,19 @@ extension SlotBuffer {
   static func deallocate(_ memory: UnsafeMutablePointer<Element>, _ capacity: Int) {
     unsafe LargeMemory.deallocate(memory, byteCount: capacity * MemoryLayout<Element>.stride)
   }
+}
 
-  /// Initialises every element with one value.
+extension SlotBuffer where Element: BitwiseCopyable {
+  /// Allocates memory for a number of elements and initialises all with zero bits, which must be a
+  /// value of the type.
+  ///
+  /// - Complexity: O(1) for large memory, see `LargeMemory`.
   @inlinable
-  init(repeating element: Element, count: Int) {
-    self.init(capacity: count)
-    unsafe base.initialize(repeating: element, count: count)
+  init(zeroedCapacity capacity: Int) {
+    unsafe base = LargeMemory.allocateZeroed(
+      byteCount: capacity * MemoryLayout<Element>.stride,
+      alignment: MemoryLayout<Element>.alignment
+    ).bindMemory(to: Element.self, capacity: capacity)
+    self.capacity = capacity
   }
 }

@@ -1,40 +1,49 @@
-/// The map from a key's hash to its slot: open addressing over words of tag and slot.
+/// The map from a key's hash to its slot. It grows and shrinks in steps, so that no operation waits
+/// until a million words have moved.
 ///
-/// ```
-///  63                       32 31                       0
-///  ┌──────────────────────────┬──────────────────────────┐
-///  │ tag: half of the hash    │ slot, 0: the bucket is   │
-///  │                          │ empty                    │
-///  └──────────────────────────┴──────────────────────────┘
-/// ```
+/// When the number of buckets changes, new ones take the place of the old ones, whose words move in
+/// migration steps:
 ///
-/// An entry's home is the bucket given by the upper bits of its tag, so probing, removing and
-/// growing read only this array: no entry is touched before all 32 bits of the tag agree. An entry
-/// whose home is taken goes to the next free bucket. Removing one closes the gap, without
-/// tombstones. At most three quarters of the buckets are taken.
+/// 1. A new slot goes to the new buckets. A search looks into them first, so a migration costs a
+///    hit there nothing, and into the old ones if it finds nothing.
+/// 2. Nothing is added to the old buckets. The migration begins behind an empty one, and a step
+///    ends behind an empty one. So each run of taken buckets has moved as a whole or not at all, and
+///    what is left can be searched and removed as before.
+/// 3. Each insertion moves `stepCount` buckets, and a run of taken ones to its end. Of *b* buckets
+///    at most 3*b*/4 are taken, and twice as many have room for 3*b*/4 more. The migration is over
+///    after *b*/16 insertions, so long before the table grows again.
 @usableFromInline
 struct SlotTable: ~Copyable {
-  /// Tag and slot of each bucket; 0 for an empty one.
+  /// The buckets that new slots go to. At most three quarters of them are taken.
   @usableFromInline
-  var words: SlotBuffer<UInt64>
-  /// The number of buckets less one.
+  var buckets: SlotBuckets
+  /// The buckets before the last change of their number; nil when all their words have moved.
   @usableFromInline
-  var mask: Int
-  /// The shift that turns a word into its home.
+  var old: SlotBuckets?
+  /// The number of old buckets less one.
   @usableFromInline
-  var shift: UInt64
+  var oldMask = 0
+  /// The next of the old buckets that moves.
+  @usableFromInline
+  var oldBucket = 0
+  /// The number of old buckets that are left to move.
+  @usableFromInline
+  var oldCount = 0
+
+  /// The least number of old buckets that an insertion moves.
+  @inlinable
+  static var stepCount: Int { 16 }
 
   /// Creates an empty table with `1 << bits` buckets.
   @inlinable
   init(bits: Int) {
-    words = SlotBuffer(repeating: 0, count: 1 << bits)
-    mask = 1 << bits - 1
-    shift = UInt64(64 - bits)
+    buckets = SlotBuckets(bits: bits)
+    old = nil
   }
 
   /// The most entries before the table must grow.
   @inlinable
-  var capacity: Int { (mask + 1) / 4 * 3 }
+  var capacity: Int { buckets.count / 4 * 3 }
 
   /// Returns the fewest bits for a table that holds a number of entries.
   @inlinable
@@ -43,16 +52,6 @@ struct SlotTable: ~Copyable {
     while 1 << bits / 4 * 3 < count { bits += 1 }
     return bits
   }
-
-  /// Returns the content of a bucket.
-  @inlinable @inline(__always)
-  static func word(_ tag: UInt32, _ slot: Slot) -> UInt64 {
-    UInt64(tag) << 32 | UInt64(slot.number)
-  }
-
-  /// Returns the bucket where the search for a word begins.
-  @inlinable @inline(__always)
-  func home(of word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> shift) }
 }
 
 extension SlotTable {
@@ -61,59 +60,95 @@ extension SlotTable {
   /// - Complexity: O(1) expected.
   @inlinable @inline(__always)
   func first(_ tag: UInt32, where isMatch: (Slot) -> Bool) -> Slot {
-    var bucket = home(of: UInt64(tag) << 32)
-    while true {
-      let word = words[bucket]
-      if word == 0 { return .none }
-      if UInt32(truncatingIfNeeded: word &>> 32) == tag {
-        let slot = Slot(UInt32(truncatingIfNeeded: word))
-        if isMatch(slot) { return slot }
-      }
-      bucket = (bucket &+ 1) & mask
-    }
+    let slot = buckets.first(tag, where: isMatch)
+    if slot == .none, oldCount > 0 { return firstOld(tag, where: isMatch) }
+    return slot
   }
 
-  /// Puts a new slot into the first free bucket from its home on.
+  /// Searches the old buckets. Not inlined, because there are none most of the time.
+  @inlinable @inline(never)
+  func firstOld(_ tag: UInt32, where isMatch: (Slot) -> Bool) -> Slot {
+    old?.first(tag, where: isMatch) ?? .none
+  }
+
+  /// Adds a new slot.
+  ///
+  /// - Complexity: O(1) expected.
   @inlinable
   mutating func insert(_ tag: UInt32, _ slot: Slot) {
-    let word = Self.word(tag, slot)
-    var bucket = home(of: word)
-    while words[bucket] != 0 { bucket = (bucket &+ 1) & mask }
-    words[bucket] = word
+    if oldCount > 0 { migrate(Self.stepCount) }
+    buckets.insert(SlotBuckets.word(tag, slot))
   }
 
-  /// Removes a slot, and moves later slots back into the gap where they may go.
+  /// Removes a slot.
+  ///
+  /// - Complexity: O(1) expected.
   @inlinable
   mutating func remove(_ tag: UInt32, _ slot: Slot) {
-    let target = Self.word(tag, slot)
-    var hole = home(of: target)
-    while words[hole] != target { hole = (hole &+ 1) & mask }
-    var bucket = (hole &+ 1) & mask
-    while words[bucket] != 0 {
-      let word = words[bucket]
-      // This word may move into the hole if its home is not between the two.
-      if (bucket &- home(of: word)) & mask >= (bucket &- hole) & mask {
-        words[hole] = word
-        hole = bucket
-      }
-      bucket = (bucket &+ 1) & mask
-    }
-    words[hole] = 0
+    let word = SlotBuckets.word(tag, slot)
+    if let bucket = buckets.bucket(of: word) { return buckets.empty(bucket) }
+    if let bucket = old?.bucket(of: word) { old?.empty(bucket) }
   }
 
-  /// Doubles the number of buckets.
+  /// Puts a slot in the place of another one with the same tag.
   ///
-  /// - Complexity: O(*n*); reads the words from end to end and no entry.
-  @inlinable
-  mutating func grow() {
-    var larger = SlotTable(bits: Int(64 - shift) + 1)
-    for bucket in 0...mask {
-      let word = words[bucket]
-      if word != 0 {
-        larger.insert(
-          UInt32(truncatingIfNeeded: word &>> 32), Slot(UInt32(truncatingIfNeeded: word)))
-      }
+  /// - Complexity: O(1) expected.
+  mutating func replace(_ tag: UInt32, _ slot: Slot, with other: Slot) {
+    let (word, next) = (SlotBuckets.word(tag, slot), SlotBuckets.word(tag, other))
+    if let bucket = buckets.bucket(of: word) {
+      buckets.words[bucket] = next
+    } else if let bucket = old?.bucket(of: word) {
+      old?.words[bucket] = next
     }
-    swap(&self, &larger)
+  }
+}
+
+extension SlotTable {
+  /// Doubles the number of buckets. Their words move with the insertions that follow.
+  ///
+  /// - Complexity: O(1), see `SlotBuffer.init(zeroedCapacity:)`.
+  @inlinable
+  mutating func grow() { resize(bits: Int(64 - buckets.shift) + 1) }
+
+  /// Whether words move to fewer buckets.
+  @inlinable
+  var isShrinking: Bool { oldCount > 0 && oldMask > buckets.mask }
+
+  /// Changes the number of buckets to `1 << bits`, which must have room for all slots.
+  @inlinable
+  mutating func resize(bits: Int) {
+    // Nothing is left after a growth, by rule 3. After a shrink something may be, if other threads
+    // store more between its slices than it moves.
+    assert(oldCount == 0 || isShrinking, "the migration is too slow")
+    migrate(oldCount)
+    var other = SlotBuckets(bits: bits)
+    swap(&buckets, &other)
+    oldCount = other.count
+    // One of the first buckets is empty, because at least a quarter of all are.
+    (oldMask, oldBucket) = (other.mask, (other.firstEmpty + 1) & other.mask)
+    old = consume other
+  }
+
+  /// Moves the words of a number of old buckets, and then those up to the next empty one.
+  ///
+  /// - Complexity: O(`count`) expected. Frees the old buckets with the last one.
+  @inlinable @inline(never)
+  mutating func migrate(_ count: Int) {
+    var count = count
+    while oldCount > 0 {
+      let word = takeOld()
+      count -= 1
+      if word != 0 { buckets.insert(word) } else if count <= 0 { break }
+    }
+    if oldCount == 0 { old = nil }
+  }
+
+  /// Takes the word out of the next old bucket; 0 if it is empty.
+  @inlinable @inline(__always)
+  mutating func takeOld() -> UInt64 {
+    let bucket = oldBucket
+    oldCount -= 1
+    oldBucket = (bucket + 1) & oldMask
+    return old?.take(bucket) ?? 0
   }
 }

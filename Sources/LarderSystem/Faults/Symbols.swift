@@ -51,6 +51,18 @@ func c_copy_file_range(
   _ destinationOffset: UnsafeMutablePointer<Int64>?, _ count: Int, _ flags: UInt32
 ) -> Int
 
+/// See: man 2 mremap (sys/mman.h).
+///
+/// Returns the new place, or `MAP_FAILED` with errno. With flags 3, which are MREMAP_MAYMOVE and
+/// MREMAP_FIXED, the place is `target`, where nothing may be that is still in use. In C the last
+/// argument is variadic. The calling conventions of Swift's Linux platforms pass an address in the
+/// same register either way. See: System V ABI for x86-64, 3.5.7; AAPCS64, B.4.
+@_extern(c, "mremap")
+func c_mremap(
+  _ memory: UnsafeMutableRawPointer, _ oldByteCount: Int, _ newByteCount: Int, _ flags: Int32,
+  _ target: UnsafeMutableRawPointer
+) -> UnsafeMutableRawPointer?
+
 #if LARDER_SCHEDULES
   /// See: man 3 backtrace (execinfo.h).
   @_extern(c, "backtrace")
