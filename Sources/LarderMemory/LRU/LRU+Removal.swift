@@ -80,7 +80,7 @@ extension LRU {
         sweptExpiry = min(sweptExpiry, slab.times[slot.index].expiry)
       }
     }
-    guard sweepSlot >= slab.end else { return true }
+    guard sweepSlot == slab.end else { return true }
     sweepSlot = 0
     storesSinceSweep = 0
     earliestExpiry = sweptExpiry

@@ -48,27 +48,20 @@ extension Slab {
   /// Returns a free slot: the one freed last, else one that was never used.
   @inlinable
   mutating func takeFreeSlot() -> Slot {
-    if free == .none, end == links.capacity { grow() }
     if free != .none {
       let slot = free
       free = links[slot.index].next
       return slot
     }
+    if end == links.capacity { grow() }
     end &+= 1
     return Slot(end &- 1)
   }
 
-  /// Doubles the columns, unless a compaction has left free slots.
+  /// Doubles the columns.
   @inlinable @inline(never)
   mutating func grow() {
-    endCompaction()
-    guard free == .none else { return }
-    setCapacity(max(Int(end) * 2, 8))
-  }
-
-  /// Changes the number of slots that all columns have room for.
-  @inlinable
-  mutating func setCapacity(_ capacity: Int) {
+    let capacity = max(Int(end) * 2, 8)
     resizeLinks(capacity)
     resizeEntries(capacity)
     if hasTimes { resizeTimes(capacity) }

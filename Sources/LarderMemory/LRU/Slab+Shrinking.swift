@@ -80,18 +80,4 @@ extension Slab {
     resizeLinks(Int(end))
     table.resize(bits: SlotTable.bits(forCount: count))
   }
-
-  /// Ends a compaction before its time: its free slots go to the free chain.
-  ///
-  /// - Complexity: O(*n*). Only if between two slices other threads store as many values as there are
-  ///   free slots at the end.
-  @inlinable
-  mutating func endCompaction() {
-    guard chainEnd != .max else { return }
-    let first = chainEnd
-    chainEnd = .max
-    for number in first..<max(first, end) where !isOccupied(Slot(number)) {
-      addFreeSlot(Slot(number))
-    }
-  }
 }

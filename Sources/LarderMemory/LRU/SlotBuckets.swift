@@ -76,16 +76,6 @@ extension SlotBuckets {
     return bucket
   }
 
-  /// The first empty bucket.
-  ///
-  /// - Complexity: O(1) expected.
-  @inlinable
-  var firstEmpty: Int {
-    var bucket = 0
-    while words[bucket] != 0 { bucket += 1 }
-    return bucket
-  }
-
   /// Puts a new word into the first free bucket from its home on.
   @inlinable
   mutating func insert(_ word: UInt64) {

@@ -6,9 +6,10 @@
 ///
 /// 1. A new slot goes to the new buckets. A search looks into them first, so a migration costs a
 ///    hit there nothing, and into the old ones if it finds nothing.
-/// 2. Nothing is added to the old buckets. The migration begins behind an empty one, and a step
-///    ends behind an empty one. So each run of taken buckets has moved as a whole or not at all, and
-///    what is left can be searched and removed as before.
+/// 2. Nothing is added to the old buckets, and a step ends behind an empty one. So each run of taken
+///    buckets has moved as a whole or not at all, and what is left can be searched and removed as
+///    before. Of the run that goes on at the first bucket behind the last one, the part behind moves
+///    first, which no search for the rest needs.
 /// 3. Each insertion moves `stepCount` buckets, and a run of taken ones to its end. Of *b* buckets
 ///    at most 3*b*/4 are taken, and twice as many have room for 3*b*/4 more. The migration is over
 ///    after *b*/16 insertions, so long before the table grows again.
@@ -23,10 +24,7 @@ struct SlotTable: ~Copyable {
   /// The number of old buckets less one.
   @usableFromInline
   var oldMask = 0
-  /// The next of the old buckets that moves.
-  @usableFromInline
-  var oldBucket = 0
-  /// The number of old buckets that are left to move.
+  /// The number of old buckets that are left to move; they are the last ones.
   @usableFromInline
   var oldCount = 0
 
@@ -123,9 +121,7 @@ extension SlotTable {
     migrate(oldCount)
     var other = SlotBuckets(bits: bits)
     swap(&buckets, &other)
-    oldCount = other.count
-    // One of the first buckets is empty, because at least a quarter of all are.
-    (oldMask, oldBucket) = (other.mask, (other.firstEmpty + 1) & other.mask)
+    (oldMask, oldCount) = (other.mask, other.count)
     old = consume other
   }
 
@@ -146,9 +142,8 @@ extension SlotTable {
   /// Takes the word out of the next old bucket; 0 if it is empty.
   @inlinable @inline(__always)
   mutating func takeOld() -> UInt64 {
-    let bucket = oldBucket
+    let bucket = oldMask + 1 - oldCount
     oldCount -= 1
-    oldBucket = (bucket + 1) & oldMask
     return old?.take(bucket) ?? 0
   }
 }

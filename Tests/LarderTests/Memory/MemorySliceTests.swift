@@ -101,6 +101,25 @@ struct MemorySliceTests {
     #expect(cache.keys.sorted() == Array(row.left))
   }
 
+  static let shrinking: [(@Sendable (Cache) -> Void)] = [
+    { $0.trim(toCount: 100) }, { $0.countLimit = 100 }, { $0.sweep() },
+  ]
+
+  @Test(arguments: shrinking.indices)
+  func `memory is given back when little of it is in use`(_ row: Int) {
+    var configuration = Cache.Configuration()
+    configuration.sweepInterval = .seconds(100_000)
+    let cache = filled(5_000, configuration) { $0 < 4_900 ? .seconds(4_900) : .never }
+    if row == 2 { clock.advance(by: .seconds(5_000)) }
+    Self.shrinking[row](cache)
+    cache.checkInvariants()
+    #expect(cache.count == 100)
+    cache.withStripe(at: 0) { lru in
+      #expect(lru.slab.entries.capacity == 101 && lru.slab.table.capacity == 192)
+      #expect(lru.slab.table.oldCount == 0)
+    }
+  }
+
   @Test func `a trim that is done in one slice takes one look at the lock`() {
     let cache = filled(200) { $0 < 50 ? .seconds(100) : .never }
     var looks = 0

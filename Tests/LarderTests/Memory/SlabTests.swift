@@ -146,6 +146,7 @@ struct SlabTests {
     #expect(keys == kept)
     // Not sparse any more, so nothing is cut off that is in use.
     while slab.shrinkSlice() {}
+    #expect(slab.links.capacity > slab.end)
     slab.checkInvariants()
     keys = self.keys(of: slab)
     #expect(keys == kept)
