@@ -19,26 +19,30 @@ extension MemoryCache {
   @inlinable
   public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
     let hash = Self.hash(key)
-    var isExpired = false
+    var mustLookAgain = false
     let value: Value? = withStripe(hash) { lru in
       let value = lru.value(
-        forKey: key, tag: Self.tag(hash), extending: extending, at: now, isExpired: &isExpired)
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now,
+        mustLookAgain: &mustLookAgain)
       check(lru)
       return value
     }
-    if isExpired { expire(key, hash) }
-    return value
+    return mustLookAgain ? valueOfSecondLook(key, hash, extending) : value
   }
 
-  /// Removes an expired value, unless a new one was stored since the read found it expired.
+  /// Looks for a value again: removes it if it has expired, or finds it in a table that is being
+  /// changed. Another thread may have stored a new one since the first look.
   @usableFromInline
-  func expire(_ key: Key, _ hash: Int) {
+  func valueOfSecondLook(_ key: Key, _ hash: Int, _ extending: ExpirationExtending) -> Value? {
     var removals = Removals<Key, Value>()
-    withStripe(hash) { lru in
-      lru.expire(key, tag: Self.tag(hash), at: now(for: lru), into: &removals)
+    let value: Value? = withStripe(hash) { lru in
+      let value = lru.valueOfSecondLook(
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru), into: &removals)
       check(lru)
+      return value
     }
     finish(&removals)
+    return value
   }
 
   /// Returns the value of a key, or nil. Counts neither as a use nor in the statistics.

@@ -3,25 +3,26 @@ public import LarderBasics
 extension LRU {
   /// Returns the value of a key, makes it the most recently used, and extends its expiry.
   ///
-  /// For an expired entry it returns nil, counts nothing, and sets `isExpired`; the caller must
-  /// then call `expire(_:tag:at:into:)`. So the code that removes an entry is not on the path of a
-  /// hit.
+  /// For an expired entry, and for one that may be in the old buckets of the table, it returns nil,
+  /// counts nothing, and sets `mustLookAgain`; the caller must then call
+  /// `valueOfSecondLook(forKey:tag:extending:at:into:)`. So the code that removes an entry or
+  /// searches a second time is not on the path of a hit, which would take a sixth longer with it.
   ///
   /// - Parameter now: The time, asked for only if there is an entry and times are kept.
   @inlinable @inline(__always)
   mutating func value(
     forKey key: Key, tag: UInt32, extending: ExpirationExtending,
-    at now: @autoclosure () -> PackedTime, isExpired: inout Bool
+    at now: @autoclosure () -> PackedTime, mustLookAgain: inout Bool
   ) -> Value? {
-    let slot = slab.find(key, tag: tag)
+    let slot = slab.findInNewBuckets(key, tag: tag)
     guard slot != .none else {
-      missesAbsent &+= 1
+      if slab.table.oldCount > 0 { mustLookAgain = true } else { missesAbsent &+= 1 }
       return nil
     }
     if settings.keepsTimes {
       let now = now()
       if self.isExpired(slot, at: now) {
-        isExpired = true
+        mustLookAgain = true
         return nil
       }
       slab.times[slot.index].use(extending, at: now)
@@ -31,14 +32,27 @@ extension LRU {
     return slab.entries[slot.index].value
   }
 
-  /// Removes the entry of a key if it has expired, and counts the miss that noticed it.
+  /// Returns the value of a key as the first look does, from all buckets, and removes an expired
+  /// entry.
   @usableFromInline
-  mutating func expire(
-    _ key: Key, tag: UInt32, at now: PackedTime, into removals: inout Removals<Key, Value>
-  ) {
-    settings.counters.missesExpired &+= 1
+  mutating func valueOfSecondLook(
+    forKey key: Key, tag: UInt32, extending: ExpirationExtending, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) -> Value? {
     let slot = slab.find(key, tag: tag)
-    if slot != .none, isExpired(slot, at: now) { remove(slot, .expired, into: &removals) }
+    guard slot != .none else {
+      missesAbsent &+= 1
+      return nil
+    }
+    if isExpired(slot, at: now) {
+      settings.counters.missesExpired &+= 1
+      remove(slot, .expired, into: &removals)
+      return nil
+    }
+    if settings.keepsTimes { slab.times[slot.index].use(extending, at: now) }
+    slab.moveToFront(slot)
+    hits &+= 1
+    return slab.entries[slot.index].value
   }
 
   /// Returns the value of a key and changes nothing.

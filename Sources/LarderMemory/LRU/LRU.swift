@@ -70,10 +70,8 @@ extension LRU {
   func isExpired(_ slot: Slot, at now: PackedTime) -> Bool {
     guard settings.keepsTimes else { return false }
     if slab.times[slot.index].expiry <= now { return true }
-    guard let ageLimit = settings.ageLimit, let cutoff = now.subtracting(ageLimit) else {
-      return false
-    }
-    return slab.lastUse(of: slot) <= cutoff
+    guard let ageLimit = settings.ageLimit else { return false }
+    return ageLimit.isOver(since: slab.times[slot.index].lastUse, slab.timesStart, at: now)
   }
 }
 

@@ -97,4 +97,12 @@ extension PackedSpan {
   /// Whether it has no length.
   @inlinable
   var isZero: Bool { seconds == 0 && nanoseconds == 0 }
+
+  /// Whether an age limit of this length has passed since a last use; if that is zero, since
+  /// `start`. Not inlined, because a hit with an age limit is rarer than one without.
+  @inlinable @inline(never)
+  func isOver(since lastUse: PackedTime, _ start: PackedTime, at now: PackedTime) -> Bool {
+    guard let cutoff = now.subtracting(self) else { return false }
+    return (lastUse == .zero ? start : lastUse) <= cutoff
+  }
 }

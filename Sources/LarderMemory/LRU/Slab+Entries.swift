@@ -5,6 +5,13 @@ extension Slab {
     table.first(tag) { entries[$0.index].key == key }
   }
 
+  /// Returns the slot of a key if it is in the new buckets of the table, or none. All are in these
+  /// unless the table is being changed.
+  @inlinable @inline(__always)
+  func findInNewBuckets(_ key: Key, tag: UInt32) -> Slot {
+    table.buckets.first(tag) { entries[$0.index].key == key }
+  }
+
   /// Adds an entry with a new key, as the most recently used one.
   @inlinable
   mutating func insert(_ key: Key, _ value: Value, tag: UInt32, cost: Int) -> Slot {

@@ -59,14 +59,9 @@ extension SlotTable {
   @inlinable @inline(__always)
   func first(_ tag: UInt32, where isMatch: (Slot) -> Bool) -> Slot {
     let slot = buckets.first(tag, where: isMatch)
-    if slot == .none, oldCount > 0 { return firstOld(tag, where: isMatch) }
+    // Inlined as well, because a call needs a copy of the whole slab for the closure.
+    if slot == .none, oldCount > 0 { return old?.first(tag, where: isMatch) ?? .none }
     return slot
-  }
-
-  /// Searches the old buckets. Not inlined, because there are none most of the time.
-  @inlinable @inline(never)
-  func firstOld(_ tag: UInt32, where isMatch: (Slot) -> Bool) -> Slot {
-    old?.first(tag, where: isMatch) ?? .none
   }
 
   /// Adds a new slot.
