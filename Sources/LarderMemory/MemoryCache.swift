@@ -20,7 +20,8 @@ public import Synchronization
 /// in use afterwards, the rest is moved to less memory in steps as short. No store waits until a
 /// million values have moved to more memory, unless they have weak references in them: the memory
 /// itself moves. Keys are hashed before the lock is taken, and values are released after it. The
-/// listener and a cost function are called outside of it. The clock is read under it, so a clock of your own must not use the cache.
+/// listener and a cost function are called outside of it. The clock is read under it, so a clock of
+/// your own must not use the cache.
 ///
 /// Two keys are the same if `==` says so. `String` compares by canonical equivalence; if bytes
 /// matter, use `CacheKey`, as `Cache` does.

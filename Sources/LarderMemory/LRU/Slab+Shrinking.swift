@@ -1,10 +1,10 @@
-/// The way to less memory when little of it is in use, in slices between which other threads get the
-/// lock and change the slab:
+/// The way to less memory when little of it is in use, in slices between which other threads get
+/// the lock and change the slab:
 ///
 /// 1. `compactSlice()` moves the entries of the last slots to the first free ones, until no free
 ///    slot is left between the two. Slots freed behind it go to the free chain, as ever.
-/// 2. Each column is cut off behind the last entry, one in each slice and the links first. Until the
-///    last is, the others have room for more slots than the links, which decide when to grow.
+/// 2. Each column is cut off behind the last entry, one in each slice and the links first. Until
+///    the last is, the others have room for more slots than the links, which decide when to grow.
 /// 3. The table gets fewer buckets, and its words move. See `SlotTable`.
 extension Slab {
   /// Takes the next step to less memory if less than an eighth of it is in use.
@@ -37,8 +37,8 @@ extension Slab {
   /// processor's caches.
   private static var moveCost: Int { 128 }
 
-  /// Moves entries from the last slots to the first free ones. The free slots from `chainEnd` on are
-  /// known by their marks alone.
+  /// Moves entries from the last slots to the first free ones. The free slots from `chainEnd` on
+  /// are known by their marks alone.
   ///
   /// - Returns: Whether all slots below `end` are taken or in the free chain.
   private mutating func compactSlice() -> Bool {

@@ -6,10 +6,10 @@
 ///
 /// 1. A new slot goes to the new buckets. A search looks into them first, so a migration costs a
 ///    hit there nothing, and into the old ones if it finds nothing.
-/// 2. Nothing is added to the old buckets, and a step ends behind an empty one. So each run of taken
-///    buckets has moved as a whole or not at all, and what is left can be searched and removed as
-///    before. Of the run that goes on at the first bucket behind the last one, the part behind moves
-///    first, which no search for the rest needs.
+/// 2. Nothing is added to the old buckets, and a step ends behind an empty one. So each run of
+///    taken buckets has moved as a whole or not at all, and what is left can be searched and
+///    removed as before. A run that goes on from the last bucket to the first is two: its end moves
+///    first, which no search for its beginning needs.
 /// 3. Each insertion moves `stepCount` buckets, and a run of taken ones to its end. Of *b* buckets
 ///    at most 3*b*/4 are taken, and twice as many have room for 3*b*/4 more. The migration is over
 ///    after *b*/16 insertions, so long before the table grows again.
