@@ -4,13 +4,12 @@ import LarderSystem
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
-    let number = withState { $0.catalog.scans.needsScan ? $0.beginScan() : nil }
-    if let number {
-      IOExecutor.upkeep.submit { self.scan(number) }
-    } else if followsNeighbours, !isWatchSettled, withState({ $0.isScanned }) {
-      // The scan was that of an object that does not follow.
-      startWatching()
+    let (number, isScanned) = withState { state in
+      (state.catalog.scans.needsScan ? state.beginScan() : nil, state.isScanned)
     }
+    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    // The scan may have been that of an object that does not follow.
+    if isScanned && followsNeighbours { startWatching() }
   }
 
   /// Starts another scan in the background, once the first is over and while none is going on.

@@ -4,13 +4,10 @@ extension EngineState {
   /// Begins a scan, the first or a later one.
   ///
   /// - Returns: The scan's number, which no longer counts once the directory is replaced.
-  /// - Complexity: O(n / 64), under the lock.
-  mutating func beginScan() -> Int {
-    catalog.scans.begin(catalog.index.emptyMarks())
-  }
+  mutating func beginScan() -> Int { catalog.scans.begin() }
 
-  /// Notes that a scan reads its first name. Reads may have brought entries since it began, of
-  /// files that were gone before the directory was watched.
+  /// Notes that a scan reads its first name, after the directory is watched. Whatever is known by
+  /// then may be gone, also what reads have brought since the scan began.
   ///
   /// - Complexity: O(n / 64), under the lock.
   mutating func beginReading(scan number: Int) {

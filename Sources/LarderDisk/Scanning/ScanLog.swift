@@ -28,10 +28,9 @@ struct ScanLog: Sendable {
     let number: Int
     /// Whether the index was complete when the scan began.
     let isRescan: Bool
-    /// Whether it may have read a name.
-    var isReading = false
-    /// The entries that were known at the beginning. The marked ones were met.
-    var met: SlotMarks
+    /// The entries that were known when it read its first name, nil before. The marked ones were
+    /// met.
+    var met: SlotMarks?
     var foreignCount = 0
   }
 }
@@ -62,14 +61,11 @@ extension ScanLog {
   /// Whether a scan is still going on.
   func isOngoing(_ number: Int) -> Bool { ongoing?.number == number }
 
-  /// Begins a scan.
-  ///
-  /// - Parameter known: A mark for each entry that is known, none of them set.
-  /// - Returns: The scan's number.
-  mutating func begin(_ known: SlotMarks) -> Int {
+  /// Begins a scan, and returns its number.
+  mutating func begin() -> Int {
     number += 1
     if isComplete { rescans.restart() }
-    ongoing = Ongoing(number: number, isRescan: isComplete, met: known)
+    ongoing = Ongoing(number: number, isRescan: isComplete)
     if !isComplete { progress = .running }
     hasMissedChanges = false
     changed = []
@@ -80,13 +76,11 @@ extension ScanLog {
   ///
   /// - Parameter known: A mark for each entry that is known now, none of them set.
   mutating func beginReading(_ number: Int, _ known: SlotMarks) {
-    guard isOngoing(number) else { return }
-    ongoing?.isReading = true
-    ongoing?.met = known
+    if isOngoing(number) { ongoing?.met = known }
   }
 
   /// Whether a scan has read a name.
-  var hasRead: Bool { isComplete || ongoing?.isReading == true }
+  var hasRead: Bool { isComplete || ongoing?.met != nil }
 
   /// The end of a scan.
   struct Ending: Sendable {
@@ -135,18 +129,19 @@ extension ScanLog {
 
   /// Marks an entry as met by the ongoing scan. The slot is nil if the entry was not known.
   mutating func meet(_ slot: EntrySlot?) {
-    if let slot { ongoing?.met.mark(slot) }
+    if let slot { ongoing?.met?.mark(slot) }
   }
 
-  /// Returns the marks of the entries that a scan has met; nil if the scan is no longer going on.
+  /// Returns the marks of the entries that a scan has met; nil if it has not read a name, or is no
+  /// longer going on.
   func marks(of number: Int) -> SlotMarks? {
     ongoing.flatMap { $0.number == number ? $0.met : nil }
   }
 
-  /// Forgets which entries were known when the ongoing scan began, because their slots are given to
+  /// Forgets which entries were known to the ongoing scan, because their slots are given to
   /// other entries. The end of that scan then treats no entry as vanished.
   mutating func forgetKnown() {
-    ongoing?.met = SlotMarks(count: 0)
+    ongoing?.met? = SlotMarks(count: 0)
   }
 }
 

@@ -14,12 +14,12 @@ struct CatalogTests {
   /// Returns a catalog that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> Catalog {
     var catalog = Catalog()
-    _ = catalog.scans.end(catalog.scans.begin(SlotMarks(count: 0)), .finished)
+    _ = catalog.scans.end(catalog.scans.begin(), .finished)
     _ = catalog.adopt(entry, order: .byLastAccess)
     catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9),
       expiry: Timestamp(seconds: 900))
-    _ = catalog.scans.begin(catalog.index.emptyMarks())
+    catalog.scans.beginReading(catalog.scans.begin(), catalog.index.emptyMarks())
     return catalog
   }
 
@@ -159,7 +159,7 @@ struct CatalogTests {
     var catalog = scanning()
     catalog.doom(Victim(entry))
     _ = catalog.scans.end(catalog.scans.number, .finished)
-    _ = catalog.scans.begin(catalog.index.emptyMarks())
+    _ = catalog.scans.begin()
     catalog.endRemoval(of: IndexSample.name(2))
     #expect(!catalog.scans.hasChanged(IndexSample.name(2)))
     catalog.endRemoval(of: name)

@@ -98,7 +98,7 @@ struct EngineCountersTests {
 
   @Test func `the scan is told as the log of scans has it`() {
     var scans = ScanLog()
-    let number = scans.begin(SlotMarks(count: 0))
+    let number = scans.begin()
     _ = scans.addForeign(3, scan: number)
     #expect(EngineCounters().snapshot(scans) == expected { $0.scan = .running })
     _ = scans.end(number, .finished)

@@ -19,7 +19,8 @@ struct EngineStateTests {
     _ = state.noteStored(entry)
     state.catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
-    _ = state.beginScan()
+    let number = state.beginScan()
+    state.beginReading(scan: number)
     return state
   }
 

@@ -85,8 +85,8 @@ struct `When a system call fails` {
   }
 
   private static func run(_ operation: FaultTrial.Operation) throws {
-    // Foundation opens files so that a process inherits those that another test has open when it
-    // is started.
+    // Foundation opens files without O_CLOEXEC, so this process may have those that another test
+    // had open when it started.
     let inherited = try openFiles()
     var trialCount = 0
     for call in SystemCall.allCases {

@@ -14,7 +14,7 @@ struct ScanLogTests {
   /// Returns a log whose first scan has ended.
   private func scanned() -> ScanLog {
     var log = ScanLog()
-    _ = log.end(log.begin(SlotMarks(count: 0)), .finished)
+    _ = log.end(log.begin(), .finished)
     return log
   }
 
@@ -29,7 +29,7 @@ struct ScanLogTests {
   ) {
     var log = ScanLog()
     #expect(log.needsScan && !log.isComplete && !log.isOngoing && !log.mayRescan)
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     #expect(log.progress == .running && !log.needsScan && !log.isComplete && !log.mayRescan)
     #expect(log.isFirst(number) && log.isOngoing(number))
     let ending = log.end(number, outcome)
@@ -43,7 +43,7 @@ struct ScanLogTests {
     outcome: DiskStatistics.ScanProgress
   ) {
     var log = scanned()
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     #expect(log.isComplete && log.isOngoing && !log.mayRescan && !log.needsScan)
     #expect(!log.isFirst(number))
     let ending = log.end(number, outcome)
@@ -53,13 +53,13 @@ struct ScanLogTests {
 
   @Test func `what is stored brings the next scan closer, counted from the end of the first`() {
     var log = ScanLog()
-    let first = log.begin(SlotMarks(count: 0))
+    let first = log.begin()
     log.rescans.noteStore(of: 7)
     #expect(log.rescans.byteCount == 7)
     _ = log.end(first, .finished)
     #expect(log.rescans.byteCount == 0)
     log.rescans.noteStore(of: 8)
-    let second = log.begin(SlotMarks(count: 0))
+    let second = log.begin()
     #expect(log.rescans.byteCount == 0)
     log.rescans.noteStore(of: 9)
     _ = log.end(second, .finished)
@@ -70,22 +70,25 @@ struct ScanLogTests {
   @Test func `a first scan that begins again goes on counting what is stored`() {
     var log = ScanLog()
     log.rescans.noteStore(of: 7)
-    _ = log.begin(SlotMarks(count: 0))
+    _ = log.begin()
     log.reset()
-    _ = log.begin(SlotMarks(count: 0))
+    _ = log.begin()
     #expect(log.rescans.byteCount == 7)
   }
 
   @Test func `a scan that was given up counts no longer, and its number comes once`() {
     var log = ScanLog()
-    let old = log.begin(SlotMarks(count: 8))
+    let old = log.begin()
     log.reset()
     #expect(log.progress == .notStarted && !log.isOngoing && log.needsScan)
-    let new = log.begin(SlotMarks(count: 8))
+    let new = log.begin()
     #expect(new == old + 1 && log.number == new)
     let counts = [log.addForeign(1, scan: old), log.addForeign(2, scan: new)]
     #expect(counts == [false, true])
-    #expect(log.marks(of: old) == nil && log.marks(of: new) != nil)
+    log.beginReading(old, SlotMarks(count: 8))
+    #expect(log.marks(of: old) == nil && log.marks(of: new) == nil && !log.hasRead)
+    log.beginReading(new, SlotMarks(count: 8))
+    #expect(log.marks(of: old) == nil && log.marks(of: new) != nil && log.hasRead)
     let endings = [old, new, new].map { log.end($0, .finished)?.isRescan }
     #expect(endings == [nil, false, nil])
     #expect(log.foreignCount == 2)
@@ -95,7 +98,7 @@ struct ScanLogTests {
     var log = scanned()
     log.reset()
     #expect(log.needsScan && !log.mayRescan)
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     #expect(log.isFirst(number) && log.progress == .running)
   }
 
@@ -103,7 +106,7 @@ struct ScanLogTests {
     var log = scanned()
     log.noteChange(of: first)
     #expect(!log.hasChanged(first))
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     #expect(!log.hasChanged(first))
     log.noteChange(of: first)
     #expect(log.hasChanged(first) && !log.hasChanged(second))
@@ -114,16 +117,17 @@ struct ScanLogTests {
 
   @Test func `the next scan begins with no name changed`() {
     var log = scanned()
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     log.noteChange(of: first)
     _ = log.end(number, .finished)
-    _ = log.begin(SlotMarks(count: 0))
+    _ = log.begin()
     #expect(!log.hasChanged(first))
   }
 
   @Test func `what was known and is not met lacks its mark`() {
     var log = scanned()
-    let number = log.begin(SlotMarks(count: 3))
+    let number = log.begin()
+    log.beginReading(number, SlotMarks(count: 3))
     log.meet(slot(1))
     // An unknown entry, and one that was stored during the scan.
     log.meet(nil)
@@ -149,7 +153,7 @@ struct ScanLogTests {
       ([2, 3], .finished, 5), ([7], .failed(.ioError), 5), ([9], .notStarted, 5),
       ([], .finished, 0),
     ] as [([Int], DiskStatistics.ScanProgress, Int)] {
-      let number = log.begin(SlotMarks(count: 0))
+      let number = log.begin()
       for count in counts { _ = log.addForeign(count, scan: number) }
       _ = log.end(number, outcome)
       #expect(log.foreignCount == expected)
@@ -159,11 +163,11 @@ struct ScanLogTests {
   @Test func `a missed change asks for another scan, which takes the note away`() {
     var log = scanned()
     #expect(!log.hasMissedChanges)
-    let number = log.begin(SlotMarks(count: 0))
+    let number = log.begin()
     log.noteMissedChanges()
     _ = log.end(number, .finished)
     #expect(log.hasMissedChanges)
-    _ = log.begin(SlotMarks(count: 0))
+    _ = log.begin()
     #expect(!log.hasMissedChanges)
   }
 }
