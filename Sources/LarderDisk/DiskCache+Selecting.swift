@@ -158,12 +158,12 @@ extension DiskEngine {
       else { return nil }
       let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: now) == nil,
-        case .accepted(let testimony) = try examine(file, status, subject),
+        case .accepted(var testimony) = try examine(file, status, subject),
         SystemEnvironment.mayHold(status.byteCount)
       else { return nil }
       let bytes = try file.read(upTo: Int(status.byteCount))
       guard bytes.count == Int(status.byteCount) else { return nil }
-      return EntryReader.matches(bytes.span, testimony) ? bytes : nil
+      return try EntryReader.matches(bytes.span, of: file, &testimony) ? bytes : nil
     } catch {
       return nil
     }

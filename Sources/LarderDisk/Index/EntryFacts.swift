@@ -6,7 +6,7 @@ import LarderSystem
 ///
 /// ```
 /// ┌──────────┬───────────────┬──────────┬──────────┬────────────┬─────────────────────────┐
-/// │ inode  8 │ change time 8 │ length 4 │ blocks 4 │ lifetime 4 │ tag 28 bits, kind, flag │
+/// │ inode  8 │ change time 8 │ length 4 │ blocks 4 │ lifetime 4 │ tag 27 bits, kind, flags│
 /// └──────────┴───────────────┴──────────┴──────────┴────────────┴─────────────────────────┘
 /// ```
 ///
@@ -22,7 +22,8 @@ struct EntryFacts: Sendable {
   private var lifetimeSeconds: UInt32 = 0
   private var tagAndFlags: UInt32 = 0
 
-  private static let tagMask: UInt32 = 1 << 28 - 1
+  static let tagMask: UInt32 = 1 << 27 - 1
+  private static let dataFlag: UInt32 = 1 << 27
   private static let kindShift: UInt32 = 28
   private static let verifiedFlag: UInt32 = 1 << 31
 
@@ -34,6 +35,7 @@ struct EntryFacts: Sendable {
     blockCount = UInt32(clamping: entry.allocatedByteCount / 512)
     lifetime = entry.lifetime
     keyTag = entry.keyTag
+    hasData = entry.hasData
     isVerified = entry.isVerified
   }
 
@@ -44,7 +46,15 @@ struct EntryFacts: Sendable {
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
-  /// The tag of the key that the check proved, in 28 bits; see `CacheKey.tag`.
+  /// Whether these are the facts of the same state of the same file.
+  ///
+  /// Two changes within a tick of the clock have one change time, so the sizes count as well.
+  func describeSameState(as other: EntryFacts) -> Bool {
+    inode == other.inode && changeTime == other.changeTime && lengthBottom == other.lengthBottom
+      && blockCount == other.blockCount
+  }
+
+  /// The tag of the key that the check proved, in 27 bits; see `CacheKey.tag`.
   var keyTag: UInt32 {
     get { tagAndFlags & Self.tagMask }
     set { tagAndFlags = tagAndFlags & ~Self.tagMask | newValue & Self.tagMask }
@@ -54,6 +64,12 @@ struct EntryFacts: Sendable {
   var isVerified: Bool {
     get { tagAndFlags & Self.verifiedFlag != 0 }
     set { tagAndFlags = tagAndFlags & ~Self.verifiedFlag | (newValue ? Self.verifiedFlag : 0) }
+  }
+
+  /// Whether the file may have extended data. False only if the check proved that it has none.
+  var hasData: Bool {
+    get { tagAndFlags & Self.dataFlag != 0 }
+    set { tagAndFlags = tagAndFlags & ~Self.dataFlag | (newValue ? Self.dataFlag : 0) }
   }
 
   /// The lifetime; nil as long as the attribute was not read. The kind 0 stands for nil, so that a

@@ -164,10 +164,12 @@ extension EntryIndex {
 }
 
 extension EntryIndex {
-  /// The slot and lifetime of an entry that was checked before.
+  /// An entry whose file was checked before.
   struct Verified: Sendable {
     let slot: EntrySlot
     let lifetime: Lifetime
+    /// Whether the file may have extended data. False only if the check proved that it has none.
+    let hasData: Bool
   }
 
   /// Returns the entry of a name, if its attribute and content were checked for exactly this state
@@ -182,7 +184,22 @@ extension EntryIndex {
     guard facts.isVerified, facts.inode == inode, facts.keyTag == keyTag,
       facts.changeTime == PackedStamp(changeTime), let lifetime = facts.lifetime
     else { return nil }
-    return Verified(slot: slot, lifetime: lifetime)
+    return Verified(slot: slot, lifetime: lifetime, hasData: facts.hasData)
+  }
+
+  /// Notes that the file of an entry was checked, if it is in the state that the index has.
+  ///
+  /// - Returns: The entry's slot; nil, with nothing noted, if the index has another state or none.
+  /// - Complexity: O(1).
+  mutating func verify(_ entry: IndexedEntry) -> EntrySlot? {
+    guard let slot = names.slot(of: entry.name) else { return nil }
+    let checked = EntryFacts(entry)
+    guard checked.describeSameState(as: facts[slot]),
+      byteCount(at: slot) == EntryFacts.length(of: entry),
+      expiries.expiry(of: slot) == Self.expiry(entry.expiry)
+    else { return nil }
+    facts[slot] = checked
+    return slot
   }
 
   /// Notes that the entry of a slot was used, and is the most recently used one.

@@ -74,7 +74,7 @@ extension EntryIndex {
       name: name, byteCount: byteCount(at: slot), allocatedByteCount: facts.allocatedByteCount,
       lastAccess: order.stamp(of: slot).timestamp, expiry: expiries.expiry(of: slot).timestamp,
       inode: facts.inode, changeTime: facts.changeTime.timestamp, lifetime: facts.lifetime,
-      isVerified: facts.isVerified, keyTag: facts.keyTag)
+      isVerified: facts.isVerified, keyTag: facts.keyTag, hasData: facts.hasData)
   }
 
   /// Returns the length, from the 16 bits with the name and the 32 with the facts.

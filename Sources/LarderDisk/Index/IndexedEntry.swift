@@ -20,8 +20,10 @@ package struct IndexedEntry: Sendable, Hashable {
   var lifetime: Lifetime?
   /// Whether attribute and content were checked for this inode and change time.
   var isVerified: Bool
-  /// 28 bits of a seeded hash of the key that the check proved.
+  /// 27 bits of a seeded hash of the key that the check proved.
   var keyTag: UInt32
+  /// Whether the file may have extended data. False only if the check proved that it has none.
+  var hasData = true
 
   /// The largest length that is counted: `truncate` can make a file of 2⁶³ bytes.
   static let maximumByteCount: UInt64 = 1 << 48 - 1
@@ -54,13 +56,12 @@ extension IndexedEntry {
 
 extension IndexedEntry {
   /// Makes an entry of a file that was checked.
-  init(
-    name: EntryName, status: FileStatus, lastAccess: Timestamp, lifetime: Lifetime, keyTag: UInt32
-  ) {
+  init(name: EntryName, status: FileStatus, lastAccess: Timestamp, proof: FileProof) {
     self.init(name: name, status: status)
     self.lastAccess = lastAccess
-    self.lifetime = lifetime
-    self.keyTag = keyTag
+    lifetime = proof.lifetime
+    keyTag = proof.keyTag
+    hasData = proof.hasData
     isVerified = true
   }
 
@@ -72,6 +73,15 @@ extension IndexedEntry {
       lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
       changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
   }
+}
+
+/// The result of checking a file's attributes and content.
+struct FileProof: Sendable {
+  let lifetime: Lifetime
+  /// The tag of the key whose value the file holds; see `CacheKey.tag`.
+  let keyTag: UInt32
+  /// Whether the file may have extended data. False only if the check proved that it has none.
+  let hasData: Bool
 }
 
 extension DiskEngine {

@@ -34,14 +34,6 @@ extension DiskEngine {
     package var generation: EntryGenerations.Snapshot?
   }
 
-  /// The engine's knowledge of a file that is read again.
-  private struct Recall: Sendable {
-    var isHidden = false
-    /// The lifetime, if attribute and content were checked for this very file and key.
-    var trustedLifetime: Lifetime?
-    var pendingExpiry: Timestamp?
-  }
-
   /// Finds, checks and reads an entry and counts the use. Counts an error that it throws.
   package func read(
     _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
@@ -141,19 +133,23 @@ extension DiskEngine {
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext
   ) throws(Errno) -> Found? {
-    var bytes: [UInt8]?
-    if purpose == .value && mayBeQuick(status, context) {
-      // The content is read before the lock is taken, so that a hit on a verified file takes the
-      // lock once. If the file is unverified, `checkInFull` reuses these bytes.
-      bytes = try descriptor.read(upTo: Int(status.byteCount))
-      if bytes?.count == Int(status.byteCount), let hit = noteTrustedHit(subject, status, context) {
-        return Found(
-          descriptor: descriptor, byteCount: Int(status.byteCount),
-          lastAccess: status.lastAccess, bytes: bytes ?? [], extendedData: [], expiry: hit.expiry,
-          lifetime: hit.lifetime, generation: context.generation)
-      }
+    guard purpose == .value && mayBeQuick(status, context) else {
+      let recall = recall(subject, status)
+      return try checkInFull(descriptor, status, subject, purpose, context, recall, nil)
     }
-    return try checkInFull(descriptor, status, subject, purpose, context, bytes)
+    // The content is read before the lock is taken, so that a hit on a verified file takes the lock
+    // once. If the file is unverified, `checkInFull` reuses these bytes.
+    let bytes = try descriptor.read(upTo: Int(status.byteCount))
+    let isWhole = bytes.count == Int(status.byteCount)
+    switch isWhole ? noteQuickHit(subject, status, context) : .recalled(recall(subject, status)) {
+    case .noted(let expiry, let lifetime):
+      return Found(
+        descriptor: descriptor, byteCount: bytes.count, lastAccess: status.lastAccess,
+        bytes: bytes, extendedData: [], expiry: expiry, lifetime: lifetime,
+        generation: context.generation)
+    case .recalled(let recall):
+      return try checkInFull(descriptor, status, subject, purpose, context, recall, bytes)
+    }
   }
 
   /// Whether a file is worth reading before the state is looked at: its status shows no reason for
@@ -166,10 +162,8 @@ extension DiskEngine {
   /// - Parameter bytes: The content, if it has been read.
   private func checkInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
-    _ purpose: ReadPurpose, _ context: ReadContext, _ bytes: [UInt8]?
+    _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
   ) throws(Errno) -> Found? {
-    let tag = subject.key.tag
-    let recall = recall(subject.name, status, tag: tag)
     if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry,
@@ -182,26 +176,28 @@ extension DiskEngine {
     // An expired value is served but not extended.
     if context.staleness > .zero { context.extending = .off }
     var testimony = EntryReader.Testimony()
-    if recall.trustedLifetime == nil {
+    if recall.verified == nil {
       switch try examine(descriptor, status, subject) {
       case .accepted(let accepted): testimony = accepted
       case .rejected(let reason): return missAfterCheck(reason, subject.name, status, context)
       }
-    } else if purpose == .valueAndData {
+    }
+    if purpose != .value && recall.verified?.hasData != false {
       testimony.extendedData = try EntryReader.extendedData(of: descriptor)
     }
     var content = bytes
     let isIntact = try readContent(
-      descriptor, status, purpose, testimony, isTrusted: recall.trustedLifetime != nil, &content)
+      descriptor, status, purpose, &testimony, isTrusted: recall.verified != nil, &content)
     guard isIntact else { return missAfterCheck(.damaged, subject.name, status, context) }
-    let lifetime = recall.trustedLifetime ?? testimony.lifetime
-    let expiry = noteHit(subject.name, descriptor, status, lifetime: lifetime, tag: tag, context)
+    let proof = FileProof(
+      lifetime: recall.verified?.lifetime ?? testimony.lifetime, keyTag: subject.key.tag,
+      hasData: recall.verified?.hasData ?? testimony.hasData)
+    let expiry = noteHit(subject.name, descriptor, status, proof, context)
     let lent = try lend(descriptor, content, purpose)
     return Found(
       descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
-      bytes: content ?? [],
-      extendedData: testimony.extendedData, expiry: expiry, lifetime: lifetime,
-      generation: context.generation)
+      bytes: content ?? [], extendedData: testimony.extendedData ?? [], expiry: expiry,
+      lifetime: proof.lifetime, generation: context.generation)
   }
 
   /// Reads the attributes and checks the proof of the key and of the content.
@@ -268,7 +264,7 @@ extension DiskEngine {
   /// file is trusted already.
   private func readContent(
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
-    _ testimony: EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
+    _ testimony: inout EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
     let mustCheck = !isTrusted && reader.checksContent
     if purpose == .file && !lendsCopies {
@@ -279,23 +275,7 @@ extension DiskEngine {
     guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
     if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
     guard let content, content.count == Int(status.byteCount) else { return false }
-    return mustCheck ? EntryReader.matches(content.span, testimony) : true
-  }
-
-  private func recall(_ name: EntryName, _ status: FileStatus, tag: UInt32) -> Recall {
-    withState { [isPathBound] state in
-      if state.hidesFile(named: name) { return Recall(isHidden: true) }
-      var recall = Recall()
-      recall.pendingExpiry = state.catalog.uses.expiry(of: name, status)
-      // If inode numbers belong to paths, the file that replaces a checked one has the same
-      // numbers.
-      if !isPathBound, let known = state.catalog.index.entry(named: name), known.isVerified,
-        known.inode == status.inode, known.changeTime == status.change, known.keyTag == tag
-      {
-        recall.trustedLifetime = known.lifetime
-      }
-      return recall
-    }
+    return mustCheck ? try EntryReader.matches(content.span, of: descriptor, &testimony) : true
   }
 
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
@@ -344,7 +324,7 @@ extension DiskEngine {
 }
 
 extension CacheKey {
-  /// A tag that distinguishes the key of a verified entry from another with the same MD5. It has 28
+  /// A tag that distinguishes the key of a verified entry from another with the same MD5. It has 27
   /// bits of the process's own seeded hash, which cannot be computed outside of the process.
-  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & (1 << 28 - 1) }
+  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & EntryFacts.tagMask }
 }

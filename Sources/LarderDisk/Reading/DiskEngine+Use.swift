@@ -8,17 +8,26 @@ extension DiskEngine {
   ///   too soon after the one before extends nothing.
   func noteHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    lifetime: Lifetime, tag: UInt32, _ context: ReadContext
+    _ proof: FileProof, _ context: ReadContext
   ) -> Timestamp {
     let expiry = status.modification.asExpiry
-    let extended = context.extending.extendedExpiry(of: expiry, lifetime: lifetime, at: context.now)
-    let lag = recency.lag(for: lifetime)
-    let isDue = isDue(status, lifetime, context.now)
+    let extended = context.extending.extendedExpiry(
+      of: expiry, lifetime: proof.lifetime, at: context.now)
+    let lag = recency.lag(for: proof.lifetime)
+    let isDue = isDue(status, proof.lifetime, context.now)
     var hasChanged = false
     // Nil if the file gets no stamp, because it is to be removed or was replaced.
     let (access, promised) = withState { state -> (Timestamp?, Timestamp) in
       state.counters.countHit(of: status.byteCount)
       let access = state.catalog.uses.issueAccess(at: context.now)
+      // A file that was chosen for removal since it was opened stays out of the index.
+      if state.hidesFile(named: name) { return (nil, expiry) }
+      let entry = IndexedEntry(name: name, status: status, lastAccess: access, proof: proof)
+      if status.linkCount > 0, let slot = state.catalog.index.verify(entry) {
+        let promised = state.catalog.use(
+          slot, of: name, status, at: access, isDue: isDue && lag > .zero, extended: extended)
+        return (access, promised)
+      }
       let standing = standing(of: name, status, context, in: &state)
       if standing == .outdated { state.catalog.index.touch(name, at: access) }
       guard let standing else { return (nil, expiry) }
@@ -28,8 +37,6 @@ extension DiskEngine {
       if isDue && lag > .zero {
         state.catalog.uses.note(name, status, access: access, expiry: extended)
       }
-      let entry = IndexedEntry(
-        name: name, status: status, lastAccess: access, lifetime: lifetime, keyTag: tag)
       return (access, state.catalog.use(entry, status))
     }
     // From here on the file's event equals the index and is ignored, so the memory tiers are
@@ -58,8 +65,6 @@ extension DiskEngine {
   private func standing(
     of name: EntryName, _ status: FileStatus, _ context: ReadContext, in state: inout EngineState
   ) -> Standing? {
-    // A file that was chosen for removal since it was opened stays out of the index.
-    if state.hidesFile(named: name) { return nil }
     // Names share counters. If a change of another name moved this one's counter, the index tells
     // whether the file is still the entry's.
     let isCurrent = context.generation.map(generations.isCurrent) ?? false
@@ -81,25 +86,65 @@ extension DiskEngine {
     return .changed
   }
 
-  /// Counts a hit on a verified file in one hold of the lock.
-  ///
-  /// - Returns: Nil, with nothing counted, if more has to be done: the file is not known, is about
-  ///   to be removed, or needs its stamp at once.
-  func noteTrustedHit(
-    _ subject: Subject, _ status: FileStatus, _ context: ReadContext
-  ) -> (expiry: Timestamp, lifetime: Lifetime)? {
+  /// The engine's knowledge of a file that was opened.
+  struct Recall: Sendable {
+    /// Whether the file is about to be removed.
+    var isHidden = false
+    /// The entry, if attributes and content were checked for this very file and key.
+    var verified: EntryIndex.Verified?
+    /// The expiry that the file will have when its pending use is written.
+    var pendingExpiry: Timestamp?
+  }
+
+  /// Recalls what is known of a file that was opened.
+  func recall(_ subject: Subject, _ status: FileStatus) -> Recall {
     let tag = subject.key.tag
-    let (hit, lag) = withState { state -> ((expiry: Timestamp, lifetime: Lifetime)?, Int64) in
-      guard !state.hidesFile(named: subject.name),
-        let known = state.catalog.index.verified(
-          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
-      else { return (nil, 0) }
-      let isDue = isDue(status, known.lifetime, context.now)
-      let lag = isDue ? recency.lagNanoseconds(for: known.lifetime) : 0
-      if isDue && lag == 0 { return (nil, 0) }
+    return withState {
+      Recall(
+        isHidden: $0.hidesFile(named: subject.name),
+        verified: verified(subject.name, status, tag, in: &$0),
+        pendingExpiry: $0.catalog.uses.expiry(of: subject.name, status))
+    }
+  }
+
+  /// Returns the entry of a file whose attributes and content were checked for a key.
+  private func verified(
+    _ name: EntryName, _ status: FileStatus, _ tag: UInt32, in state: inout EngineState
+  ) -> EntryIndex.Verified? {
+    // If inode numbers belong to paths, the file that replaces a checked one has the same numbers.
+    guard !isPathBound else { return nil }
+    return state.catalog.index.verified(
+      name, inode: status.inode, changeTime: status.change, keyTag: tag)
+  }
+
+  /// The result of trying to count a hit without a check of the file.
+  enum QuickHit: Sendable {
+    case noted(expiry: Timestamp, lifetime: Lifetime)
+    /// Nothing is counted, because more has to be done: the file is not known, is about to be
+    /// removed, or needs its stamp at once.
+    case recalled(Recall)
+  }
+
+  /// Counts a hit on a verified file in one hold of the lock.
+  func noteQuickHit(_ subject: Subject, _ status: FileStatus, _ context: ReadContext) -> QuickHit {
+    let tag = subject.key.tag
+    let (hit, lag) = withState { state -> (QuickHit, Int64) in
+      var recall = Recall(
+        isHidden: state.hidesFile(named: subject.name),
+        verified: verified(subject.name, status, tag, in: &state))
+      let isDue = recall.verified.map { self.isDue(status, $0.lifetime, context.now) } ?? false
+      let lag = isDue ? recall.verified.map { recency.lagNanoseconds(for: $0.lifetime) } ?? 0 : 0
+      guard !recall.isHidden, let known = recall.verified, !isDue || lag > 0 else {
+        recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
+        return (.recalled(recall), 0)
+      }
       state.counters.countHit(of: status.byteCount)
-      let expiry = state.catalog.use(known, of: subject.name, status, context, isDue: isDue)
-      return ((expiry, known.lifetime), lag)
+      let access = state.catalog.uses.issueAccess(at: context.now)
+      let expiry = state.catalog.use(
+        known.slot, of: subject.name, status, at: access, isDue: isDue,
+        extended: context.extending.extendedExpiry(
+          of: status.modification.asExpiry, lifetime: known.lifetime, at: context.now))
+      return (.noted(expiry: expiry, lifetime: known.lifetime), lag)
     }
     if lag > 0 { planDrain(within: .nanoseconds(lag)) }
     return hit
@@ -252,26 +297,22 @@ extension DiskEngine {
 extension Catalog {
   /// Notes a use of a file in the state that the index has.
   ///
-  /// - Parameter isDue: Whether the use has to reach the disk.
+  /// - Parameters:
+  ///   - isDue: Whether the use has to reach the disk and waits for a drain.
+  ///   - extended: The expiry to which the use extends, if it is due.
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
   mutating func use(
-    _ known: EntryIndex.Verified, of name: EntryName, _ status: FileStatus,
-    _ context: DiskEngine.ReadContext,
-    isDue: Bool
+    _ slot: EntrySlot, of name: EntryName, _ status: FileStatus, at access: Timestamp,
+    isDue: Bool, extended: @autoclosure () -> Timestamp?
   ) -> Timestamp {
-    let access = uses.issueAccess(at: context.now)
     scans.noteChange(of: name)
     let stored = status.modification.asExpiry
-    index.use(known.slot, at: access)
+    index.use(slot, at: access)
     // Most uses extend nothing, and extensions by earlier uses are in the index already.
     guard isDue || !uses.isEmpty else { return stored }
-    if isDue {
-      let extended = context.extending.extendedExpiry(
-        of: stored, lifetime: known.lifetime, at: context.now)
-      uses.note(name, status, access: access, expiry: extended)
-    }
+    if isDue { uses.note(name, status, access: access, expiry: extended()) }
     let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
-    index.setExpiry(expiry, of: known.slot)
+    index.setExpiry(expiry, of: slot)
     return expiry
   }
 

@@ -42,12 +42,23 @@ package struct EntryReader: Sendable {
   /// The contents of a file's attributes, checked against the key.
   package struct Testimony: Sendable {
     var attribute: EntryAttribute?
-    var extendedData: [UInt8] = []
+    /// The extended data; nil if it was not read.
+    var extendedData: [UInt8]?
     /// The hash of the content that this process published, if the file has no attribute.
     var publishedHash: UInt64?
 
     var contentHash: UInt64? { attribute?.contentHash ?? publishedHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
+    /// Whether there may be extended data.
+    var hasData: Bool { extendedData?.isEmpty != true }
+
+    /// Returns the extended data, read from the file unless it was before.
+    mutating func readData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
+      if let extendedData { return extendedData }
+      let data = try EntryReader.extendedData(of: file)
+      extendedData = data
+      return data
+    }
   }
 
   /// The result of checking the attributes.
@@ -104,7 +115,7 @@ package struct EntryReader: Sendable {
     }
   }
 
-  /// Reads the attributes and checks that the file can be the key's.
+  /// Reads `user.larder` and checks that the file can be the key's.
   func examine(
     _ file: borrowing FileDescriptor, _ status: FileStatus, key: Span<UInt8>
   ) throws(Errno) -> Examination {
@@ -123,8 +134,7 @@ package struct EntryReader: Sendable {
       // must not be removed.
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
       guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
-      return .accepted(
-        Testimony(attribute: attribute, extendedData: try Self.extendedData(of: file)))
+      return .accepted(Testimony(attribute: attribute))
     }
   }
 
@@ -183,10 +193,21 @@ package struct EntryReader: Sendable {
   /// hash is the attribute's, or this process's own (`PublicationLog`) where files cannot prove
   /// their content. Returns true if none is recorded.
   ///
+  /// Extended data that was not read is read only if the content alone does not have the recorded
+  /// hash. If it has, none was stored with it.
+  ///
   /// - Complexity: O(bytes).
-  static func matches(_ content: Span<UInt8>, _ testimony: Testimony) -> Bool {
+  static func matches(
+    _ content: Span<UInt8>, of file: borrowing FileDescriptor, _ testimony: inout Testimony
+  ) throws(Errno) -> Bool {
     guard let contentHash = testimony.contentHash else { return true }
-    return ContentHash.of(content, testimony.extendedData.span) == contentHash
+    var hash = ContentHash()
+    hash.update(content)
+    if testimony.extendedData == nil && hash.finalize() == contentHash {
+      testimony.extendedData = []
+      return true
+    }
+    return hash.finalize(with: try testimony.readData(of: file)) == contentHash
   }
 
   /// Whether a file's content and extended data are those that were stored. Reads the file in
@@ -195,7 +216,9 @@ package struct EntryReader: Sendable {
     _ file: borrowing FileDescriptor, _ testimony: Testimony
   ) throws(Errno) -> Bool {
     guard let contentHash = testimony.contentHash else { return true }
-    let hash = try hash(of: file, testimony.extendedData)
+    var testimony = testimony
+    let data = try testimony.readData(of: file)
+    let hash = try hash(of: file, data)
     try file.seek(to: 0)
     return hash == contentHash
   }

@@ -83,7 +83,9 @@ extension DiskEngine {
     let isPending = request.write != nil
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
-      lifetime: seal.lifetime, keyTag: request.subject.key.tag)
+      proof: FileProof(
+        lifetime: seal.lifetime, keyTag: request.subject.key.tag,
+        hasData: !seal.extendedData.isEmpty))
     let indexing = withState { [isOnNetwork] state -> Indexing in
       if room > 0 { state.limits.giveBack(for: .current) }
       // In the same step as the index: a reader finds the pending value or the file.

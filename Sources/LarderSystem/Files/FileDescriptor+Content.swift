@@ -11,22 +11,25 @@ extension FileDescriptor {
   ///
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   package func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
-    // All empty arrays share one object, and the count that the closure sets is written to it.
-    if byteCount == 0 { return [] }
+    var bytes: [UInt8] = []
     var failure: Errno?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
-      do throws(Errno) {
-        while filled < byteCount {
-          let count = unsafe try read(
-            into: UnsafeMutableRawBufferPointer(
-              rebasing:
-                UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
-          // The file was cut short since its length was read. The caller compares the counts.
-          if count == 0 { break }
-          filled += count
+    // Not `init(unsafeUninitializedCapacity:)`, which looks up the type of the storage each time.
+    bytes.reserveCapacity(byteCount)
+    bytes.append(addingCapacity: byteCount) { output in
+      unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
+        do throws(Errno) {
+          while filled < byteCount {
+            let count = unsafe try read(
+              into: UnsafeMutableRawBufferPointer(
+                rebasing:
+                  UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+            // The file was cut short since its length was read. The caller compares the counts.
+            if count == 0 { break }
+            filled += count
+          }
+        } catch {
+          failure = error
         }
-      } catch {
-        failure = error
       }
     }
     if let failure { throw failure }

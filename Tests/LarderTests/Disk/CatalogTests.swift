@@ -23,12 +23,6 @@ struct CatalogTests {
     return catalog
   }
 
-  /// Returns the circumstances of a use that extends nothing.
-  private func use(at seconds: Int64) -> DiskEngine.ReadContext {
-    DiskEngine.ReadContext(
-      generation: nil, extending: .off, now: Timestamp(seconds: seconds), staleness: .zero)
-  }
-
   /// Entry 1 in another state.
   private var changed: IndexedEntry {
     var changed = entry
@@ -111,10 +105,13 @@ struct CatalogTests {
       Issue.record("the entry is verified")
       return
     }
-    let expiry = catalog.use(known, of: name, status, use(at: 50), isDue: isDue)
+    let access = Timestamp(seconds: 50)
+    let expiry = catalog.use(
+      known.slot, of: name, status, at: access, isDue: isDue, extended: nil)
     #expect(expiry == .never && catalog.index.numbers() == [2, 1])
-    #expect(catalog.uses[name]?.lastAccess == (isDue ? Timestamp(seconds: 50) : nil))
-    #expect(catalog.uses.lastAccess == Timestamp(seconds: 50) && catalog.scans.hasChanged(name))
+    #expect(catalog.index.entry(named: name)?.lastAccess == access)
+    #expect(catalog.uses[name]?.lastAccess == (isDue ? access : nil))
+    #expect(catalog.scans.hasChanged(name))
   }
 
   @Test func `a use keeps the later expiry that an earlier use has promised`() {

@@ -78,6 +78,34 @@ struct `Damaged and odd files` {
     #expect(cache.statistics.misses == [.damaged: 1])
   }
 
+  @Test(arguments: [[], [5, 6]] as [[UInt8]])
+  func `extended data is read for a check only if the content does not prove itself`(
+    data: [UInt8]
+  ) throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", extendedData: data)
+    try cache.close()
+    let reopened = try scene.open()
+    let before = scene.faults.count(of: .fgetxattr)
+    #expect(try reopened.value(forKey: "k") == [1])
+    #expect(scene.faults.count(of: .fgetxattr) - before == (data.isEmpty ? 1 : 2))
+    for _ in 0..<2 { #expect(try reopened.read(forKey: "k")?.extendedData == data) }
+    #expect(scene.faults.count(of: .fgetxattr) - before == (data.isEmpty ? 1 : 4))
+  }
+
+  @Test func `extended data that was not stored with the value is not served`() throws {
+    let cache = try scene.open()
+    let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+    for key in ["k", "other"] {
+      try cache.store([1], forKey: key)
+      try handle.openForReading(scene.name(key)).setAttribute(.data, to: [5])
+    }
+    #expect(try cache.value(forKey: "k") == [1])
+    #expect(try cache.read(forKey: "k")?.extendedData == [])
+    #expect(try cache.read(forKey: "other") == nil)
+    #expect(cache.statistics.misses == [.damaged: 1])
+  }
+
   @Test func `an empty file is a value only if its attribute says so`() throws {
     let cache = try scene.open()
     try cache.store([], forKey: "stored empty")

@@ -27,7 +27,7 @@ struct EntryIndexTests {
       allocatedByteCount: 1 << 40, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
       expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
       changeTime: Timestamp(seconds: 7, nanoseconds: 2), lifetime: .seconds(3), isVerified: true,
-      keyTag: 0xfed_cba9)
+      keyTag: 0x6ed_cba9, hasData: false)
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
     #expect(index.byteCount == 1 << 40 && index.allocatedByteCount == 1 << 40)

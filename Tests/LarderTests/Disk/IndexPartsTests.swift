@@ -71,13 +71,16 @@ struct IndexPartsTests {
   @Test func `flags, tag and lifetime leave each other alone`() {
     var facts = EntryFacts(IndexSample.entry(1))
     facts.keyTag = .max
-    #expect(facts.keyTag == 0xfff_ffff && !facts.isVerified && facts.lifetime == nil)
+    #expect(facts.keyTag == 0x7ff_ffff && !facts.isVerified && facts.lifetime == nil)
+    #expect(facts.hasData)
     facts.isVerified = true
     facts.lifetime = .unknown
-    #expect(facts.keyTag == 0xfff_ffff && facts.isVerified && facts.lifetime == .unknown)
+    facts.hasData = false
+    #expect(facts.keyTag == 0x7ff_ffff && facts.isVerified && facts.lifetime == .unknown)
     facts.keyTag = 0
     facts.isVerified = false
     #expect(facts.keyTag == 0 && !facts.isVerified && facts.lifetime == .unknown)
+    #expect(!facts.hasData)
   }
 
   @Test func `a number belongs to an extension as long as it is in use`() throws {

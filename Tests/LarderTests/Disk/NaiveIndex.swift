@@ -106,7 +106,7 @@ extension IndexedEntry {
     entry.lastAccess = lastAccess.counted
     entry.expiry = min(expiry.counted, .never)
     entry.changeTime = changeTime.counted
-    entry.keyTag = keyTag & 0xfff_ffff
+    entry.keyTag = keyTag & 0x7ff_ffff
     return entry
   }
 }
