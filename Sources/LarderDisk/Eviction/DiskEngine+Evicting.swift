@@ -55,7 +55,6 @@ extension DiskEngine {
     }
     synchronizeRemovals()
     eviction.finish()
-    changed.signal()
   }
 
   /// Releases the lock on the tag, so that a neighbour can evict. Keeps it for a thread that is
@@ -173,10 +172,7 @@ extension DiskEngine {
   /// Waits until an eviction is over, and returns its result.
   func wait(for eviction: Eviction) -> BulkRemoval {
     runEvictor()
-    return wait { _ in
-      let (result, isFinished) = eviction.progress
-      return isFinished ? result : nil
-    }
+    return eviction.wait()
   }
 
   /// Waits until no victim's file is left.

@@ -134,6 +134,9 @@ extension EvictionQueue {
 /// Victims that were chosen together, and the result of removing their files.
 package final class Eviction: Sendable {
   private let state = ForkSafeMutex(State())
+  // Not the engine's event: that comes with every file, and waking the waiter and putting it back
+  // to sleep took a fifth as long as removing the file.
+  private let finished = EventCount()
 
   private struct State {
     // The victims in the slices in which they were chosen. One long array would be copied as it
@@ -227,13 +230,21 @@ package final class Eviction: Sendable {
     state.withLock { $0.result.add(result) }
   }
 
-  /// Notes that no victim is left. The engine's event wakes the waiters, not this function.
+  /// Notes that no victim is left.
   func finish() {
     state.withLock { $0.isFinished = true }
+    finished.signal()
   }
 
-  /// The result so far, and whether it is final.
-  var progress: (result: BulkRemoval, isFinished: Bool) {
-    state.withLock { ($0.result, $0.isFinished) }
+  /// The result; nil as long as victims are left.
+  var result: BulkRemoval? { state.withLock { $0.isFinished ? $0.result : nil } }
+
+  /// Waits until no victim is left.
+  func wait() -> BulkRemoval {
+    while true {
+      let ticket = finished.ticket()
+      if let result { return result }
+      finished.wait(ticket)
+    }
   }
 }

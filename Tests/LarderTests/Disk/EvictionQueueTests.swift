@@ -66,8 +66,8 @@ struct EvictionQueueTests {
     let other = add(to: &queue, isReady: false)
     let eviction = queue.begin()
     queue.endChoosing(eviction)
-    #expect(eviction.progress.isFinished && queue.waiting.count == 1)
-    #expect(queue.waiting[0] === other && !other.progress.isFinished)
+    #expect(eviction.result != nil && queue.waiting.count == 1)
+    #expect(queue.waiting[0] === other && other.result == nil)
   }
 
   @Test func `the evictor stays for what became ready meanwhile`() {
