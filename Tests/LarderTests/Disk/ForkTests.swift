@@ -123,6 +123,13 @@ struct `A fork` {
       configuration.sweepInterval = .milliseconds(200)
       let cache = MemoryCache<Int, Int>(configuration)
       cache.store(1, forKey: 1, expiration: .seconds(1))
+      // A thread that has just begun may hold a lock of Swift's runtime, for which the child would
+      // wait for ever. It holds none once it has done such jobs before.
+      for _ in 0..<3 {
+        let isDone = DispatchSemaphore(value: 0)
+        IOExecutor.upkeep.submit(after: .milliseconds(5)) { isDone.signal() }
+        isDone.wait()
+      }
       let status = Fork.status {
         cache.store(2, forKey: 2, expiration: .seconds(1))
         clock.advance(by: .seconds(2))
