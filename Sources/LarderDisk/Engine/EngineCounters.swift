@@ -28,6 +28,9 @@ extension EngineCounters {
   /// The number of entries that were removed or chosen to go, whatever the cause.
   var removalCount: Int { removals.indices.reduce(0) { $0 + removals[$1] } }
 
+  /// The number of values that were found or stored.
+  var useCount: Int { statistics.hits + statistics.stores }
+
   /// Whether a value was stored.
   var hasStored: Bool { statistics.stores > 0 }
 

@@ -19,7 +19,11 @@ package struct DirectoryScan: ~Copyable {
   /// The number of names per piece.
   // The engine's lock is taken once per piece: often enough that no operation waits for a million
   // names, and seldom enough that the lock costs little beside 512 calls of fstatat.
-  private static let pieceCount = 512
+  static let pieceCount = 512
+
+  /// The number of names per piece while callers read and store: merging them takes about 5 µs, for
+  /// which a reader does not have to sleep.
+  static let smallPieceCount = 4
 
   /// Starts at the first name, in the system's order.
   init(_ handle: DirectoryHandle, trust: EntryTrust) throws(Errno) {
@@ -34,13 +38,13 @@ package struct DirectoryScan: ~Copyable {
     try look.piece(of: nextNames())
   }
 
-  /// Reads the next names, 512 at most.
+  /// Reads the next names.
   ///
   /// - Throws: The error of `readdir`.
-  mutating func nextNames() throws(Errno) -> Names {
+  mutating func nextNames(atMost count: Int = pieceCount) throws(Errno) -> Names {
     var names = Names()
-    names.found.reserveCapacity(Self.pieceCount)
-    for _ in 0..<Self.pieceCount {
+    names.found.reserveCapacity(count)
+    for _ in 0..<count {
       switch try stream.next() {
       case .name(let name): names.found.append(name)
       case .longName: names.foreignCount += 1

@@ -89,6 +89,9 @@ extension DiskEngine {
     planSweeps()
   }
 
+  /// The time without a use after which a scan takes no care of callers.
+  private static let quietTime = Duration.milliseconds(10)
+
   /// Reads all names and merges them into the index.
   ///
   /// - Returns: Whether the scan came to the end and its directory is still held.
@@ -96,8 +99,17 @@ extension DiskEngine {
     let scan = ParallelScan(try DirectoryScan(handle, trust: reader.trust))
     defer { scan.end() }
     var unreadable: [EntryName] = []
-    while let piece = try scan.next() {
+    var useCount = withState { $0.counters.useCount }
+    var lastUse: MonotonicTime?
+    while let piece = try scan.next(alone: lastUse != nil) {
       guard takeOver(piece, number, at: now) else { return false }
+      let count = withState { $0.counters.useCount }
+      if count > useCount {
+        lastUse = .now
+      } else if let use = lastUse, MonotonicTime.now.duration(since: use) > Self.quietTime {
+        lastUse = nil
+      }
+      useCount = count
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
       unreadable += piece.unreadable.map(\.name)
     }

@@ -8,6 +8,9 @@ import Synchronization
 /// read status, which takes four fifths of a scan; the caller merges as well. So on two processors
 /// a scan takes less time than the system calls alone take on one.
 ///
+/// While callers read and store, the helper rests, because a store waits for up to 4 ms for a
+/// directory that two other threads look into. The pieces are small then.
+///
 /// The caller never waits for a helper that has not begun. If the helper is late, or the system has
 /// no thread left, the caller does it all. Pieces can come in another order than their names, which
 /// has no meaning anyway.
@@ -22,6 +25,8 @@ package final class ParallelScan: Sendable {
     var isHelped = false
     /// Whether the helper is looking at names.
     var isHelperBusy = false
+    /// Whether the helper rests.
+    var isAlone = false
     /// Whether there are no more names, or the caller wants none.
     var isOver = false
   }
@@ -48,11 +53,13 @@ package final class ParallelScan: Sendable {
 
   /// Returns the next piece; nil if there is none left.
   ///
+  /// - Parameter isAlone: Whether the helper rests from now on, and pieces are small.
   /// - Throws: The error of `readdir` or `fstatat`. The pieces before it stand; the scan is over.
-  func next() throws(Errno) -> DirectoryScan.Piece? {
+  func next(alone isAlone: Bool = false) throws(Errno) -> DirectoryScan.Piece? {
     while true {
       let ticket = changed.ticket()
       let (step, needsHelp) = try state.withLock { (state) throws(Errno) in
+        state.isAlone = isAlone
         let step = try state.step()
         return (step, state.needsHelp())
       }
@@ -104,14 +111,14 @@ extension ParallelScan.State {
 
   /// Returns whether the caller has to ask for a helper, which counts as asked for from then on.
   fileprivate mutating func needsHelp() -> Bool {
-    guard !isOver, !isHelped else { return false }
+    guard !isOver, !isHelped, !isAlone else { return false }
     isHelped = true
     return true
   }
 
   /// Returns the next names, or the error of reading them; nil if the helper has to end.
   fileprivate mutating func namesForHelper() -> Result<DirectoryScan.Names, Errno>? {
-    guard !isOver, ready.count < ParallelScan.readyLimit else {
+    guard !isOver, !isAlone, ready.count < ParallelScan.readyLimit else {
       isHelped = false
       return nil
     }
@@ -126,7 +133,8 @@ extension ParallelScan.State {
 
   private mutating func nextNames() -> Result<DirectoryScan.Names, Errno> {
     do throws(Errno) {
-      let names = try scan.nextNames()
+      let names = try scan.nextNames(
+        atMost: isAlone ? DirectoryScan.smallPieceCount : DirectoryScan.pieceCount)
       isOver = names.isLast
       return .success(names)
     } catch {

@@ -86,4 +86,18 @@ struct `A scan by two threads` {
     while let piece = try scan.next() { count += piece.entries.count }
     #expect(count <= 4 * 512)
   }
+
+  @Test func `does all of it alone while the cache is in use`() throws {
+    let cache = try filled(1_600)
+    let scan = try scan(cache)
+    let before = scene.faults.count(of: .readdir)
+    var (count, pieceCount) = (0, 0)
+    while let piece = try scan.next(alone: true) {
+      count += piece.entries.count
+      pieceCount += 1
+      // Nobody has read on. The names of the directory itself and of its parent are passed over.
+      #expect(scene.faults.count(of: .readdir) - before <= 4 * pieceCount + 2)
+    }
+    #expect(count == 1_600)
+  }
 }
