@@ -86,11 +86,12 @@ struct DiskMeasurement {
     let last = try open()
     try remove(last)
     try last.close()
+    if options.only.contains("store-durable") { try storeDurably() }
     round += 1
   }
 
   mutating func add(_ name: String, _ times: Interleaving.Times, threads: Int = 1) {
-    guard options.wants(name) else { return }
+    guard options.wants(name) || name == "store-over-durable" else { return }
     let index =
       results.firstIndex { $0.name == name && $0.threads == threads }
       ?? {
@@ -129,6 +130,28 @@ extension DiskMeasurement {
     let cache = try open(writeBehindLimit: max(1, 2 * byteCount * count))
     try store(cache, "store-behind")
     try cache.close()
+  }
+
+  /// Measures durable stores, new and over others, and removes the values. It is left out unless
+  /// asked for, because it takes as long as the disk needs for four syncs a value.
+  private mutating func storeDurably() throws {
+    var configuration = DiskCache.Configuration(sizeLimit: 1 << 50)
+    configuration.durability = .durable
+    let cache = try DiskCache(directory: ours.path, configuration: configuration)
+    _ = try cache.count()
+    for name in ["store-durable", "store-over-durable"] {
+      let times = try interleaving.run(count) { range in
+        for index in range { try cache.store(value, forKey: keys[index]) }
+      } least: { range in
+        for index in range {
+          unsafe RawCalls.storeDurably(leastRaw, names[index], value, self.times)
+        }
+      }
+      add(name, times)
+    }
+    try cache.removeAll()
+    try cache.close()
+    for index in keys.indices { unsafe RawCalls.remove(leastRaw, names[index]) }
   }
 
   /// Measures first reads, of which the cache checks the content.

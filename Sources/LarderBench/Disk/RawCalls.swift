@@ -105,10 +105,17 @@ enum RawCalls {
     }
   }
 
+  /// Stores a value so that it survives a power cut: syncs the file, and then the directory.
+  static func storeDurably(
+    _ directory: Int32, _ name: UnsafePointer<CChar>, _ value: [UInt8], _ times: [timespec]
+  ) {
+    unsafe store(directory, name, value, times, isDurable: true) { _ in }
+  }
+
   @inline(__always)
   private static func store(
     _ directory: Int32, _ name: UnsafePointer<CChar>, _ value: [UInt8], _ times: [timespec],
-    more: (Int32) -> Void
+    isDurable: Bool = false, more: (Int32) -> Void
   ) {
     let temporary: StaticString = ".raw"
     temporary.withUTF8Buffer { buffer in
@@ -120,8 +127,10 @@ enum RawCalls {
       if unsafe write(descriptor, value, value.count) != value.count { failed("write") }
       more(descriptor)
       if unsafe futimens(descriptor, times) != 0 { failed("futimens") }
+      if isDurable, fsync(descriptor) != 0 { failed("fsync") }
       close(descriptor)
       if unsafe renameat(directory, old, directory, name) != 0 { failed("renameat") }
+      if isDurable, fsync(directory) != 0 { failed("fsync") }
     }
   }
 
