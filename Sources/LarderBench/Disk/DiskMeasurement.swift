@@ -86,12 +86,12 @@ struct DiskMeasurement {
     let last = try open()
     try remove(last)
     try last.close()
-    if options.only.contains("store-durable") { try storeDurably() }
+    if options.only.contains(where: { $0.hasSuffix("-durable") }) { try storeDurably() }
     round += 1
   }
 
   mutating func add(_ name: String, _ times: Interleaving.Times, threads: Int = 1) {
-    guard options.wants(name) || name == "store-over-durable" else { return }
+    guard options.wants(name) else { return }
     let index =
       results.firstIndex { $0.name == name && $0.threads == threads }
       ?? {

@@ -11,8 +11,8 @@ struct DiskOptions {
       --entries N       entries; the default depends on the benchmark
       --bytes SIZE      bytes of a value, such as 1000, 4K or 24MiB
       --threads N       threads that read at once (disk)
-      --only NAME       leaves out all rows but those of a name; store-durable measures durable
-                        stores, which are left out otherwise
+      --only NAME       leaves out all rows but those of a name; store-durable and
+                        store-over-durable are left out otherwise
       --typical         of each round the median piece counts, for a machine with other work to do
       --latency         reads and stores during a scan, an eviction and a removal of all (evict)
       --cap SIZE        the most bytes of values in one directory; larger values get fewer entries;

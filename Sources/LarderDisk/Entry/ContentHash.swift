@@ -36,11 +36,8 @@ package struct ContentHash: Sendable {
   /// Adds the next piece of the content.
   package mutating func update(_ content: Span<UInt8>) { state.update(content) }
 
-  /// Returns the hash of the content so far.
-  func finalize() -> UInt64 { state.finalize() }
-
   /// Returns the hash of the content so far, followed by extended data.
-  package func finalize(with extendedData: [UInt8]) -> UInt64 {
+  package func finalize(with extendedData: [UInt8] = []) -> UInt64 {
     var state = state
     state.update(extendedData.span)
     return state.finalize()

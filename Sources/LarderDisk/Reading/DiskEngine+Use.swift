@@ -15,40 +15,64 @@ extension DiskEngine {
       of: expiry, lifetime: proof.lifetime, at: context.now)
     let lag = recency.lag(for: proof.lifetime)
     let isDue = isDue(status, proof.lifetime, context.now)
-    var hasChanged = false
-    // Nil if the file gets no stamp, because it is to be removed or was replaced.
-    let (access, promised) = withState { state -> (Timestamp?, Timestamp) in
-      state.counters.countHit(of: status.byteCount)
-      let access = state.catalog.uses.issueAccess(at: context.now)
-      // A file that was chosen for removal since it was opened stays out of the index.
-      if state.hidesFile(named: name) { return (nil, expiry) }
-      let entry = IndexedEntry(name: name, status: status, lastAccess: access, proof: proof)
-      if status.linkCount > 0, let slot = state.catalog.index.verify(entry) {
-        let promised = state.catalog.use(
-          slot, of: name, status, at: access, isDue: isDue && lag > .zero, extended: extended)
-        return (access, promised)
-      }
-      let standing = standing(of: name, status, context, in: &state)
-      if standing == .outdated { state.catalog.index.touch(name, at: access) }
-      guard let standing else { return (nil, expiry) }
-      if standing == .outdated { return (access, expiry) }
-      hasChanged = standing == .changed
-      if hasChanged { state.untoldCount += 1 }
-      if isDue && lag > .zero {
-        state.catalog.uses.note(name, status, access: access, expiry: extended)
-      }
-      return (access, state.catalog.use(entry, status))
+    let noted = withState { state in
+      note(
+        name, status, proof, context, waits: isDue && lag > .zero, extended: extended, in: &state)
     }
     // From here on the file's event equals the index and is ignored, so the memory tiers are
     // notified here.
-    if hasChanged { tellObservers(ofLearned: [name]) }
-    guard isDue, let access else { return promised }
+    if noted.hasChanged { tellObservers(ofLearned: [name]) }
+    guard isDue, let access = noted.access else { return noted.expiry }
     if lag == .zero {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
-        ?? promised
+        ?? noted.expiry
     }
     planDrain(within: lag)
-    return promised
+    return noted.expiry
+  }
+
+  /// A hit as the state has noted it.
+  private struct NotedHit: Sendable {
+    /// The time of the use; nil if the file gets no stamp, because it is to be removed or was
+    /// replaced.
+    var access: Timestamp?
+    /// The expiry that the disk has, or will have when the pending stamp is written.
+    var expiry: Timestamp
+    /// Whether a person or another process has made or changed the file.
+    var hasChanged = false
+  }
+
+  /// Counts a hit, and makes the file that was read the entry of its name if it is still that.
+  ///
+  /// - Parameters:
+  ///   - waits: Whether the use has to reach the disk and waits for a drain.
+  ///   - extended: The expiry to which the use extends, if it is due.
+  private func note(
+    _ name: EntryName, _ status: FileStatus, _ proof: FileProof, _ context: ReadContext,
+    waits: Bool, extended: Timestamp?, in state: inout EngineState
+  ) -> NotedHit {
+    state.counters.countHit(of: status.byteCount)
+    let access = state.catalog.uses.issueAccess(at: context.now)
+    var hit = NotedHit(expiry: status.modification.asExpiry)
+    // A file that was chosen for removal since it was opened stays out of the index.
+    if state.hidesFile(named: name) { return hit }
+    let entry = IndexedEntry(name: name, status: status, lastAccess: access, proof: proof)
+    if status.linkCount > 0, let slot = state.catalog.index.verify(entry) {
+      hit.expiry = state.catalog.use(
+        slot, of: name, status, at: access, isDue: waits, extended: extended)
+    } else {
+      guard let standing = standing(of: name, status, context, in: &state) else { return hit }
+      if standing == .outdated {
+        state.catalog.index.touch(name, at: access)
+      } else {
+        hit.hasChanged = standing == .changed
+        if hit.hasChanged { state.untoldCount += 1 }
+        if waits { state.catalog.uses.note(name, status, access: access, expiry: extended) }
+        hit.expiry = state.catalog.use(entry, status)
+      }
+    }
+    hit.access = access
+    return hit
   }
 
   /// The relation of a file that was read to the present index entry of its name.

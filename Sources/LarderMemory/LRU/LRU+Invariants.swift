@@ -69,7 +69,7 @@
   }
 
   extension SlotTable {
-    /// The number of slots in the table, of which each must be found from its home on.
+    /// The number of slots in the table.
     fileprivate var takenCount: Int {
       let oldTakenCount = old?.takenCount()
       precondition((oldCount > 0) == (oldTakenCount != nil), "old buckets are left over")

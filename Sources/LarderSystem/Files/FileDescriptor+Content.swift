@@ -11,6 +11,8 @@ extension FileDescriptor {
   ///
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
   package func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
+    // All empty arrays share one object, and the count that the closure sets is written to it.
+    if byteCount == 0 { return [] }
     var bytes: [UInt8] = []
     var failure: Errno?
     // Not `init(unsafeUninitializedCapacity:)`, which looks up the type of the storage each time.
