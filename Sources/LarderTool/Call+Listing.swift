@@ -11,7 +11,7 @@ extension Call {
   }
 
   /// Returns all entries of a cache; nil if the user has asked to end meanwhile, because a listing
-  /// of a slow disk can take minutes, and Ctrl-C is only a key there.
+  /// of a slow disk can take minutes.
   func entries(
     of cache: DiskCache, unlessEndedBy keyboard: borrowing Keyboard
   ) throws(Failure) -> [DiskEntry]? {

@@ -8,6 +8,8 @@ struct Console: Sendable {
   let width: Int?
   /// Whether stdout is a terminal.
   let isTerminal: Bool
+  /// Whether stdout is a terminal that can draw lines again in place.
+  var redrawsLines: Bool { style.usesBlocks }
   /// Whether stderr is a terminal that can erase a line.
   let showsProgress: Bool
 

@@ -36,13 +36,22 @@ enum BashCompletion {
       fi
       case ${kind%+} in
         verb) _larder_reply -W '\(Verb.all.map(\.name).joined(separator: " ")) help' ;;
-        directory) _larder_reply -d; compopt -o filenames ;;
-        file) _larder_reply -f; compopt -o filenames ;;
+        directory) _larder_files -d ;;
+        file) _larder_files -f ;;
         shell) _larder_reply -W '\(CompletionShell.names)' ;;
         action) _larder_reply -W '\(FixtureAction.names)' ;;
       esac
     }
     _larder_reply() { mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }
+    # Names are compared without the quotes and backslashes of the word, and bash quotes the reply.
+    _larder_files() {
+      case $cur in
+        [\\'\\"]*) cur=${cur:1} ;;
+        *) IFS= read cur <<<"$cur" ;;
+      esac
+      _larder_reply "$@"
+      compopt -o filenames
+    }
     complete -F _larder larder
 
     """
@@ -60,7 +69,7 @@ enum BashCompletion {
       return switch option.kind {
       case .choice(_, let words):
         "    \(pattern)) _larder_reply -W '\(words.joined(separator: " "))'; return ;;"
-      case .file: "    \(pattern)) _larder_reply -f; compopt -o filenames; return ;;"
+      case .file: "    \(pattern)) _larder_files -f; return ;;"
       default: "    \(pattern)) return ;;"
       }
     }.joined(separator: "\n")

@@ -115,9 +115,12 @@ extension JSONValue {
   }
 
   /// Returns a point in time in the format of RFC 3339; null for never and for nil.
+  ///
+  /// A time before year 0, for which RFC 3339 has no form, is written as the first that it has.
+  /// `nanoseconds(_:)` has every time exactly.
   static func time(_ time: Timestamp?) -> JSONValue {
     guard let time, time < .never else { return .null }
-    return .string(time.rfc3339)
+    return .string(max(time, .firstOfRFC3339).rfc3339)
   }
 
   /// Returns a point in time in nanoseconds since 1970; null for never and for nil.

@@ -14,7 +14,7 @@ struct TextTable: Sendable {
     var keepsEnds = false
     /// The width it shrinks to first. Only then do columns shrink further.
     var comfortableWidth = 8
-    /// Whether it may be left out if cutting is not enough.
+    /// Whether it may be left out if cutting is not enough. The one at the right goes first.
     var canDrop = false
   }
 
@@ -51,8 +51,8 @@ struct TextTable: Sendable {
     append(texts.map { Cell($0) })
   }
 
-  /// Returns the lines, the titles first. They are no wider than the terminal if columns can be cut
-  /// or left out.
+  /// Returns the lines, the titles first. They are no wider than the terminal, because the view of
+  /// a live page would be lost in lines that the terminal breaks.
   ///
   /// - Parameter width: The terminal's columns; nil cuts nothing, as for a pipe.
   func lines(width: Int?, style: TextStyle = .plain) -> [String] {
@@ -82,8 +82,16 @@ extension TextTable {
     for least in [columns.map(\.comfortableWidth), columns.map { _ in Self.leastWidth }] {
       shrink(&widths, to: width, least)
     }
-    for index in columns.indices where columns[index].canDrop && excess(widths, over: width) > 0 {
+    for index in columns.indices.reversed()
+    where columns[index].canDrop && excess(widths, over: width) > 0 {
       widths[index] = nil
+    }
+    // What still does not fit is cut at the right.
+    var room = width ?? .max
+    for index in columns.indices {
+      guard let current = widths[index] else { continue }
+      widths[index] = room > 0 ? min(current, room) : nil
+      room -= min(room, current + Self.gap.count)
     }
     return widths
   }

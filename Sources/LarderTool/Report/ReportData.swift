@@ -104,13 +104,13 @@ struct ReportData {
     } else {
       row += Self.quoted(entry.keyText(Self.style)).utf8
     }
-    let used = content.now.seconds - min(entry.lastAccess, content.now).seconds
+    let used = Self.seconds(from: min(entry.lastAccess, content.now), to: content.now)
     for number in [entry.byteCount, entry.allocatedByteCount, Int(used)] {
       row.append(UInt8(ascii: ","))
       row += String(number).utf8
     }
     row.append(UInt8(ascii: ","))
-    row += (entry.expiry.map { String($0.seconds - content.now.seconds) } ?? "null").utf8
+    row += (entry.expiry.map { "\(Self.seconds(from: content.now, to: $0))" } ?? "null").utf8
     row.append(UInt8(ascii: ","))
     row += String(flag(of: entry, fate, isCut: begins)).utf8
     if let lifetime = entry.lifetime { row += ",\(Self.text(of: lifetime))".utf8 }
@@ -119,6 +119,13 @@ struct ReportData {
       row += ",\(Self.quoted(entry.extendedData.escapedForDisplay))".utf8
     }
     row.append(UInt8(ascii: "]"))
+  }
+
+  /// Returns the difference of the whole seconds, limited to half the range of `Int64`, because a
+  /// file can have any stamp.
+  private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 {
+    Timestamp(seconds: end.seconds).duration(since: Timestamp(seconds: start.seconds))
+      .components.seconds
   }
 
   /// Appends a key, or its end behind the common prefix.

@@ -123,7 +123,8 @@ extension DiskEntry {
   /// On a narrow terminal the name is cut first, because the key is more useful, and left out last.
   static var columns: [TextTable.Column] {
     [
-      TextTable.Column(title: "USED"), TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "USED", canDrop: true),
+      TextTable.Column(title: "EXPIRES", canDrop: true),
       TextTable.Column(title: "SIZE", isRightAligned: true),
       TextTable.Column(title: "NAME", canShrink: true, comfortableWidth: 9, canDrop: true),
       TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 32),

@@ -14,16 +14,16 @@ extension Verb {
 extension Call {
   /// Prints the path of a key's file.
   ///
-  /// The path is printed unchanged for scripts. Only a path with characters that are unsafe on a
-  /// terminal is escaped; they can come from DIR alone. The JSON output has the path in any case.
+  /// A script gets the path unchanged, because `$(larder path …)` must name the file. On a terminal
+  /// a path with unsafe characters is escaped; they can come from DIR alone.
   func path() throws(Failure) -> ExitCode {
     let cache = try openForReading()
     let path = cache.path(of: try names(of: [try key()], in: cache)[0])
     if isJSON {
       try console.print(["schema": 1, "path": .string(path)])
     } else {
-      let isSafe = !path.unicodeScalars.contains(where: \.isUnsafeForDisplay)
-      try console.print((isSafe ? path : Array(path.utf8).escapedForDisplay) + "\n")
+      let isUnchanged = !StandardStream.output.isTerminal || path.isSafeForDisplay
+      try console.print((isUnchanged ? path : path.escapedForDisplay) + "\n")
     }
     return .fine
   }

@@ -12,7 +12,8 @@ extension Verb {
       "Without -n, the ten largest.",
       """
       On a terminal it is drawn again about every second, as large as fits, until q or Ctrl-C ends \
-      it. In a pipe, with --plain or --json, or if no keyboard is attached, it is printed once.
+      it, and with status 3 when the directory is gone. In a pipe, with --plain, --json or \
+      TERM=dumb, or if no keyboard is attached, it is printed once.
       """,
     ],
     run: { call throws(Failure) in try call.top() })
@@ -22,7 +23,7 @@ extension Call {
   /// Shows the largest entries and three histograms.
   func top() throws(Failure) -> ExitCode {
     let cache = try openForReading()
-    if console.isTerminal && !isJSON, let keyboard = Keyboard.attached() {
+    if console.redrawsLines && !isJSON, let keyboard = Keyboard.attached() {
       try showLive(cache, keyboard)
       return .fine
     }
@@ -50,6 +51,8 @@ extension Call {
       let start = MonotonicTime.now
       let now = WallClock.system.now()
       guard let entries = try entries(of: cache, unlessEndedBy: keyboard) else { return }
+      // The entries of a directory that was removed are none, without an error.
+      if try directoryKind() == nil { throw .gone }
       let room = LiveView.room
       try view.draw(liveLines(entries, cache.directory, at: now, in: room), in: room)
       // At most a tenth of the time is spent on reading a large directory.
@@ -79,13 +82,13 @@ extension Call {
     let largest = entries.sorted(by: EntryOrder.size.precedes)
       .prefix(max(0, min(count, arguments.count(.first) ?? .max)))
     lines += table(largest, of: spread.byteCount, at: now).lines(width: room.columns, style: style)
-    if rest >= 2 { lines += [""] + histograms }
+    if rest >= 2, !histograms.isEmpty { lines += [""] + histograms }
     let end = style.dim("\(now.timeOfDayText) UTC; q ends".truncated(toWidth: room.columns))
     return Array(lines.prefix(max(0, room.lines - 1))) + [end]
   }
 
   /// Returns the histograms beside each other with the widest bars that fit; if none do, the one of
-  /// expiries.
+  /// expiries, and nothing if the terminal is too narrow for it.
   private func histograms(_ spread: EntrySpread, columns: Int) -> [String] {
     for barWidth in [20, 12, 6, 3, 1] {
       let blocks = spread.histograms.map {
@@ -95,7 +98,8 @@ extension Call {
       // Below each other they would take the whole screen.
       if lines.count == blocks.map(\.count).max() { return lines }
     }
-    return spread.expiries.lines(barWidth: 6, console.style, showsBytes: false)
+    let lines = spread.expiries.lines(barWidth: 6, console.style, showsBytes: false)
+    return lines.allSatisfy { $0.visibleWidth <= columns } ? lines : []
   }
 
   private func lines(
@@ -114,8 +118,8 @@ extension Call {
   ) -> TextTable {
     var table = TextTable(columns: [
       TextTable.Column(title: "SIZE", isRightAligned: true),
-      TextTable.Column(title: "SHARE", isRightAligned: true), TextTable.Column(title: ""),
-      TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "SHARE", isRightAligned: true, canDrop: true),
+      TextTable.Column(title: "", canDrop: true), TextTable.Column(title: "EXPIRES", canDrop: true),
       TextTable.Column(title: "USED", canShrink: true, comfortableWidth: 10, canDrop: true),
       TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 24),
     ])

@@ -12,9 +12,9 @@ extension Verb {
     notes: [
       """
       Ends with q or Ctrl-C, after N events with -n, or with status 3 when the directory is gone. \
-      In a pipe and with --plain, one event a line; with --json, one object a line. The system \
-      does not tell which process removed an entry. An expired one counts as swept, and one \
-      that was among the least recently used as evicted.
+      In a pipe, with --plain and with TERM=dumb, one event a line; with --json, one object a \
+      line. The system does not tell which process removed an entry. An expired one counts as \
+      swept, and one that was among the least recently used as evicted.
       """,
       """
       It looks ten times a second and shows what a name has become since the last look. A value \
@@ -35,7 +35,7 @@ extension Option {
 extension Call {
   /// Shows the events in the directory until the user ends it.
   func watch() throws(Failure) -> ExitCode {
-    let isLive = console.isTerminal && !isJSON
+    let isLive = console.redrawsLines && !isJSON
     let keyboard = isLive ? Keyboard.attached() : nil
     if arguments.has(.awaits) {
       guard try waitForDirectory(keyboard) else { return .fine }

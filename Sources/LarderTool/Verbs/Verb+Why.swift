@@ -8,7 +8,12 @@ extension Verb {
     synonyms: ["explain", "debug", "inspect", "diagnose"],
     operands: [.directory, .key],
     ownOptions: [.fileExtension, .keyFile],
-    notes: ["The status is 0 when a read would find the value, and 1 when not. Nothing changes."],
+    notes: [
+      """
+      The status is 0 when a read would find the value, 3 when another version of the format \
+      wrote the file, and else 1. Nothing changes.
+      """
+    ],
     run: { call throws(Failure) in try call.why() })
 }
 

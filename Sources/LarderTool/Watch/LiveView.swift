@@ -8,6 +8,8 @@ struct LiveView {
   /// The lines that are on the terminal.
   private var shown: [String] = []
   private var size = (columns: 0, lines: 0)
+  /// The number of times that the process had been continued when the lines were drawn.
+  private var continuations = Keyboard.continuationCount
 
   /// Creates a view that has drawn nothing.
   init(_ console: Console) {
@@ -22,6 +24,10 @@ struct LiveView {
 
   /// Draws the lines if they differ from those on the terminal, which has the given room.
   mutating func draw(_ lines: [String], in size: (columns: Int, lines: Int)) throws(Failure) {
+    // While the process was stopped, the shell has written below the lines.
+    if continuations != Keyboard.continuationCount {
+      (continuations, shown) = (Keyboard.continuationCount, [])
+    }
     // After a change of size the place of the old lines is unknown, so the screen is cleared.
     let isResized = size != self.size && !shown.isEmpty
     if lines == shown && !isResized { return }

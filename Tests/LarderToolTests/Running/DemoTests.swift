@@ -31,6 +31,28 @@ struct `The demo` {
     #expect(try scene.run("verify", "larder-demo").status == 0)
   }
 
+  @Test(arguments: [
+    "$larder put mine k", "mkdir larder-demo; echo x > larder-demo/file", "mkdir larder-demo",
+    "mkdir larder-demo; mkfifo larder-demo/CACHEDIR.TAG", "echo file > larder-demo",
+    "$larder put larder-demo k", "ln -s nowhere larder-demo",
+  ])
+  func `a directory that it has not made is left alone`(making: String) throws {
+    _ = try scene.shell("printf v > v; \(making) < v; [ -e mine ] && ln -s mine larder-demo")
+    let state = "ls -lR larder-demo mine 2>&1"
+    let before = try scene.shell(state).text
+    let place = scene.root.path
+    let failed = try scene.run(
+      ["demo"], environment: ["XDG_CACHE_HOME": place, "HOME": "", "TMPDIR": place])
+    #expect(failed.status == 4 && failed.output.isEmpty)
+    #expect(failed.talk.contains("larder-demo"))
+    #expect(try scene.shell(state).text == before)
+    // The next place is used. Once is enough, because a demo takes a second.
+    guard making.contains("mine") else { return }
+    let outcome = try run("--json")
+    #expect(try scene.shell(state).text == before)
+    #expect(try outcome.json?["directory"] as? String == scene.root.path + "/.cache/larder-demo")
+  }
+
   @Test func `nothing of the environment commands the terminal`() throws {
     let place = scene.root.path + "/\u{1b}[31m\u{202e}it's"
     let outcome = try scene.run(["demo"], environment: ["XDG_CACHE_HOME": place])

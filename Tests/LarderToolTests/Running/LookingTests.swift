@@ -102,6 +102,24 @@ struct `Looking closer` {
     try cache.close()
   }
 
+  @Test func `why gives 3 for another version, as its help says`() throws {
+    #expect(Verb.why.notes.contains { $0.contains("3 when another version of the format") })
+    guard try scene.shell("command -v setfattr").status == 0 else { return }
+    try scene.put("value", "abc")
+    let name = "c/900150983cd24fb0d6963f7d28e17f72"
+    _ = try scene.shell("setfattr -n user.larder -v '2 whatever' \(name)")
+    #expect(try scene.run("why", "c", "abc").status == 3)
+  }
+
+  @Test(arguments: ["a\\b", "\u{1f469}\u{200d}\u{1f52c}", "\u{e000}", "a\nb"])
+  func `path names the file to a script, whatever the directory is called`(name: String) throws {
+    try scene.put("value", "k", in: name)
+    let outcome = try scene.run("path", name, "k")
+    let path = try #require(outcome.text.hasSuffix("\n") ? String(outcome.text.dropLast()) : nil)
+    #expect(FileManager.default.fileExists(atPath: path))
+    #expect(try scene.runOnTerminal(["path", name, "k"]).lines.count == 1)
+  }
+
   @Test func `why changes nothing`() throws {
     try scene.put("value", "abc")
     let state = "stat -c '%n %x %y %z' c c/*"

@@ -18,10 +18,12 @@ struct `Completions and the manual` {
       ("larder stamp sub x y fi", "file"), ("larder diff sub su", "sub"),
       ("larder help ex", "expire"),
       ("larder list su fi", ""), ("larder man ''", ""), ("larder demo ''", ""),
+      (#"larder list 'a\ d'"#, "a dir"), (#"larder list "\"a d""#, "a dir"),
+      (#"larder list "'a d""#, "a dir"), (#"larder get sub k -o 'a\ f'"#, "a file"),
     ])
   func `bash completes verbs, options, their values and places`(line: String, reply: String) throws
   {
-    _ = try scene.shell("mkdir sub; touch file")
+    _ = try scene.shell("mkdir sub 'a dir'; touch file 'a file'")
     let script = """
       source <("$larder" completions bash); compopt() { :; }
       COMP_WORDS=(\(line)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _larder; echo "${COMPREPLY[*]}"
@@ -42,6 +44,15 @@ struct `Completions and the manual` {
     }
     #expect(
       shell.script.unicodeScalars.allSatisfy { $0 == "\n" || (0x20..<0x7f).contains($0.value) })
+  }
+
+  @Test func `fish is told the places of a verb's operands`() {
+    let lines = FishCompletion.script.split(separator: "\n")
+    let places = lines.filter { $0.contains("__fish_complete_directories") }
+    #expect(places.contains { $0.contains("'__larder_at get 0 0'") })
+    #expect(places.contains { $0.contains("'__larder_at diff 1 1'") })
+    #expect(places.allSatisfy { $0.contains("__larder_at") })
+    #expect(!places.contains { $0.contains("__larder_at get 1") })
   }
 
   @Test func `a shell that is not known is status 2`() throws {

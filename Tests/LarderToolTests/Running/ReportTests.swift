@@ -123,6 +123,25 @@ struct `The report` {
     #expect(Set(shown) == Set(keys.map { Array($0.utf8).escapedForDisplay }))
   }
 
+  @Test(arguments: [Int64.min, .max, 0])
+  func `a file may have any stamp`(seconds: Int64) throws {
+    let cache = try DiskCache(directory: scene.root.path + "/c")
+    let inventory = try cache.inventory(isChecking: false, foreignUpTo: 0)
+    let content = ReportContent(
+      directory: "c", now: Timestamp(seconds: 1_800_000_000), limit: nil, target: 0,
+      inventory: inventory, fates: [])
+    let time = Timestamp(seconds: seconds)
+    let entry = DiskEntry(
+      name: "x", key: nil, byteCount: 0, allocatedByteCount: 0, lastAccess: time, expiry: time,
+      lifetime: nil, extendedData: [])
+    var row: [UInt8] = []
+    ReportData(content).append(entry, .stays, to: &row)
+    let values = try JSONSerialization.jsonObject(with: Data(row)) as? [Any]
+    #expect((values?[4] as? Int == 0) == (seconds == .max))
+    #expect((values?[5] as? Int ?? 0 > 0) == (seconds == .max))
+    try cache.close()
+  }
+
   @Test func `a quick one reads no values`() throws {
     try scene.put("v", "k")
     let json = try #require(try scene.run("report", "c", "-o", "r", "--quick", "--json").json)

@@ -55,7 +55,7 @@ extension Scene {
     }
   }
 
-  private static func openTerminal(columns: UInt16) throws -> (FileHandle, FileHandle) {
+  static func openTerminal(columns: UInt16) throws -> (FileHandle, FileHandle) {
     // The work of posix_openpt, unlockpt and ptsname, which Glibc's module lacks. See: man 2
     // ioctl_tty.
     let (unlock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))

@@ -39,11 +39,13 @@ struct `On a terminal` {
     }
   }
 
-  @Test(arguments: [40, 50, 60] as [UInt16])
+  @Test(arguments: [1, 10, 20, 34, 40, 50, 60] as [UInt16])
   func `a narrow terminal gets a narrow table`(columns: UInt16) throws {
     let outcome = try scene.runOnTerminal(["list", "c"], columns: columns)
     let table = outcome.lines.dropLast()
     #expect(table.allSatisfy { $0.visibleWidth <= columns } && table.count == 4)
+    #expect(
+      columns < 20 || table.dropFirst().contains { $0.contains("gone") || $0.contains("old") })
   }
 
   @Test(.watched, arguments: [["top", "c"], ["watch", "c"], ["watch", "none", "--wait"]])
@@ -75,16 +77,21 @@ struct `On a terminal` {
     try cache.close()
   }
 
-  @Test(arguments: [(80, 23), (200, 50), (48, 10), (80, 3), (20, 1)])
+  @Test(arguments: [(80, 23), (200, 50), (48, 10), (34, 30), (20, 23), (1, 50), (80, 3), (20, 1)])
   func `the live page stays within the terminal`(columns: Int, height: Int) throws {
     let cache = try DiskCache(directory: scene.root.path + "/c")
     let call = Call(arguments: Arguments(), console: Console().plain)
     let entries = Array(repeating: try cache.entries(), count: 20).flatMap(\.self)
     let lines = call.liveLines(
       entries, cache.directory, at: WallClock.system.now(), in: (columns, height))
-    #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= max(columns, 48) })
-    #expect(lines.last?.contains("q ends") == true)
-    if height >= 23 {
+    let ledger = WatchLedger(entries, at: WallClock.system.now())
+    let watched = WatchScreen(directory: cache.directory, limit: 1000, console: call.console)
+      .lines(ledger, columns: columns, height)
+    for lines in [lines, watched] {
+      #expect(lines.count <= height && lines.allSatisfy { $0.visibleWidth <= columns })
+      #expect(columns < 34 || height < 10 || lines.last?.contains("q ends") == true)
+    }
+    if height >= 23 && columns >= 80 {
       #expect(lines.contains { $0.hasPrefix("60 entries, ") })
       #expect(lines.contains { $0.contains("EXPIRES IN") } && lines.contains { $0.contains("KEY") })
     }
