@@ -2,6 +2,8 @@ import Foundation
 import LarderTestSupport
 import Testing
 
+@testable import CachingProxy
+
 /// Three processes of the proxy on one port and one directory, in front of a counting origin.
 @Suite(.enabled("curl is not in the PATH") { Program.has("curl") }, .watched)
 final class `The caching proxy` {
@@ -79,6 +81,44 @@ final class `The caching proxy` {
       }
       #expect(origin.count(of: path) == 2)
     }
+  }
+
+  @Test(arguments: [
+    "Cache-Control: no-cache", "Cache-Control: private", "cache-control:NO-STORE",
+    "Cache-Control: max-age=100, s-maxage=0", "Cache-Control: max-age=0", "Set-Cookie: a=b",
+    "Cache-Control: max-age=9223372036854775808", "Cache-Control: max-age=x", "Vary: *",
+    "Cache-Control: max-age=60\r\nAge: 60", "Cache-Control: public\r\nCache-Control: private",
+    "Cache-Control: no-cache=\"a, b\"", "Expires: 0",
+  ])
+  func `keeps no page that a shared cache may not keep`(header: String) throws {
+    let text = try #require(
+      (header + "\r\n").addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    for _ in 1...2 { #expect(try get("/set/\(text)").source == "origin") }
+    #expect(origin.count(of: "/set/\(text)") == 2)
+  }
+
+  @Test func `keeps a page for any number of seconds`() throws {
+    let text = "Cache-Control:%20max-age=9223372036854775807%0D%0AAge:%20-1%0D%0A"
+    for _ in 1...2 { _ = try get("/set/\(text)") }
+    #expect((1...2).contains(origin.count(of: "/set/\(text)")))
+  }
+
+  @Test func `goes on when clients reset, send nothing, or send a part`() throws {
+    let reset = linger(l_onoff: 1, l_linger: 0)
+    for head in ["", "GET ", "GET /page"] + Array(repeating: "", count: 30) {
+      let client = try Sockets.connect(to: port.number)
+      try client.write(contentsOf: Data(head.utf8))
+      unsafe withUnsafePointer(to: reset) {
+        _ = unsafe setsockopt(
+          client.fileDescriptor, SOL_SOCKET, SO_LINGER, $0,
+          socklen_t(MemoryLayout<linger>.size))
+      }
+      try client.close()
+    }
+    // More than the threads of all processes.
+    let idle = try (0..<200).map { _ in try Sockets.connect(to: port.number) }
+    #expect(try get("/page").body == Origin.body(of: "/page"))
+    #expect(workers.allSatisfy(\.isRunning) && idle.count == 200)
   }
 
   @Test func `asks about an expired page by its ETag, and moves no byte for a 304`() throws {

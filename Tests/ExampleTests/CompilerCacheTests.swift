@@ -82,6 +82,40 @@ struct `The compiler cache` {
     #expect(try compile("sort").talk.hasSuffix("from the cache\n"))
   }
 
+  @Test func `tells sources apart that are not UTF-8`() throws {
+    let head = Array("const char text[] = \"".utf8)
+    var objects: [Data] = []
+    for byte: UInt8 in [0xE8, 0xE9] {
+      try scene.write(head + [byte] + Array("\";\n".utf8), to: "sort.c")
+      #expect(try compile("sort").talk.hasSuffix("compiled\n"))
+      objects.append(try scene.read("sort.o"))
+    }
+    #expect(objects[0] != objects[1])
+  }
+
+  @Test func `does not cache what reads other files after preprocessing`() throws {
+    try scene.write(
+      #"asm(".section .rodata\nblob: .incbin \"data\"\n");\#nint x;\#n"#.utf8, to: "sort.c")
+    for word in ["first", "other"] {
+      try scene.write(word.utf8, to: "data")
+      #expect(try compile("sort").status == 0)
+      #expect(try scene.read("sort.o").range(of: Data(word.utf8)) != nil)
+    }
+    try scene.write("enum e { a }; int size = sizeof(enum e);\n".utf8, to: "sort.c")
+    var objects: [Data] = []
+    for flag in ["-O0", "-fshort-enums"] {
+      try scene.write(flag.utf8, to: "flags")
+      #expect(try compile("sort", "@flags").talk.isEmpty)
+      objects.append(try scene.read("sort.o"))
+    }
+    #expect(objects[0] != objects[1])
+    // An object from the cache would leave an older list of dependencies.
+    for _ in 1...2 {
+      #expect(try compile("sort", "-MD").talk.isEmpty)
+      try scene.remove("sort.d")
+    }
+  }
+
   @Test func `keeps nothing of a source that does not compile, and passes other uses on`() throws {
     try scene.write("int broken(".utf8, to: "sort.c")
     for _ in 1...2 {

@@ -42,7 +42,9 @@ final class Origin: Sendable {
       let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
       asked.withLock { $0[path, default: 0] += 1 }
       let status = path.hasPrefix("/missing") ? "404 Not Found" : "200 OK"
-      let control = path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : ""
+      // A path of `/set/` and a header in percent encoding gets that header.
+      let own = path.hasPrefix("/set/") ? path.dropFirst(5).removingPercentEncoding ?? "" : ""
+      let control = path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : own
       let eTag = "\"\(path)\""
       if head.contains("If-None-Match: \(eTag)\r\n") {
         conditional.withLock { $0 += 1 }

@@ -44,6 +44,16 @@ struct `The thumbnail maker` {
     #expect(try run("16", "a.ppm", "b.ppm").output == "2 wanted, 1 made\n")
   }
 
+  @Test func `makes no image larger than it is`() throws {
+    let outcome = try run("\(Int.max)", "a.ppm")
+    #expect(outcome.status == 0 && outcome.output == "1 wanted, 1 made\n")
+    #expect(try scene.read("a.ppm.thumb.ppm") == scene.read("a.ppm"))
+    for size in ["\(Int.max) 1", "1 \(Int.max)", "65536 65536", "-1 -1"] {
+      try scene.write("P6\n\(size)\n255\nabc".utf8, to: "c.ppm")
+      #expect(throws: Image.Unreadable.self) { try Image(ppm: Array(scene.read("c.ppm"))) }
+    }
+  }
+
   @Test func `refuses what is no image, and does not keep the failure`() throws {
     try scene.write("no image".utf8, to: "c.ppm")
     #expect(try run("16", "c.ppm").status != 0)

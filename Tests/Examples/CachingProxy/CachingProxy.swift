@@ -33,9 +33,9 @@ struct CachingProxy {
 
   /// Answers a GET with the page and its source; without one, closes the connection.
   private func serve(_ client: FileHandle) throws {
-    let head = String(decoding: client.availableData, as: UTF8.self)
+    let head = String(decoding: try Sockets.receive(client), as: UTF8.self)
     guard head.hasPrefix("GET ") else { return }
-    let path = String(head.dropFirst(4).prefix { $0 != " " })
+    let path = String(head.dropFirst(4).prefix { !$0.isWhitespace })
     if let page = cache.memory.value(forKey: CacheKey(path)) {
       let mark = Data("X-Cache: memory\r\n".utf8)
       return try client.write(contentsOf: page.prefix(17) + mark + page.dropFirst(17))
@@ -68,19 +68,71 @@ struct CachingProxy {
       try server.write(contentsOf: Data("GET \(path) HTTP/1.0\r\n\(condition)\r\n".utf8))
       return try server.readToEnd() ?? Data()
     }
-    let lines = String(decoding: response.prefix(4096), as: UTF8.self)
-      .components(separatedBy: "\r\n\r\n")[0].components(separatedBy: "\r\n")
-    func header(_ name: String) -> Substring? {
-      lines.first { $0.lowercased().hasPrefix(name) }?.dropFirst(name.count)
+    guard let end = response.range(of: Data("\r\n\r\n".utf8)) else { throw POSIXError(.EIO) }
+    let head = Head(response[..<end.lowerBound])
+    if !head.status.hasPrefix("HTTP/") || head.status.contains(" 5") { throw POSIXError(.EIO) }
+    if let length = Int(head["content-length"]), length != response.endIndex - end.upperBound,
+      !head.status.contains(" 304 ")
+    {
+      throw POSIXError(.EIO)  // the origin was cut off
     }
-    let control = header("cache-control: ") ?? ""
-    let age = control.firstMatch(of: /max-age=(\d+)/).flatMap { Int($0.1) }
-    if !lines[0].hasPrefix("HTTP/") || lines[0].contains(" 5") { throw POSIXError(.EIO) }
-    if lines[0].contains(" 304 ") { return .notModified(expiration: age.map { .seconds($0) }) }
-    let isKept = lines[0].wholeMatch(of: /HTTP\/1.. 200 OK/) != nil  // 17 bytes with its end
-    if !isKept || control.contains("no-store") { return .notKept(response) }
-    let eTag = Array((header("etag: ") ?? "").utf8)
-    return .value(response, expiration: age.map { .seconds($0) }, extendedData: eTag)
+    if head.status.contains(" 304 "), let previous {
+      return head.mayBeKept ? .notModified(expiration: head.expiration) : .notKept(previous.value)
+    }
+    let isKept = head.status.wholeMatch(of: /HTTP\/1.. 200 OK/) != nil  // 17 bytes with its end
+    if !isKept || !head.mayBeKept { return .notKept(response) }
+    let eTag = Array(head["etag"].utf8.prefix(1024))  // a part matches no page
+    return .value(response, expiration: head.expiration, extendedData: eTag)
+  }
+}
+
+/// The head of the origin's response. The origin gets no header of a client, so that a page has no
+/// variants and no user.
+private struct Head {
+  let status: String
+  private let lines: [(name: String, value: String)]
+
+  init(_ bytes: Data) {
+    // ASCII alone, because a mark that combines would hide the colon or comma before it.
+    let text = String(decoding: bytes.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    let texts = text.split(whereSeparator: \.isNewline)
+    status = String(texts.first ?? "")
+    lines = texts.dropFirst().map { text in
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+      return (parts[0].trimmingCharacters(in: .whitespaces).lowercased(), value)
+    }
+  }
+
+  /// The values of a header, joined as HTTP joins them.
+  subscript(name: String) -> String {
+    lines.filter { $0.name == name }.map(\.value).joined(separator: ",")
+  }
+
+  private var control: [String] {
+    self["cache-control"].lowercased().filter { !" \t\"".contains($0) }.components(separatedBy: ",")
+  }
+
+  /// The seconds of a directive; nil without it, and 0 for words or for more than an `Int`.
+  private func seconds(_ directive: String) -> Int? {
+    control.first { $0.hasPrefix(directive + "=") }
+      .map { min(max(Int($0.dropFirst(directive.count + 1)) ?? 0, 0), 1 << 31) }
+  }
+
+  /// How long the page is fresh; nil if the origin does not say.
+  var expiration: Expiration? {
+    let age = min(max(Int(self["age"]) ?? 0, 0), 1 << 31)
+    return (seconds("s-maxage") ?? seconds("max-age")).map { .seconds(max(0, $0 - age)) }
+  }
+
+  /// Whether a shared cache may keep the page. `Expires` alone counts as a no, to stay short.
+  var mayBeKept: Bool {
+    let isForbidden = control.contains {
+      ["no-store", "no-cache", "private"].contains(String($0.prefix { $0 != "=" }))
+    }
+    if case .seconds(0)? = expiration { return false }
+    let isPlain = self["set-cookie"].isEmpty && self["vary"] != "*"
+    return !isForbidden && isPlain && (expiration != nil || self["expires"].isEmpty)
   }
 }
 

@@ -3,10 +3,11 @@ import Larder
 
 /// A cache of object files, like ccache: `CompilerCache cc -c FILE.c -o FILE.o …`.
 ///
-/// The key contains everything that the object depends on: the compiler, its options and the
-/// preprocessed source. Any number of compilations can run at once, as under `make -j`. The
-/// directory is `$COMPILER_CACHE`, or `~/.cache/compiler-cache`. With `COMPILER_CACHE_SAY=1`, a
-/// line on stderr tells what happened.
+/// The key contains the compiler's version, its options and the preprocessed source, byte for byte.
+/// What can read another file when it compiles, or write one beside the object, is passed on and
+/// not cached: options other than common ones, and sources with `.incbin` and the like. Any number
+/// of compilations can run at once, as under `make -j`. The directory is `$COMPILER_CACHE`, or
+/// `~/.cache/compiler-cache`. With `COMPILER_CACHE_SAY=1`, a line on stderr tells what happened.
 @main
 struct CompilerCache {
   let cache: DiskCache
@@ -18,7 +19,7 @@ struct CompilerCache {
     guard let compiler = arguments.first else { print("usage: CompilerCache CC OPTIONS…"); exit(2) }
     let options = Array(arguments.dropFirst())
     guard let output = output(of: options) else {
-      // Not cached: linking, several files, output to stdout.
+      // Not cached: linking, several files, output to stdout, options of unknown effect.
       exit(try run(compiler, options, showing: true).status)
     }
     let configuration = DiskCache.Configuration(sizeLimit: 5 << 30)
@@ -35,13 +36,25 @@ struct CompilerCache {
       ?? "\(environment["HOME"] ?? "/tmp")/.cache/compiler-cache"
   }
 
-  /// Returns the path of the object file; nil unless the options compile one C file.
+  /// Returns the path of the object file; nil unless the options compile one C file and do nothing
+  /// else that matters, such as to read `@FILE` or a plugin, or to write dependencies.
   private static func output(of options: [String]) -> String? {
-    guard options.contains("-c"), !options.contains("-E"), !options.contains("-"),
-      options.count(where: { $0.hasSuffix(".c") }) == 1,
-      let mark = options.firstIndex(of: "-o"), mark + 1 < options.count
-    else { return nil }
-    return options[mark + 1]
+    let harmless = ["-D", "-U", "-I", "-O", "-std=", "-pedantic", "-m"]
+    var (sources, output) = (0, String?.none)
+    var rest = options[...]
+    while let option = rest.popFirst() {
+      switch option {
+      case "-c", "-g", "-w", "-fPIC", "-fPIE", "-fshort-enums", "-pipe": break
+      case "-o": output = rest.popFirst()
+      case "-D", "-U", "-I", "-include", "-isystem": _ = rest.popFirst()
+      case _ where option.hasPrefix("-W") && !option.contains(","): break
+      case _ where harmless.contains(where: option.hasPrefix): break
+      case _ where !option.hasPrefix("-") && !option.hasPrefix("@") && option.hasSuffix(".c"):
+        sources += 1
+      default: return nil
+      }
+    }
+    return sources == 1 && options.contains("-c") ? output : nil
   }
 
   /// Takes the object from the cache, or compiles it and stores it with the warnings.
@@ -65,14 +78,22 @@ struct CompilerCache {
     return 0
   }
 
-  /// Returns the key of the object; nil if the source cannot be preprocessed.
+  /// Directives, mostly of the assembler, by which the compiler reads a file after preprocessing.
+  private static let readers = [".incbin", ".include", "#embed"].map { Data($0.utf8) }
+
+  /// Returns the key of the object; nil if the source cannot be preprocessed, or if it reads
+  /// further files.
   private func key(_ output: String) throws -> CacheKey? {
     let others = options.filter { $0 != "-c" && $0 != "-o" && $0 != output }
     let (status, source, _) = try Self.run(compiler, others + ["-E"], showing: false)
-    guard status == 0 else { return nil }
+    guard status == 0, !Self.readers.contains(where: { source.range(of: $0) != nil }) else {
+      return nil
+    }
     let version = try Self.run(compiler, ["--version"], showing: false).output
+    // Each part begins with its length, because a source can hold any bytes.
     return CacheKey(
-      joining: ([version, source].map { String(decoding: $0, as: UTF8.self) } + others))
+      ([version, source] + others.map { Data($0.utf8) }).flatMap { Array("\($0.count):".utf8) + $0 }
+    )
   }
 
   private func say(_ what: String) {

@@ -64,14 +64,21 @@ struct Redis: Sendable {
     return bulk(from: socket)
   }
 
+  /// The longest value that a Redis server keeps. A larger number is no answer of one.
+  private static let longest = 512 << 20
+
   private func bulk(from socket: Int32) -> [UInt8]? {
     var reply: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       if let end = reply.firstIndex(of: 10) {
         let line = String(decoding: reply[..<end].dropLast(), as: UTF8.self)
-        guard line.hasPrefix("$"), let count = Int(line.dropFirst()), count >= 0 else { return nil }
+        guard line.hasPrefix("$"), let count = Int(line.dropFirst()),
+          (0...Self.longest).contains(count)
+        else { return nil }
         if reply.count >= end + 1 + count + 2 { return Array(reply[(end + 1)...].prefix(count)) }
+      } else if reply.count > 32 {
+        return nil  // no line of a length
       }
       let received = recv(socket, &piece, piece.count, 0)
       guard received > 0 else { return nil }

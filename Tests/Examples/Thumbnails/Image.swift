@@ -31,8 +31,10 @@ struct Image: Sendable, Equatable {
     self.init(width: width, height: height, pixels: Array(fields[4]))
   }
 
-  /// Returns the image in another width. Each pixel is the mean of the old pixels it covers.
+  /// Returns the image in a smaller width, or as it is. Each pixel is the mean of the old pixels it
+  /// covers.
   func scaled(toWidth newWidth: Int) -> Image {
+    guard newWidth < width else { return self }
     let newHeight = max(1, height * newWidth / width)
     var scaled = [UInt8](repeating: 0, count: newWidth * newHeight * 3)
     for y in 0..<newHeight {
