@@ -45,7 +45,10 @@ enum Articles {
 
   /// Returns all lines of Swift that are compiled for the articles, file by file.
   static func compiledLines() throws -> [String] {
-    let folders = ["Tests/LarderTests/Articles", "Tests/Examples/ForecastTests"]
+    let folders = [
+      "Tests/LarderTests/Articles", "Tests/Examples/ForecastTests", "Tests/LarderHTTPTests",
+      "Tests/Servers",
+    ]
     return try folders.flatMap { folder in
       try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)")
         .filter { $0.hasSuffix(".swift") }.sorted()

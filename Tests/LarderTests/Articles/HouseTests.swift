@@ -13,7 +13,7 @@ struct `The house` {
   /// The modules above LarderSystem, each after those that it may import.
   private static let modules = [
     "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk", "Larder", "LarderFixtures",
-    "LarderFoundation", "LarderTool",
+    "LarderFoundation", "LarderHTTP", "LarderTool",
   ]
 
   /// Returns the code of the Swift files in a folder, without comments and strings.
@@ -75,7 +75,7 @@ struct `The house` {
     }
   }
 
-  @Test func `no example is longer than 139 lines`() throws {
+  @Test func `no example is longer than 220 lines`() throws {
     let folder = "Tests/Examples"
     for name in try FileManager.default.contentsOfDirectory(atPath: "\(Self.root)/\(folder)") {
       let files = try FileManager.default.contentsOfDirectory(
@@ -83,7 +83,7 @@ struct `The house` {
       let count = try files.filter { $0.hasSuffix(".swift") }.reduce(0) { sum, file in
         try sum + Readme.text(of: "\(folder)/\(name)/\(file)").count { $0 == "\n" }
       }
-      #expect((1..<140).contains(count), "\(name): \(count)")
+      #expect((1...220).contains(count), "\(name): \(count)")
     }
   }
 }

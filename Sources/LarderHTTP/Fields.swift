@@ -1,0 +1,150 @@
+extension HTTPCache {
+  /// The fields of a message in their order. Names are looked up without regard to case.
+  public struct Fields: Sendable, Hashable {
+    /// A name and a value.
+    public struct Field: Sendable, Hashable {
+      /// The name as it came.
+      public let name: String
+      /// The value without the space around it.
+      public let value: String
+    }
+
+    private var all: [Field]
+
+    /// Creates fields from names and values.
+    public init(_ pairs: some Sequence<(String, String)>) {
+      all = pairs.map { Field(name: $0, value: $1) }
+    }
+
+    private init(_ all: [Field]) {
+      self.all = all
+    }
+
+    /// Adds a field at the end.
+    public mutating func append(_ name: String, _ value: String) {
+      all.append(Field(name: name, value: value))
+    }
+
+    /// Puts one field in place of every field with a name.
+    public mutating func set(_ name: String, _ value: String) {
+      self = removing([name])
+      append(name, value)
+    }
+
+    /// Returns the fields without those with some names.
+    public func removing(_ names: [String]) -> Self {
+      Fields(all.filter { field in !names.contains { field.name.equalsIgnoringCase($0) } })
+    }
+
+    /// The values of every field with a name, in their order.
+    public func values(of name: String) -> [String] {
+      all.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
+    }
+
+    /// The values of every field with a name, joined by `", "`; nil if there is no such field.
+    ///
+    /// Source: RFC 9110, 5.3.
+    public subscript(name: String) -> String? {
+      var joined: String?
+      for field in all where field.name.equalsIgnoringCase(name) {
+        joined = joined.map { "\($0), \(field.value)" } ?? field.value
+      }
+      return joined
+    }
+
+    func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
+  }
+}
+
+extension HTTPCache.Fields: RandomAccessCollection, ExpressibleByDictionaryLiteral {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// The number of fields.
+  public var endIndex: Int { all.count }
+  /// The field at a position.
+  public subscript(position: Int) -> Field { all[position] }
+
+  /// Creates fields from names and values, which may repeat a name.
+  public init(dictionaryLiteral pairs: (String, String)...) {
+    self.init(pairs)
+  }
+}
+
+extension HTTPCache.Fields {
+  /// The fields without those that concern one connection.
+  ///
+  /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
+  var withoutHopByHop: Self {
+    removing(
+      (self["connection"].map { Self.members(of: $0) } ?? []) + [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+      ])
+  }
+
+  /// The fields of a 304: all but those of the body. Source: RFC 9110, 15.4.5.
+  var withoutContent: Self {
+    removing([
+      "content-length", "content-type", "content-encoding", "content-language", "content-range",
+    ])
+  }
+
+  /// The elements of a list, without the space around them. Commas in quotes do not separate.
+  static func members(of list: String) -> [String] {
+    var (isQuoted, isEscaped) = (false, false)
+    return list.utf8.split { byte in
+      defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
+      if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+      return byte == UInt8(ascii: ",") && !isQuoted
+    }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
+  }
+
+  /// Whether every name is a token, no value holds CR, LF or NUL, and a head has room for all.
+  ///
+  /// Source: RFC 9110, 5.1, 5.5.
+  var areValid: Bool {
+    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [13, 10, 0].contains($0) } }
+      && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= Entry.largestHead
+  }
+}
+
+extension StringProtocol {
+  /// Whether two texts are the same but for the case of ASCII letters.
+  func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
+    utf8.count == other.utf8.count
+      && zip(utf8, other.utf8).allSatisfy { $0 == $1 || $0.lowered == $1.lowered }
+  }
+
+  /// Whether the text is a token. Source: RFC 9110, 5.6.2.
+  var isToken: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        byte.isDigit || (97...122).contains(byte.lowered) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+  }
+
+  /// The number that the text spells with digits alone, at most 2⁶²; nil for any other text.
+  var number: Int? {
+    guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
+    return utf8.reduce(0) { $0 > 1 << 58 ? 1 << 62 : $0 * 10 + Int($1 & 15) }
+  }
+
+  /// A number of seconds, at most 2³¹. Source: RFC 9111, 1.2.2.
+  var deltaSeconds: Int? { number.map { Swift.min($0, 1 << 31) } }
+}
+
+extension Substring {
+  /// The text without spaces and tabs at both ends.
+  var trimmed: Substring {
+    let text = utf8.drop { $0 == 32 || $0 == 9 }
+    let end = text.lastIndex { $0 != 32 && $0 != 9 }.map(text.index(after:)) ?? text.startIndex
+    return Substring(text[..<end])
+  }
+}
+
+extension UInt8 {
+  var isDigit: Bool { (48...57).contains(self) }
+
+  /// The lower case of an ASCII letter, and any other byte as it is.
+  var lowered: UInt8 { (65...90).contains(self) ? self | 32 : self }
+}

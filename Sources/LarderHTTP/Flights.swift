@@ -1,0 +1,198 @@
+import Larder
+import Synchronization
+
+/// The requests that are at the origin, and the requests that wait for one of them.
+///
+/// A request waits for the head of another one to the same URL, then for its body if that is for it
+/// as well. It waits no longer than a limit, and not at all for a URL whose last response could not
+/// be stored.
+actor Flights {
+  /// What a request does that has waited.
+  enum Ending: Sendable {
+    /// It looks for a stored response once more.
+    case looksAgain
+    /// It asks the origin, and waits for no other request.
+    case flies
+    case fails(any Error)
+  }
+
+  /// One request at the origin.
+  struct Flight: Sendable {
+    let url: String
+    /// Whether other requests may wait for it.
+    var isShared: Bool
+    /// Whether its response may still be stored.
+    var isWanted = true
+    /// Whether its response is being stored.
+    var isFilling = false
+    /// For whom the response is, once its head has come.
+    var variant: Variant?
+    var waiters: [UInt64: Waiter] = [:]
+    /// Ends the wait of all when the limit is reached.
+    var timer: Task<Void, Never>?
+  }
+
+  typealias Waiter = (
+    request: HTTPCache.Request, continuation: CheckedContinuation<Ending, Never>
+  )
+
+  private(set) var flights: [UInt64: Flight] = [:]
+  private var ids: [String: [UInt64]] = [:]
+  /// The markers that the first of several responses have made, which the others share.
+  private var markers: [String: Marker] = [:]
+  /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
+  private var lone: [String: ContinuousClock.Instant] = [:]
+  private var lastID: UInt64 = 0
+  /// The flights that have ended. Read before a look for a stored response.
+  nonisolated let endCount = Atomic<UInt64>(0)
+  /// The count at the last end of a flight, for URLs by their hash.
+  private var lastEnds = [UInt64](repeating: 0, count: 1024)
+  private let limit: Duration
+
+  init(limit: Duration) {
+    self.limit = limit
+  }
+
+  /// Returns the flight that a request waits for, or else its own; nil if it has to look again,
+  /// because a flight of the URL has ended meanwhile.
+  ///
+  /// - Parameters:
+  ///   - mayShare: Whether it may wait, and others for it.
+  ///   - count: The flights that had ended when it looked for a stored response.
+  func join(
+    _ request: HTTPCache.Request, _ url: String, mayShare: Bool, after count: UInt64
+  ) -> (flight: UInt64, waits: Bool)? {
+    let isLone = lone[url].map { $0 > .now } ?? false
+    if mayShare, !isLone, lastEnds[url.hashValue & 1023] > count { return nil }
+    if mayShare, !isLone, limit > .zero,
+      let match = ids[url]?.first(where: { flights[$0]?.serves(request) ?? false })
+    {
+      return (match, true)
+    }
+    return (start(url, isShared: mayShare && !isLone), false)
+  }
+
+  /// Starts a flight, unless there is one for the URL.
+  func startAlone(_ url: String) -> UInt64? {
+    ids[url] == nil ? start(url, isShared: true) : nil
+  }
+
+  func start(_ url: String, isShared: Bool) -> UInt64 {
+    lastID += 1
+    flights[lastID] = Flight(url: url, isShared: isShared)
+    ids[url, default: []].append(lastID)
+    return lastID
+  }
+
+  /// Waits for a flight.
+  func wait(for flight: UInt64, _ request: HTTPCache.Request) async -> Ending {
+    lastID += 1
+    let id = lastID
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // It may have ended since it was chosen.
+        guard flights[flight] != nil else { return continuation.resume(returning: .looksAgain) }
+        guard !Task.isCancelled else {
+          return continuation.resume(returning: .fails(CancellationError()))
+        }
+        flights[flight]?.waiters[id] = (request, continuation)
+        if flights[flight]?.timer == nil {
+          flights[flight]?.timer = Task { [limit] in await self.release(flight, after: limit) }
+        }
+      }
+    } onCancel: {
+      Task { await self.cancel(id, flight) }
+    }
+  }
+
+  private func cancel(_ waiter: UInt64, _ flight: UInt64) {
+    let waiter = flights[flight]?.waiters.removeValue(forKey: waiter)
+    waiter?.continuation.resume(returning: .fails(CancellationError()))
+  }
+
+  /// Lets every waiter of a flight go on its own, because the flight takes too long.
+  private func release(_ flight: UInt64, after limit: Duration) async {
+    do { try await Task.sleep(for: limit) } catch { return }
+    flights[flight]?.isShared = false
+    release(flight, .flies)
+  }
+
+  private func release(
+    _ flight: UInt64, _ ending: Ending,
+    where isReleased: (HTTPCache.Request) -> Bool = { _ in true }
+  ) {
+    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(waiter.request) {
+      flights[flight]?.waiters[id] = nil
+      waiter.continuation.resume(returning: ending)
+    }
+  }
+
+  /// Records that the head of a response has come.
+  ///
+  /// - Parameter variant: For whom it is; nil if it is not stored.
+  /// - Returns: Whether to store it: false if it was invalidated meanwhile, or if another request
+  ///   is storing the response of the same variant already.
+  func headCame(of flight: UInt64, _ variant: Variant?) -> Bool {
+    guard let own = flights[flight] else { return false }
+    guard let variant else {
+      lone[own.url] = .now + .seconds(120)
+      if lone.count > 1000, let oldest = lone.min(by: { $0.value < $1.value }) {
+        lone[oldest.key] = nil
+      }
+      flights[flight]?.isShared = false
+      release(flight, .flies)
+      return false
+    }
+    lone[own.url] = nil
+    let isFilling = ids[own.url]?.contains {
+      flights[$0].map { $0.isFilling && $0.variant == variant } ?? false
+    }
+    let mayStore = own.isWanted && isFilling != true
+    flights[flight]?.variant = variant
+    flights[flight]?.isFilling = mayStore
+    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $0) != variant }
+    return mayStore
+  }
+
+  /// Ends a flight.
+  func end(_ flight: UInt64, _ ending: Ending) {
+    release(flight, ending)
+    guard let ended = flights.removeValue(forKey: flight) else { return }
+    ended.timer?.cancel()
+    lastEnds[ended.url.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
+    ids[ended.url]?.removeAll { $0 == flight }
+    guard ids[ended.url]?.isEmpty ?? true else { return }
+    ids[ended.url] = nil
+    markers[ended.url] = nil
+  }
+
+  /// Whether a flight's response may be stored.
+  func isWanted(_ flight: UInt64) -> Bool { flights[flight]?.isWanted ?? false }
+
+  /// Forbids that responses of a URL which are under way are stored.
+  func invalidate(_ url: String) {
+    for id in ids[url] ?? [] {
+      flights[id]?.isWanted = false
+      flights[id]?.isShared = false
+    }
+    markers[url] = nil
+  }
+
+  /// Returns the marker for the responses of a URL that vary by some fields: the stored one if its
+  /// names are these, or else the one that a flight of the URL has made or makes now.
+  func marker(_ url: String, _ names: [String], stored: Marker?) -> Marker {
+    if let known = [stored, markers[url]].compactMap({ $0 }).first(where: { $0.names == names }) {
+      return known
+    }
+    let made = Marker(url: url, names: names, generation: .random(in: .min ... .max))
+    markers[url] = made
+    return made
+  }
+}
+
+extension Flights.Flight {
+  /// Whether a request may wait for the response, as far as is known.
+  fileprivate func serves(_ request: HTTPCache.Request) -> Bool {
+    isShared && variant.map { Variant(names: $0.names, of: request) == $0 } ?? true
+  }
+}

@@ -1,0 +1,191 @@
+@_exported public import Larder
+import LarderBasics
+import LarderDisk
+import LarderSystem
+import Synchronization
+
+/// A cache for HTTP by RFC 9111, for servers, proxies and clients.
+///
+/// ```swift
+/// let cache = try HTTPCache(directory: "/var/cache/app/http")
+/// let response = try await cache.respond(to: request) { try await send($0) }
+/// ```
+///
+/// Responses are kept in memory and in files of one directory: see ``Cache``. However many requests
+/// come for a URL at once, one of them goes to the origin if its response can be stored. Bodies
+/// pass as streams; one over 16 KiB is never in memory as a whole. Safe to use from any thread.
+public final class HTTPCache: Sendable {
+  /// The settings.
+  public struct Configuration: Sendable {
+    /// The rules. The default is those of a shared cache.
+    public var policy = Policy()
+    /// The settings of both tiers. Reads extend no expiry, whatever `disk.extending` says.
+    public var storage = CacheConfiguration()
+    /// How long past its freshness a response is kept, to be validated or served stale. The default
+    /// is a day.
+    public var retention = Duration.seconds(86_400)
+    /// How long a request waits for another one to the same URL. The default is 5 s.
+    public var collapseLimit = Duration.seconds(5)
+    /// The most bytes of a body that is stored; nil for as many as the disk tier takes. The default
+    /// is nil.
+    public var bodyLimit: Int?
+    /// The name of this cache in `Cache-Status`; nil for no such field. The default is nil.
+    /// Source: RFC 9211.
+    public var cacheStatusName: String?
+    /// Gives requests rules of their own; `policy` rules those for which it returns nil. The
+    /// default is nil.
+    public var route: (@Sendable (Request) -> Route?)?
+
+    /// Creates the default settings.
+    public init() {}
+  }
+
+  /// The rules for a request.
+  public enum Route: Sendable {
+    /// The cache answers by these rules.
+    case cached(Policy)
+    /// The request goes to the origin, and its response is not stored.
+    case bypassed
+  }
+
+  let configuration: Configuration
+  let entries: Cache<Entry>
+  let flights: Flights
+  private let counters = Mutex(Statistics())
+  private let lastTime = Mutex(Timestamp(seconds: 0))
+
+  /// Opens a cache in a directory, and makes the directory if it does not exist.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.init(directory:configuration:)` does.
+  public init(
+    directory: String, configuration: Configuration = Configuration()
+  ) throws(CacheError) {
+    var storage = configuration.storage
+    storage.disk.extending = .off
+    self.configuration = configuration
+    entries = try Cache(directory: directory, coder: .entry, configuration: storage)
+    flights = Flights(limit: configuration.collapseLimit)
+  }
+
+  /// Waits until everything stored is on disk, and detaches from the directory.
+  ///
+  /// - Throws: `CacheError`, as `Cache.close()` does.
+  public func close() async throws(CacheError) {
+    try await entries.close()
+  }
+
+  /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
+  /// fresh again.
+  var now: Timestamp {
+    let time = entries.configuration.disk.clock.now()
+    return lastTime.withLock { last in
+      last = max(last, time)
+      return last
+    }
+  }
+
+  /// The counters of answered requests.
+  public var statistics: Statistics { counters.withLock { $0 } }
+
+  func count(_ change: (inout Statistics) -> Void) {
+    counters.withLock { change(&$0) }
+  }
+}
+
+extension HTTPCache {
+  /// What became of the requests.
+  public struct Statistics: Sendable, Hashable {
+    /// Requests that were answered without the origin, from fresh responses.
+    public internal(set) var hits = 0
+    /// Requests that were answered with stale responses: because the response or the request allows
+    /// it, or because the origin failed.
+    public internal(set) var stale = 0
+    /// Requests to the origin that it answered with 304.
+    public internal(set) var validated = 0
+    /// Requests that waited for another one instead of going to the origin.
+    public internal(set) var collapsed = 0
+    /// Requests to the origin, by the reason for which they went there.
+    public internal(set) var forwarded: [Reason: Int] = [:]
+    /// Responses that the disk did not take.
+    public internal(set) var notKept = 0
+  }
+
+  /// The reason for which a request went to the origin, named as in RFC 9211, 2.2.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// Nothing was stored for the URL.
+    case uriMiss = "uri-miss"
+    /// What was stored for the URL answers other values of the fields that `Vary` names.
+    case varyMiss = "vary-miss"
+    /// What was stored is not fresh.
+    case stale
+    /// The request asks for it, as by `no-cache`.
+    case request
+    /// The method is not GET or HEAD.
+    case method
+    /// The cache does not answer such requests.
+    case bypass
+  }
+
+  /// Returns a response with what this cache did, if the configuration names the cache.
+  func stating(_ text: @autoclosure () -> String, in response: Response) -> Response {
+    guard let name = configuration.cacheStatusName else { return response }
+    var response = response
+    let quoted = name.isToken ? name : "\"\(name.filter { $0 != "\"" && $0 != "\\" })\""
+    response.fields.append("Cache-Status", "\(quoted); \(text())")
+    return response
+  }
+}
+
+extension HTTPCache {
+  /// Removes every stored response of a URL, and keeps responses that are under way from being
+  /// stored.
+  ///
+  /// - Parameter url: An absolute URL, such as ``Request/url``.
+  /// - Returns: Whether there was something.
+  /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does.
+  @discardableResult
+  public func invalidate(_ url: String) async throws(CacheError) -> Bool {
+    let url = URLReference(url)?.text ?? url
+    await flights.invalidate(url)
+    let key = CacheKey(url: url)
+    let entry = try await entries.value(forKey: key)
+    let wasThere = try await entries.remove(forKey: key)
+    if case .response(let stored) = entry { try await removeBody(of: stored) }
+    return wasThere
+  }
+
+  /// Makes every stored response of a URL stale, so that its next use asks the origin whether it is
+  /// still good.
+  ///
+  /// - Returns: Whether there was something.
+  /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
+  @discardableResult
+  public func expire(_ url: String) async throws(CacheError) -> Bool {
+    let url = URLReference(url)?.text ?? url
+    let key = CacheKey(url: url)
+    switch try await entries.value(forKey: key) {
+    case nil: return false
+    case .response(var stored):
+      stored.outdated = now
+      return try await entries.store(
+        .response(stored), forKey: key, expiration: expiration(of: stored)
+      ).isKept
+    case .marker(var marker):
+      marker.outdated = now
+      return try await entries.store(.marker(marker), forKey: key, expiration: .never).isKept
+    }
+  }
+
+  /// Removes the entry that holds the body of a response, if one does.
+  func removeBody(of stored: Stored) async throws(CacheError) {
+    guard case .entry(let id, _) = stored.content else { return }
+    try await entries.disk.remove(forKey: CacheKey(bodyOf: stored.url, id: id))
+  }
+
+  /// Returns the expiry of a response's files: as long past its freshness as it is kept.
+  func expiration(of stored: Stored) -> Expiration {
+    let fresh = stored.lifetime(configuration.policy).seconds
+    let lifetime = Duration.seconds(max(0, fresh - stored.age(at: stored.received)))
+    return .date(stored.received.adding(lifetime).adding(configuration.retention))
+  }
+}

@@ -1,0 +1,249 @@
+public import Larder
+import LarderSystem
+
+extension HTTPCache {
+  /// The decisions of a cache by RFC 9111, as functions of requests, responses and the time.
+  ///
+  /// A value without state: ``HTTPCache`` asks it and carries out what it says.
+  public struct Policy: Sendable {
+    /// Whether several users share the cache, so that `private`, `s-maxage`, `proxy-revalidate` and
+    /// the rule for `Authorization` hold. The default is true.
+    public var isShared = true
+    /// The names of fields that stand in place of `Cache-Control` for this cache, the first one
+    /// first, such as `CDN-Cache-Control`. The default is none. Source: RFC 9213.
+    public var targetedFields: [String] = []
+    /// Whether a response with `Set-Cookie` is stored if it says itself how long it is fresh. The
+    /// default is true.
+    public var storesSetCookie = true
+    /// How long past its freshness a response is served if the origin fails and the response says
+    /// nothing of that. The default is zero.
+    public var staleIfError = Duration.zero
+
+    /// Creates the rules of a shared cache.
+    public init() {}
+  }
+
+  /// What to do with a request.
+  public enum Action: Sendable {
+    /// Answer with what is stored.
+    case serve
+    /// Answer with what is stored, and ask the origin afterwards.
+    case serveStaleAndRefresh
+    /// Ask the origin whether what is stored is still good, with these fields.
+    case validate(Fields)
+    /// Ask the origin.
+    case forward
+    /// Answer 504, because the request must not be forwarded.
+    case gatewayTimeout
+  }
+
+  /// What to do with a response of the origin.
+  public enum Verdict: Sendable {
+    /// Store it, in place of an older one.
+    case store(Stored)
+    /// The stored response with newer fields is the response. Keep it if `isKept`, else remove it.
+    case renew(Stored, isKept: Bool)
+    /// Do not store it. What was stored before stays if `keepsPrevious`.
+    case pass(keepsPrevious: Bool)
+    /// Do not store it, and remove what is stored for these URLs.
+    case invalidate([String])
+  }
+}
+
+extension HTTPCache.Policy {
+  /// Returns what to do with a request. Source: RFC 9111, 4.
+  ///
+  /// - Parameter stored: The response that is stored for this request, if there is one.
+  public func action(
+    for request: HTTPCache.Request, stored: HTTPCache.Stored?, at now: Timestamp
+  ) -> HTTPCache.Action {
+    let demand = request.control
+    let mustNotForward = demand.has("only-if-cached")
+    guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
+    let age = stored.age(at: now)
+    let lifetime = stored.lifetime(self).seconds
+    let isRefused =
+      demand.has("no-cache") || demand["max-age"].map { $0 == 0 || age > $0 } ?? false
+    if !isRefused {
+      let rest = lifetime - age
+      if stored.isFresh(self, at: now), !stored.rules(self).directives.has("no-cache"),
+        rest >= demand["min-fresh"] ?? 0
+      {
+        return .serve
+      }
+      if mayBeStale(stored), stored.received <= now, demand["min-fresh"] == nil {
+        if let accepted = demand["max-stale"], -rest <= accepted { return .serve }
+        if let window = stored.rules(self).directives["stale-while-revalidate"], -rest <= window {
+          return mustNotForward ? .serve : .serveStaleAndRefresh
+        }
+      }
+    }
+    if mustNotForward { return .gatewayTimeout }
+    return stored.validators.map { .validate($0) } ?? .forward
+  }
+
+  /// Whether anything allows that a response is used when it is not fresh. Source: RFC 9111, 4.2.4.
+  private func mayBeStale(_ stored: HTTPCache.Stored) -> Bool {
+    let rules = stored.rules(self).directives
+    let forShared = isShared && (rules.has("proxy-revalidate") || rules["s-maxage"] != nil)
+    return !forShared && !rules.has("must-revalidate") && !rules.has("no-cache")
+      && stored.outdated.map { stored.received > $0 } ?? true
+  }
+
+  /// Returns whether a stored response answers a request for which the origin has failed: without a
+  /// response, or with 500, 502, 503 or 504. Source: RFC 5861, 4.
+  public func answersFailure(
+    with stored: HTTPCache.Stored, to request: HTTPCache.Request, at now: Timestamp
+  ) -> Bool {
+    let demand = request.control
+    // A stored failure is no better than a new one.
+    guard stored.status < 500, mayBeStale(stored), stored.received <= now,
+      !demand.has("no-cache"), demand["max-age"] != 0
+    else { return false }
+    let staleness = stored.age(at: now) - stored.lifetime(self).seconds
+    let allowed =
+      stored.rules(self).directives["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
+    return staleness <= max(allowed, demand["stale-if-error"] ?? 0)
+  }
+
+  /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
+  ///
+  /// - Parameters:
+  ///   - request: The request as it was forwarded.
+  ///   - previous: What is stored for the request, if anything is.
+  ///   - sent: The time at which the request was forwarded.
+  public func verdict(
+    on response: HTTPCache.Response, to request: HTTPCache.Request, previous: HTTPCache.Stored?,
+    sent: Timestamp, at now: Timestamp
+  ) -> HTTPCache.Verdict {
+    Judgement(
+      policy: self, request: request, status: response.status,
+      fields: response.fields.withoutHopByHop, sent: sent, now: now
+    ).verdict(previous)
+  }
+
+  /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
+  static let safeMethods: Set = [
+    "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
+  ]
+
+  /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
+  static let understoodStatuses = HTTPCache.Stored.heuristicStatuses.union([
+    201, 202, 205, 302, 303, 307, 400, 401, 402, 403, 406, 407, 408, 409, 411, 412, 413, 415, 416,
+    417, 421, 422, 426, 500, 502, 503, 504, 505,
+  ])
+}
+
+/// A response on which a verdict is given, with the request that was forwarded.
+private struct Judgement {
+  let policy: HTTPCache.Policy
+  let request: HTTPCache.Request
+  let status: Int
+  let fields: HTTPCache.Fields
+  let sent, now: Timestamp
+
+  func verdict(_ previous: HTTPCache.Stored?) -> HTTPCache.Verdict {
+    switch (request.method, previous) {
+    case ("GET", let previous?) where status == 304: return renewal(of: previous)
+    case ("GET", _):
+      if let new = stored(status, fields), isStorable(new) { return .store(new) }
+      // What was stored is outdated by another answer to all, not by a failure, by an answer to one
+      // user or by one that the client did not want stored.
+      let isForAll =
+        [200, 301, 308, 404, 410].contains(status) && !request.fields.contains("authorization")
+        && !request.control.has("no-store")
+      return .pass(keepsPrevious: !isForAll)
+    case ("HEAD", let previous?): return freshening(of: previous)
+    default:
+      let isOutdated =
+        (200..<400).contains(status) && !HTTPCache.Policy.safeMethods.contains(request.method)
+      return isOutdated ? .invalidate(outdated) : .pass(keepsPrevious: true)
+    }
+  }
+
+  /// Returns a response as it would be stored; nil if no later request could match it.
+  private func stored(_ status: Int, _ fields: HTTPCache.Fields) -> HTTPCache.Stored? {
+    guard let names = Variant.names(in: fields) else { return nil }
+    var fields = fields
+    // Source: RFC 9110, 6.6.1.
+    let date = fields["date"].flatMap { HTTPDate.seconds($0, at: now.seconds) }
+    if date == nil { fields.set("Date", HTTPDate.text(now.seconds)) }
+    func make() -> HTTPCache.Stored {
+      HTTPCache.Stored(
+        status: status, fields: fields, url: request.url,
+        variant: Variant(names: names, of: request), sent: sent, received: now)
+    }
+    let stored = make()
+    let named = stored.rules(policy).directives.named
+    let left = (named["no-cache"] ?? []) + (policy.isShared ? named["private"] ?? [] : [])
+    guard !left.isEmpty else { return stored }
+    fields = fields.removing(left)
+    return make()
+  }
+
+  /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
+  private func isStorable(_ stored: HTTPCache.Stored) -> Bool {
+    let rules = stored.rules(policy).directives
+    let isUnderstood = HTTPCache.Policy.understoodStatuses.contains(stored.status)
+    let (lifetime, isExplicit) = stored.lifetime(policy)
+    guard (200...599).contains(stored.status), stored.status != 206, stored.status != 304,
+      !request.hasBody, !request.fields.contains("range"), !request.control.has("no-store"),
+      !(rules.has("must-understand") ? !isUnderstood : rules.has("no-store")),
+      !policy.isShared || !rules.has("private"),
+      !policy.isShared || !request.fields.contains("authorization") || rules.has("public")
+        || rules.has("must-revalidate") || rules["s-maxage"] != nil,
+      !stored.fields.contains("set-cookie") || (policy.storesSetCookie && isExplicit),
+      isExplicit || rules.has("public") || rules.has("private")
+        || HTTPCache.Stored.heuristicStatuses.contains(stored.status)
+    else { return false }
+    return lifetime > stored.age(at: stored.received) || stored.validators != nil
+      || max(rules["stale-while-revalidate"] ?? 0, rules["stale-if-error"] ?? 0) > 0
+  }
+
+  /// Returns what a 304 makes of the stored response. Source: RFC 9111, 4.3.4.
+  private func renewal(of previous: HTTPCache.Stored) -> HTTPCache.Verdict {
+    // Another strong tag is that of another response, so it updates nothing.
+    if let old = previous.fields["etag"], let new = fields["etag"], new != old,
+      !old.hasPrefix("W/"), !new.hasPrefix("W/")
+    {
+      return .renew(previous, isKept: false)
+    }
+    return updated(previous)
+  }
+
+  private func updated(_ previous: HTTPCache.Stored) -> HTTPCache.Verdict {
+    guard var renewed = stored(previous.status, previous.fields(updatedBy: fields)) else {
+      return .renew(previous, isKept: false)
+    }
+    renewed.content = previous.content
+    return .renew(renewed, isKept: isStorable(renewed))
+  }
+
+  /// Returns what a response to HEAD makes of the stored one to GET. Source: RFC 9111, 4.3.5.
+  private func freshening(of previous: HTTPCache.Stored) -> HTTPCache.Verdict {
+    if status == 200, previous.status == 200, previous.isConfirmed(by: fields) {
+      return updated(previous)
+    }
+    guard [200, 404, 410].contains(status) else { return .pass(keepsPrevious: true) }
+    var stale = previous
+    stale.outdated = now
+    return .renew(stale, isKept: true)
+  }
+
+  /// The URLs whose stored responses an unsafe request has outdated: its own, and those of the same
+  /// origin that the response names. Source: RFC 9111, 4.4.
+  private var outdated: [String] {
+    let own = URLReference(request)
+    let named = fields.values(of: "location") + fields.values(of: "content-location")
+    return [own.text] + named.compactMap { own.resolving($0)?.text }
+  }
+}
+
+extension HTTPCache.Request {
+  /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
+  var control: Directives {
+    if let field = fields["cache-control"] { return Directives(field) }
+    let pragma = fields["pragma"].map { HTTPCache.Fields.members(of: $0.lowercased()) } ?? []
+    return Directives(pragma.contains("no-cache") ? "no-cache" : "")
+  }
+}

@@ -1,0 +1,410 @@
+import Foundation
+import LarderTestSupport
+import Synchronization
+import Testing
+
+@testable import LarderHTTP
+
+private let fresh: HTTPCache.Fields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+
+/// What lies in the directory, and how bodies get there.
+struct `Stored responses` {
+  /// Returns the files of the cache by the first line.
+  private func files(_ scene: Scene) throws -> [String: String] {
+    let directory = scene.folder.path + "/cache"
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+      .filter { $0.count == 32 }
+    var files: [String: String] = [:]
+    for name in names {
+      let data = try #require(FileManager.default.contents(atPath: "\(directory)/\(name)"))
+      let text = String(decoding: data, as: UTF8.self)
+      files[String(text.prefix { $0 != "\n" }) + (text.contains("\nvaries-by") ? " marker" : "")] =
+        text
+    }
+    return files
+  }
+
+  @Test func `a file is a response as on the wire behind lines that say whose it is`() async throws
+  {
+    let scene = try Scene([Reply(200, fresh, body: "hello")])
+    _ = try await scene.get(target: "/a?b=c").body.text
+    let file = try #require(try files(scene)["GET http://example.org/a?b=c"])
+    #expect(
+      file == """
+        GET http://example.org/a?b=c
+        times 1700000000.000000000 1700000000.000000000
+        body 5
+
+        HTTP/1.1 200\r
+        Cache-Control: max-age=60\r
+        ETag: "a"\r
+        Date: Tue, 14 Nov 2023 22:13:20 GMT\r
+        Number: 1\r
+        Content-Length: 5\r
+        \r
+        hello
+        """)
+  }
+
+  @Test func `variants lie beside a marker, whose removal removes all`() async throws {
+    var fields = fresh
+    fields.append("Vary", "Foo")
+    let scene = try Scene([Reply(200, fields), Reply(200, fields)])
+    for foo in ["1", "2", "1", "2"] { _ = try await scene.get(["Foo": foo]).body.text }
+    #expect(scene.requests.count == 2)
+    let all = try files(scene)
+    #expect(all.keys.contains("GET http://example.org/a marker"))
+    #expect(all["GET http://example.org/a"]?.contains("\nvary foo: ") == true)
+    try await scene.cache.invalidate("http://example.org/a")
+    #expect(try !files(scene).keys.contains("GET http://example.org/a marker"))
+    _ = try await scene.get(["Foo": "1"]).body.text
+    #expect(scene.requests.count == 3)
+  }
+
+  @Test(arguments: [0, 1, 999, 16 << 10, (16 << 10) + 1, 300_000], [true, false])
+  func `a body of any length comes back whole, also after the cache was opened anew`(
+    _ count: Int, _ isAnnounced: Bool
+  ) async throws {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    var reply = Reply(200, fresh)
+    (reply.body, reply.isStream, reply.announced) = (bytes, true, isAnnounced ? count : nil)
+    let scene = try Scene([reply])
+    for _ in 1...2 {
+      #expect(try await scene.get().body.collect(upTo: count) == bytes)
+    }
+    #expect(scene.requests.count == 1)
+    try await scene.cache.close()
+    var configuration = HTTPCache.Configuration()
+    configuration.storage.disk.clock = scene.clock.wallClock
+    let other = try HTTPCache(directory: scene.folder.path + "/cache", configuration: configuration)
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let response = try await other.respond(to: request, forwarding: scene.origin)
+    #expect(response.body.byteCount == count)
+    #expect((response.body.file != nil) == (count > 16 << 10))
+    #expect(try await response.body.collect(upTo: count) == bytes)
+    #expect(response.fields["content-length"] == "\(count)")
+    #expect(scene.requests.count == 1)
+  }
+
+  @Test func `a range of a large body is read from its file, after the entry is gone too`()
+    async throws
+  {
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 256) }
+    var reply = Reply(200, fresh)
+    reply.body = bytes
+    let scene = try Scene([reply])
+    _ = try await scene.get().body.collect(upTo: .max)
+    let part = try await scene.get(["Range": "bytes=70000-150000"])
+    try await scene.cache.invalidate("http://example.org/a")
+    #expect(part.body.byteCount == 80_001)
+    #expect(try await part.body.collect(upTo: .max) == Array(bytes[70_000...150_000]))
+  }
+
+  @Test func `a 304 writes the head of a large response and leaves its body`() async throws {
+    var reply = Reply(200, fresh)
+    reply.body = Array(repeating: 7, count: 100_000)
+    let scene = try Scene([reply, Reply(304, ["A": "2"])])
+    _ = try await scene.get().body.collect(upTo: .max)
+    let directory = scene.folder.path + "/cache"
+    func inodes() throws -> [Int: UInt64] {
+      var inodes: [Int: UInt64] = [:]
+      for name in try FileManager.default.contentsOfDirectory(atPath: directory)
+      where name.count == 32 {
+        let facts = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
+        inodes[facts[.size] as? Int ?? 0] = facts[.systemFileNumber] as? UInt64
+      }
+      return inodes
+    }
+    let before = try inodes()
+    scene.clock.advance(by: .seconds(61))
+    #expect(try await scene.get().fields["a"] == "2")
+    let after = try inodes()
+    #expect(before[100_000] != nil)
+    #expect(before[100_000] == after[100_000])
+    #expect(try await scene.get().body.collect(upTo: .max).count == 100_000)
+    #expect(scene.requests.count == 2)
+  }
+
+  @Test func `an older large body goes with its response`() async throws {
+    var reply = Reply(200, fresh)
+    reply.body = Array(repeating: 7, count: 100_000)
+    let scene = try Scene([reply, reply])
+    _ = try await scene.get().body.collect(upTo: .max)
+    scene.clock.advance(by: .seconds(61))
+    _ = try await scene.get().body.collect(upTo: .max)
+    #expect(try files(scene).count == 2)
+    try await scene.cache.invalidate("http://example.org/a")
+    #expect(try files(scene).isEmpty)
+  }
+
+  @Test func `a head whose body is gone is a miss`() async throws {
+    var reply = Reply(200, fresh)
+    reply.body = Array(repeating: 7, count: 100_000)
+    let scene = try Scene([reply, Reply(200, fresh, body: "new")])
+    _ = try await scene.get().body.collect(upTo: .max)
+    let large = try await scene.cache.entries.disk.entries().first { $0.byteCount == 100_000 }
+    let name = try #require(large?.name)
+    try FileManager.default.removeItem(atPath: "\(scene.folder.path)/cache/\(name)")
+    #expect(try await scene.get().body.text == "new")
+  }
+
+  @Test(
+    arguments: [(999, 1000), (1001, 1000), (30_000, 30_001), (30_001, 30_000), (0, 5)],
+    [true, false])
+  func `a body of another length than announced throws and is not stored`(
+    _ row: (Int, Int), _ isInField: Bool
+  ) async throws {
+    var reply = Reply(200, fresh)
+    reply.body = Array(repeating: 7, count: row.0)
+    reply.isStream = true
+    if isInField {
+      reply.fields.append("Content-Length", "\(row.1)")
+    } else {
+      reply.announced = row.1
+    }
+    let scene = try Scene([reply])
+    await #expect(throws: HTTPCache.BodyError.wrongLength) {
+      _ = try await scene.get().body.collect(upTo: .max)
+    }
+    _ = try await scene.get().body.collect(upTo: .max)
+    #expect(scene.requests.count == 2)
+  }
+
+  @Test func `a body over the limit passes and is not stored`() async throws {
+    for isAnnounced in [true, false] {
+      var reply = Reply(200, fresh)
+      (reply.body, reply.isStream) = (Array(repeating: 7, count: 50_000), true)
+      reply.announced = isAnnounced ? 50_000 : nil
+      let scene = try Scene([reply, reply]) { $0.bodyLimit = 40_000 }
+      for _ in 1...2 { #expect(try await scene.get().body.collect(upTo: .max).count == 50_000) }
+      #expect(scene.requests.count == 2)
+      #expect(try files(scene).isEmpty)
+    }
+  }
+
+  @Test func `a client that goes leaves nothing`() async throws {
+    for count in [3000, 90_000] {
+      var reply = Reply(200, fresh)
+      (reply.body, reply.isStream) = (Array(repeating: 7, count: count), true)
+      let scene = try Scene([reply, reply])
+      do {
+        var pieces = try await scene.get().body.makeAsyncIterator()
+        for _ in 1...(count / 2000) { #expect(try await pieces.next()?.count == 1000) }
+      }
+      #expect(try await scene.get().body.collect(upTo: .max).count == count)
+      #expect(scene.requests.count == 2)
+    }
+  }
+
+  @Test func `a full cache, or one that only reads, passes everything on`() async throws {
+    let scene = try Scene([Reply(200, fresh), Reply(200, fresh)]) { $0.storage.disk.sizeLimit = 0 }
+    for number in 1...2 { #expect(try await scene.get().fields["number"] == "\(number)") }
+    #expect(scene.cache.statistics.notKept == 2)
+    try await scene.cache.close()
+    await #expect(throws: CacheError.self) { try await scene.get() }
+  }
+
+  @Test func `what is stored while its URL is invalidated is not kept`() async throws {
+    for count in [2000, 90_000] {
+      var reply = Reply(200, fresh)
+      (reply.body, reply.isStream) = (Array(repeating: 7, count: count), true)
+      let scene = try Scene([reply, Reply(204), reply])
+      var pieces = try await scene.get().body.makeAsyncIterator()
+      _ = try await pieces.next()
+      _ = try await scene.respond(.init(method: "DELETE", authority: "example.org", target: "/a"))
+      while try await pieces.next() != nil {}
+      #expect(try await scene.get().fields["number"] == "3")
+    }
+  }
+}
+
+/// Requests that come while another one for the same URL is at the origin.
+struct `Requests at once` {
+  /// An origin that answers when the test lets it, by `body` of the request's `Foo`.
+  final class SlowOrigin: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+      (false, []))
+    private let seen = Mutex<[HTTPCache.Request]>([])
+    let reply: @Sendable (HTTPCache.Request) throws -> HTTPCache.Response
+
+    init(_ reply: @escaping @Sendable (HTTPCache.Request) throws -> HTTPCache.Response) {
+      self.reply = reply
+    }
+
+    var count: Int { seen.withLock { $0.count } }
+
+    @Sendable func answer(_ request: HTTPCache.Request) async throws -> HTTPCache.Response {
+      seen.withLock { $0.append(request) }
+      await withCheckedContinuation { continuation in
+        let isOpen = state.withLock { state in
+          if !state.isOpen { state.waiting.append(continuation) }
+          return state.isOpen
+        }
+        if isOpen { continuation.resume() }
+      }
+      return try reply(request)
+    }
+
+    func open() {
+      let waiting = state.withLock { state in
+        state.isOpen = true
+        return state.waiting
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+
+  /// Starts requests, opens the origin when all have gone there or wait, and returns the results.
+  private func send(
+    _ count: Int, to origin: SlowOrigin, _ scene: Scene, atOrigin expected: Int = 1,
+    _ fields: @escaping @Sendable (Int) -> HTTPCache.Fields = { _ in [:] }
+  ) async throws -> [Result<String, any Error>] {
+    try await withThrowingTaskGroup(of: Result<String, any Error>.self) { group in
+      for index in 0..<count {
+        group.addTask {
+          do {
+            let request = HTTPCache.Request(
+              authority: "example.org", target: "/a", fields: fields(index))
+            let response = try await scene.cache.respond(to: request, forwarding: origin.answer)
+            return .success("\(response.status) \(try await response.body.text)")
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      try await reaching("all to wait") {
+        guard origin.count >= expected else { return false }
+        return await scene.cache.flights.waiterCount == count - expected
+      }
+      origin.open()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  private func scene(_ limit: Duration = .seconds(3600)) throws -> Scene {
+    try Scene { $0.collapseLimit = limit }
+  }
+
+  @Test(.watched) func `one request for a response that is stored`() async throws {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let results = try await send(50, to: origin, scene)
+    #expect(results.allSatisfy { (try? $0.get()) == "200 A" })
+    #expect(origin.count == 1)
+    #expect(scene.cache.statistics.collapsed == 49)
+  }
+
+  @Test(.watched) func `one request a variant`() async throws {
+    let scene = try scene()
+    var fields = fresh
+    fields.append("Vary", "Foo")
+    let vary = fields
+    let origin = SlowOrigin { request in
+      .init(status: 200, fields: vary, body: .pieces(Array((request.fields["foo"] ?? "").utf8)))
+    }
+    let results = try await send(200, to: origin, scene) {
+      ["Foo": $0.isMultiple(of: 2) ? "x" : "y"]
+    }
+    let texts = try results.map { try $0.get() }
+    #expect(texts.filter { $0 == "200 x" }.count == 100)
+    #expect(texts.filter { $0 == "200 y" }.count == 100)
+    #expect(origin.count == 2)
+  }
+
+  @Test(.watched) func `a request each for what is not stored, and no waiting from then on`()
+    async throws
+  {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in
+      .init(status: 200, fields: ["Cache-Control": "no-store"], body: .init([65]))
+    }
+    _ = try await send(20, to: origin, scene)
+    #expect(origin.count == 20)
+    let second = SlowOrigin { _ in
+      .init(status: 200, fields: ["Cache-Control": "no-store"], body: .init([65]))
+    }
+    _ = try await send(20, to: second, scene, atOrigin: 20)
+    #expect(second.count == 20)
+  }
+
+  @Test(.watched) func `a failure is shared, and a cancellation is not`() async throws {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in throw OriginIsDown() }
+    let results = try await send(20, to: origin, scene)
+    #expect(origin.count == 1)
+    #expect(results.allSatisfy { if case .failure(is OriginIsDown) = $0 { true } else { false } })
+
+    let other = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let request = HTTPCache.Request(authority: "example.org", target: "/b")
+    let first = Task {
+      try await scene.cache.respond(to: request) { _ in
+        while !Task.isCancelled { await Task.yield() }
+        throw CancellationError()
+      }
+    }
+    try await reaching("the first") { await scene.cache.flights.count == 1 }
+    let follower = Task {
+      try await scene.cache.respond(to: request, forwarding: other.answer).status
+    }
+    let cancelled = Task {
+      try await scene.cache.respond(to: request, forwarding: other.answer).status
+    }
+    try await reaching("the others") { await scene.cache.flights.waiterCount == 2 }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    other.open()
+    first.cancel()
+    #expect(try await follower.value == 200)
+    #expect(other.count == 1)
+  }
+
+  @Test(.watched) func `nobody waits longer than the limit`() async throws {
+    let scene = try scene(.milliseconds(1))
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let tasks = (1...3).map { _ in
+      Task { try await scene.cache.respond(to: request, forwarding: origin.answer).status }
+    }
+    try await reaching("all at the origin") { origin.count == 3 }
+    origin.open()
+    for task in tasks { #expect(try await task.value == 200) }
+    #expect(await scene.cache.flights.count == 0)
+  }
+
+  @Test(.watched) func `a client that stops reading lets the others go`() async throws {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in
+      .init(status: 200, fields: fresh, body: .pieces(Array(repeating: 65, count: 5000)))
+    }
+    origin.open()
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    var slow: HTTPCache.Response? = try await scene.cache.respond(
+      to: request, forwarding: origin.answer)
+    let follower = Task {
+      try await scene.cache.respond(to: request, forwarding: origin.answer).body.text.utf8.count
+    }
+    try await reaching("the follower") { await scene.cache.flights.waiterCount == 1 }
+    #expect(slow?.status == 200)
+    slow = nil
+    #expect(try await follower.value == 5000)
+    #expect(origin.count == 2)
+  }
+
+  @Test(.watched) func `requests with credentials, ranges or no-store wait for nothing`()
+    async throws
+  {
+    let scene = try scene()
+    let origin = SlowOrigin { _ in .init(status: 200, fields: fresh, body: .init([65])) }
+    let fields: [HTTPCache.Fields] = [
+      [:], ["Authorization": "x"], ["Range": "bytes=0-"], ["Cache-Control": "no-store"],
+    ]
+    let results = try await send(4, to: origin, scene, atOrigin: 4) { fields[$0] }
+    #expect(results.count == 4)
+  }
+}
+
+extension Flights {
+  /// The requests that wait.
+  fileprivate var waiterCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
+  fileprivate var count: Int { flights.count }
+}

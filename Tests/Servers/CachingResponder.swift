@@ -1,0 +1,59 @@
+import AsyncHTTPClient
+import HTTPTypes
+import Hummingbird
+import LarderHTTP
+import NIOCore
+
+// The adapter of the guide CachingHTTPResponses, which `http-proxy` builds.
+
+struct CachingResponder: HTTPResponder {
+  let cache: HTTPCache
+  let client: HTTPClient  // that follows no redirect and decompresses nothing
+  let origins: [String: String]  // by the authorities that clients may name
+  let standard: String  // the authority for all others
+
+  func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    let authority = request.head.authority.flatMap { origins[$0] == nil ? nil : $0 } ?? standard
+    let method = request.method.rawValue == "MSEARCH" ? "M-SEARCH" : request.method.rawValue
+    let fields = request.headers.map { ($0.name.rawName, $0.value) }.filter { name, _ in
+      let name = name.lowercased()
+      return !name.hasPrefix("x-forwarded-")
+        && !["forwarded", "x-original-url", "x-rewrite-url"].contains(name)
+    }
+    let length = request.headers[.contentLength]
+    let asked = HTTPCache.Request(
+      method: method, authority: authority, target: request.head.path ?? "/", fields: .init(fields),
+      hasBody: length.map { $0 != "0" } ?? request.headers.contains(.transferEncoding))
+    do {
+      let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
+      return Response(
+        status: .init(code: answer.status),
+        headers: HTTPFields(
+          answer.fields.compactMap { field in
+            HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
+          }), body: method == "HEAD" ? ResponseBody() : body(answer.body))
+    } catch {
+      return Response(status: .gatewayTimeout)
+    }
+  }
+
+  func body(_ body: HTTPCache.Body) -> ResponseBody {
+    if let bytes = body.bytes { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
+    return ResponseBody(contentLength: body.byteCount) { writer in
+      for try await piece in body { try await writer.write(ByteBuffer(bytes: piece)) }
+      try await writer.finish(nil)
+    }
+  }
+
+  func send(_ asked: HTTPCache.Request, _ body: RequestBody) async throws -> HTTPCache.Response {
+    var request = HTTPClientRequest(url: (origins[asked.authority] ?? "") + asked.target)
+    request.method = .init(rawValue: asked.method)
+    for field in asked.fields { request.headers.add(name: field.name, value: field.value) }
+    if asked.hasBody { request.body = .stream(body, length: .unknown) }
+    let response = try await client.execute(request, timeout: .seconds(60))
+    return HTTPCache.Response(
+      status: Int(response.status.code),
+      fields: .init(response.headers.map { ($0.name, $0.value) }),
+      body: .init(byteCount: nil, response.body.map { Array(buffer: $0) }))
+  }
+}
