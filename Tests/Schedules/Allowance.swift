@@ -16,9 +16,9 @@
     init(_ scene: Scene) {
       let operations = scene.threads.flatMap(\.operations)
       let verbs = Set(operations.map(\.verb))
-      let trims: Set<Scene.Verb> = [.trimCount, .trimSize, .replace]
+      let trims: Set<Scene.Verb> = [.trimCount, .trimSize, .trimAge, .replace]
       limitsNothing =
-        verbs.isDisjoint(with: [.trimCount, .trimSize, .expire]) && scene.failures.isEmpty
+        verbs.isDisjoint(with: [.trimCount, .trimSize, .trimAge, .expire]) && scene.failures.isEmpty
         && !scene.caches.contains { cache in
           [.size, .count, .age, .free].contains { cache.options[$0] != nil }
         }
@@ -62,6 +62,27 @@
       return scene.caches.contains { cache in
         cache.options[.size].map { total > $0 } ?? false
           || cache.options[.count].map { largest.count > $0 } ?? false
+      }
+    }
+  }
+
+  extension HistoryJudge {
+    /// Returns a step for each value that another process may have removed with an expired file.
+    ///
+    /// The other process has looked at the expired file of the name and unlinks it next. There is
+    /// no unlink by descriptor, so a value that is stored in between goes, as if evicted.
+    func overtakenSteps(_ calls: [Call]) -> [Linearization.Step] {
+      guard Set(scene.caches.map(\.process)).count > 1 else { return [] }
+      return calls.compactMap { store in
+        let isAfterExpiry = calls.contains { short in
+          short.operation.verb == .shortStore && short.startTime + 1_000_000_000 <= store.startTime
+        }
+        guard isAfterExpiry, store.operation.verb.bringsValue, store.process >= 0 else {
+          return nil
+        }
+        return Linearization.Step(
+          start: store.start, end: .max, effect: .withdraw(store.value), isOptional: true,
+          text: "\(store.text), and removed with an expired file")
       }
     }
   }

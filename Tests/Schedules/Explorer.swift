@@ -28,6 +28,12 @@
     var known: [Scene] = []
     /// Whether failures are made smaller before they are printed.
     var shrinks = true
+    /// The strategies to draw from, by the first words of their texts; all if empty.
+    var strategies: [String] = []
+    /// The share of new scenes that cover pairs, in percent. The others come from the grammar.
+    var coverageShare = 50
+    private(set) var coverage = PairCoverage(seed: 0)
+    private(set) var longestSpin = 0
 
     /// Whether too many threads have leaked, so that the program has to end.
     var isFull: Bool { leakCount > 150 }
@@ -60,6 +66,7 @@
         Progress.tell("NOT THE SAME TWICE \(trial.text)")
       }
       pointCount += verdict.outcome.pointCount
+      longestSpin = max(longestSpin, verdict.outcome.longestSpin.count)
       if verdict.outcome.isLeaky { leakCount += 10 }
       if trial.scene.threads.contains(where: { $0.operations.contains { $0.verb == .kill } }) {
         leakCount += 1
@@ -89,6 +96,7 @@
     /// Explores scenes of the grammar, and known scenes and their neighbours, until the time is up.
     mutating func explore() {
       var generator = SeededGenerator(seed)
+      coverage = PairCoverage(seed: seed)
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
@@ -96,6 +104,8 @@
         if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
+        } else if generator.below(100) < coverageShare {
+          scene = coverage.make()
         } else {
           scene = grammar.make()
         }
@@ -118,7 +128,7 @@
       var length = 100
       for _ in 0..<count {
         if isOver { break }
-        let strategy = Self.strategy(&generator, length: length)
+        let strategy = strategy(&generator, length: length)
         let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
         if verdict.kind != nil { return true }
         length = max(length / 2, verdict.outcome.choiceCount)
@@ -127,9 +137,19 @@
     }
 
     /// - Parameter length: The number of choices that a schedule of the scene has.
-    static func strategy(
-      _ generator: inout SeededGenerator, length: Int = 300
+    private func strategy(_ generator: inout SeededGenerator, length: Int) -> Strategy {
+      while true {
+        let strategy = Self.anyStrategy(&generator, length: length)
+        if strategies.isEmpty || strategies.contains(where: strategy.text.hasPrefix) {
+          return strategy
+        }
+      }
+    }
+
+    static func anyStrategy(
+      _ generator: inout SeededGenerator, length: Int
     ) -> Strategy {
+      if generator.once(in: 3) { return .partialOrders }
       if generator.once(in: 3) { return .random(period: generator.pick([2, 4, 10, 30])) }
       return .priorities(depth: generator.pick([1, 2, 2, 3, 3, 4]), length: max(length, 10))
     }

@@ -86,10 +86,14 @@
     }
 
     /// Records that the closure of a load begins to run.
-    func noteLoad(of number: Int) {
+    ///
+    /// - Parameter isAgain: Whether a load whose key was changed begins anew, so that its last run
+    ///   counts.
+    func noteLoad(of number: Int, isAgain: Bool = false) {
       state.withLock { state in
         state.clock += 1
-        state.calls[number].loadStart = state.calls[number].loadStart ?? state.clock
+        let known = isAgain ? nil : state.calls[number].loadStart
+        state.calls[number].loadStart = known ?? state.clock
       }
     }
 

@@ -69,7 +69,7 @@
         }
         let steps = own.flatMap { allSteps(of: $0, name, sees: 0, isAlone: true) }
         check(
-          steps, losses(of: calls, name, isAlone: true),
+          steps + overtakenSteps(calls), losses(of: calls, name, isAlone: true),
           "of process \(mutators.first ?? 0) on \(name)",
           &problems)
       }
@@ -84,7 +84,8 @@
           return allSteps(of: call, name, sees: lag, isAlone: false)
         }
         check(
-          steps, losses(of: calls, name, isAlone: false), "of all processes on \(name)", &problems)
+          steps + overtakenSteps(calls), losses(of: calls, name, isAlone: false),
+          "of all processes on \(name)", &problems)
       }
       return problems
     }
@@ -144,7 +145,7 @@
         call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : first)
       guard own == ext else { return call.operation.verb.clearsAll }
       return call.operation.name == name || call.operation.verb.clearsAll
-        || [.entries, .count].contains(call.operation.verb)
+        || [.entries, .count, .select].contains(call.operation.verb)
     }
 
     /// Returns the time by which a read may lag; nil for any time.
@@ -152,7 +153,7 @@
       guard call.process >= 0, let cache = call.cache.map({ scene.caches[$0] }) else { return 0 }
       if cache.isDisk { return 0 }
       switch call.operation.verb {
-      case .read, .load, .failingLoad, .renew: break
+      case .read, .load, .failingLoad, .renew, .loadFile: break
       default: return 0
       }
       // An exclusive cache does not look for changes from outside.
@@ -200,9 +201,14 @@
         // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
         return isOwn ? [] : absentSteps(call, step)
-      case .load, .failingLoad, .renew:
+      case .load, .failingLoad, .renew, .loadFile:
         let isLate = !isAlone && isBehind(call.process)
         return loadSteps(call, step, sees: lag, isLate: isLate, name)
+      case .cancelledLoad:
+        // Whether the value stays depends on what the cancellation met.
+        var write = step(.write(call.value), isOptional: true, end: .max)
+        write.before = changes(since: call, name)
+        return call.loadStart == nil ? [] : [write]
       case .read, .file, .whole:
         guard lag != nil else { return [] }
         return readSteps(call, name, step)
@@ -297,6 +303,11 @@
         // it begins. When its walk meets the name, it removes what another process stored since.
         let removal = step(.delete, true, isWaited ? nil : .max)
         return [removal, removal]
+      case (.select, .done):
+        // A file that is stamped after it was listed is another by its change time, and stays.
+        let mayStay = !isAlone || processes.count > 1 || isStamped(name, during: call)
+        return [step(.delete, !scene.failures.isEmpty || mayStay, nil)]
+      case (.select, _): return [step(.delete, true, nil)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
       case (.unlink, let result), (.touch, let result):
         // As with a removal: of a name without a file there is no event. A touch makes every value
@@ -305,7 +316,9 @@
         let mayBeGone = isTouch ? Allowance(scene).everything : mayLose(name)
         let isSilent = result == .removed(false) && mayBeGone
         let isOverwritten = isTouch && isStamped(name, during: call)
-        let isOptional = isSilent || isOverwritten || processes.contains(where: isBehind)
+        // A file that expires now is valid for an hour where the clock is an hour late.
+        let isLate = isTouch && scene.stepsBack
+        let isOptional = isSilent || isOverwritten || isLate || processes.contains(where: isBehind)
         return [step(.delete, isOptional, nil)]
       case (.replace, _): return [step(.delete, true, nil)]
       default: return []
@@ -367,6 +380,9 @@
         guard case .failed(let code, _) = call.result else { return nil }
         if mayFail || code == "readOnly" || code == "LoadFailure" { return nil }
         if closes && code == "closed" { return nil }
+        if call.operation.verb == .cancelledLoad { return nil }
+        // A limit, or another change, may take the file before it is lent.
+        if call.operation.verb == .loadFile, code == "notCached" { return nil }
         if code == "directoryMissing", call.operation.verb != .store { return nil }
         return "failed without a reason: \(call.text)"
       }
@@ -391,6 +407,7 @@
       switch operation.verb {
       case .store, .absent, .stream, .shortStore, .load, .renew, .remove, .removeAll, .background:
         return true
+      case .loadFile, .cancelledLoad, .select: return true
       case .unlink, .touch, .replace, .plant: return true
       default: return false
       }
@@ -399,7 +416,7 @@
 
   extension Scene.Verb {
     /// Whether it is a load that may bring a value.
-    var isLoad: Bool { self == .load || self == .renew }
+    var isLoad: Bool { self == .load || self == .renew || self == .loadFile }
 
     /// Whether it concerns every name.
     var clearsAll: Bool { self == .removeAll || self == .background || self == .replace }

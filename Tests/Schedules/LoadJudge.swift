@@ -106,7 +106,7 @@
           return false
         }
         switch (call.operation.verb, call.result) {
-        case (.removeAll, .done), (.background, .done): return true
+        case (.removeAll, .done), (.background, .done), (.select, .done): return true
         case (.store, .stored), (.store, .pending), (.stream, .stored), (.shortStore, .stored),
           (.shortStore, .pending), (.absent, .stored), (.remove, .removed):
           return call.operation.name == name && scene.caches[cache].options[.ext] == ext

@@ -41,8 +41,9 @@
       switch operation.verb {
       case .store, .shortStore, .absent, .stream:
         return try store(operation, slot, value)
-      case .load, .failingLoad, .renew:
+      case .load, .failingLoad, .renew, .loadFile, .cancelledLoad:
         guard case .memory(let cache) = slot else { return try read(operation, slot) }
+        if operation.verb == .loadFile { return try loadFile(operation, cache, value, call) }
         return try load(operation, cache, value, call)
       case .read, .file, .whole, .contains:
         return try read(operation, slot)
@@ -117,7 +118,7 @@
       let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
       let verb = operation.verb
       let promise = Promise<[UInt8]>()
-      Task { [history] in
+      let task = Task { [history] in
         do {
           var options: LoadOptions = verb == .renew ? .reload : LoadOptions()
           options.failureLifetime = .seconds(1)
@@ -133,6 +134,34 @@
           }
           let found = try await cache.value(forKey: key, options: options) { previous in
             previous == nil ? .value(try load()) : .notModified()
+          }
+          promise.fulfil(.success(found))
+        } catch {
+          promise.fulfil(.failure(error))
+        }
+      }
+      if verb == .cancelledLoad { task.cancel() }
+      return found(try promise.wait().get(), operation)
+    }
+
+    /// Reads a value by its file, which a load writes in pieces if there is none.
+    private func loadFile(
+      _ operation: Scene.Operation, _ cache: Cache<[UInt8]>, _ value: Int, _ call: Int
+    ) throws -> Call.Result {
+      let key = key(operation)
+      let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
+      let promise = Promise<[UInt8]>()
+      Task { [history] in
+        do {
+          let found = try await cache.withFile(forKey: key) { file in
+            var bytes = [UInt8](repeating: 0, count: file.byteCount)
+            let count = try file.read(into: &bytes)
+            return Array(bytes[..<count])
+          } orStore: { writer in
+            history.noteLoad(of: call, isAgain: true)
+            Scheduler.point(.look)
+            try await writer.write(Array(bytes[..<8]))
+            try await writer.write(Array(bytes[8...]))
           }
           promise.fulfil(.success(found))
         } catch {
@@ -161,6 +190,10 @@
       case .extend:
         let key = SceneValue.key(operation.name ?? "a")
         return .number(try slot.disk.touch(forKey: key, expiration: .days(30)) ? 1 : 0)
+      case .trimAge: _ = try slot.disk.trim(toAge: .milliseconds(number))
+      case .select: _ = try slot.disk.removeAll { _ in true }
+      case .verify: _ = try slot.disk.verify(repairs: true)
+      case .pressure: if case .memory(let cache) = slot { cache.respond(to: .empty) }
       case .forget: if case .memory(let cache) = slot { cache.memory.removeAll() }
       case .rescan: slot.disk.engine.startRescan()
       case .reopen: try reopen(slot, cache)
@@ -212,6 +245,13 @@
         Scheduler.noteKernelChange()
         Scheduler.point(.look)
         mkdir(path, 0o700)
+      case .own:
+        RawFiles.noteChange(file)
+      case .link:
+        link(file, nextAside() + ".link")
+        RawFiles.noteChange(file)
+        Scheduler.noteKernelChange()
+      case .stepBack: stepBack(number)
       case .overflow: ScheduledFiles.overflow(processNumber(number))
       case .kill: kill(number)
       case .stop:
@@ -235,7 +275,9 @@
     /// Whether the operation has a value of its own.
     var bringsValue: Bool {
       switch self {
-      case .store, .absent, .stream, .shortStore, .load, .renew, .plant: true
+      case .store, .absent, .stream, .shortStore, .load, .renew, .plant, .loadFile,
+        .cancelledLoad:
+        true
       default: false
       }
     }
@@ -245,6 +287,11 @@
     /// Whether an operation replaces the cache's directory.
     var replacesDirectory: Bool {
       threads.contains { $0.operations.contains { $0.verb == .replace } }
+    }
+
+    /// Whether an operation sets a clock back.
+    var stepsBack: Bool {
+      threads.contains { $0.operations.contains { $0.verb == .stepBack } }
     }
 
     /// The names that occur in the scene.

@@ -24,7 +24,13 @@
       readAll()
       for cache in scene.caches.indices { inProcess(of: cache) { judge(cache) } }
       judgeTag("at rest")
+      let counted = scene.caches.indices.map { cache in
+        inProcess(of: cache) { slot(cache)?.disk.statistics.removals }
+      }
       for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
+      for (cache, counted) in counted.enumerated() {
+        if let counted { inProcess(of: cache) { judgeRemovals(cache, counted) } }
+      }
       for cache in scene.caches.indices { inProcess(of: cache) { setSlot(nil, cache) } }
       Scheduler.sleep(milliseconds: 1_000)
       judgeTag("after the end")
@@ -115,7 +121,54 @@
           history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
         }
         judgeState(slot.disk, cache)
+        judgeCounts(slot, cache, count)
       }
+    }
+
+    /// Checks that what was stored and not removed is there, and that no load is left in a table.
+    private func judgeCounts(_ slot: Slot, _ cache: Int, _ count: Int) {
+      if case .memory(let cache) = slot, cache.flights.waiterCount > 0 {
+        history.report("at rest, \(cache.flights.waiterCount) callers wait for loads")
+      }
+      guard Self.judgesCounts, processCount == 1, scene.initial.isEmpty, !hasLooseCounts,
+        !scene.threads.contains(where: { $0.cache == nil })
+      else { return }
+      let statistics = slot.disk.statistics
+      let removed = statistics.removals.values.reduce(0, +)
+      if statistics.stores - removed != count {
+        history.report(
+          "cache \(cache) counts \(statistics.stores) stores and \(statistics.removals); "
+            + "\(count) entries are there")
+      }
+    }
+
+    /// Whether counters are judged: with `--counts`, because open finds of them are frequent.
+    private static let judgesCounts =
+      CommandLine.arguments.contains("--counts") || CommandLine.arguments.contains("--open")
+
+    /// Whether the counters of a process need not add up: they begin anew with the first object on
+    /// a directory, a value that waits to be written is removed without having been counted as a
+    /// store, and the walk of a removal of everything does not see what a store replaces before it.
+    private var hasLooseCounts: Bool {
+      reopens || scene.caches.contains { $0.options[.behind] != nil }
+        || scene.threads.contains { $0.operations.contains { $0.verb.clearsAll } }
+    }
+
+    private var reopens: Bool {
+      scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }
+    }
+
+    /// Checks that each removal that was counted was told once, with its cause.
+    private func judgeRemovals(_ cache: Int, _ counted: [RemovalCause: Int]) {
+      guard Self.judgesCounts, !hasLooseCounts, let events = takeRemovals(cache) else { return }
+      let promise = Promise<[RemovalCause: Int]>()
+      Task {
+        var told: [RemovalCause: Int] = [:]
+        for await event in events { told[event.cause, default: 0] += 1 }
+        promise.fulfil(.success(told))
+      }
+      guard case .success(let told) = promise.wait(), told != counted else { return }
+      history.report("cache \(cache) counts the removals \(counted) and tells of \(told)")
     }
 
     /// Returns the names and lengths of the entries' files.
@@ -202,7 +255,7 @@
           Array(state.catalog.index.entriesInOrder()),
           !state.locks.isEmpty || state.clearing.isRunning,
           !state.catalog.doomed.isEmpty || state.clearing.hidesFiles,
-          !state.backlog.isEmpty || state.backlog.byteCount != 0
+          !state.backlog.isEmpty || state.backlog.cost != 0
         )
       }
       if isBusy || isHiding || hasBacklog {

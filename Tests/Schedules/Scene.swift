@@ -63,6 +63,8 @@
       case unlink = "r", touch = "t", use = "u", replace = "m", overflow = "o", kill = "k", plant =
         "w"
       case stop = "s", rescan = "n", extend = "Y", renew = "I"
+      case loadFile = "K", cancelledLoad = "c", select = "j", trimAge = "d", verify = "v"
+      case pressure = "p", own = "h", link = "l", stepBack = "b"
     }
 
     /// A call that fails.

@@ -30,6 +30,10 @@
       var isOver: [Bool] = []
       var killed: Set<Int> = []
       var replacementCount = 0
+      /// The seconds by which the wall clock of each process was set back.
+      var delays: [Int64] = []
+      /// The removals that each cache has told of since it was opened.
+      var removals: [RemovalEvents<DiskRemovalEvent>?] = []
     }
 
     let scene: Scene
@@ -46,6 +50,8 @@
       var state = State()
       state.slots = Array(repeating: nil, count: scene.caches.count)
       state.isOver = scene.threads.map(\.isFirst)
+      state.removals = Array(repeating: nil, count: scene.caches.count)
+      state.delays = Array(repeating: 0, count: (scene.caches.map(\.process).max() ?? 0) + 1)
       self.state = Synchronization.Mutex(state)
     }
 
@@ -59,7 +65,11 @@
       Scheduler.setQuiet(true)
       mkdir(path, 0o700)
       let processes = (0..<processCount).map { _ in Scheduler.makeProcess() }
-      let clocks = processes.map { _ in WallClock { ScheduledFiles.wallTime } }
+      let clocks = processes.indices.map { process in
+        WallClock {
+          ScheduledFiles.wallTime.adding(seconds: -self.state.withLock { $0.delays[process] })
+        }
+      }
       state.withLock { state in
         state.processes = processes
         state.clocks = clocks
@@ -145,8 +155,24 @@
           ? .disk(try DiskCache(directory: path, configuration: configuration.disk))
           : .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
         setSlot(slot, cache)
+        let removals = slot.disk.removals(bufferingNewest: 1_000)
+        // The old sequence is released outside of the lock.
+        let old = takeRemovals(cache)
+        state.withLock { $0.removals[cache] = removals }
+        withExtendedLifetime(old) {}
       }
     }
+
+    /// Takes the removals that a cache tells of.
+    func takeRemovals(_ cache: Int) -> RemovalEvents<DiskRemovalEvent>? {
+      state.withLock { state in
+        defer { state.removals[cache] = nil }
+        return state.removals[cache]
+      }
+    }
+
+    /// Sets the wall clock of a process back by an hour.
+    func stepBack(_ process: Int) { state.withLock { $0.delays[process] += 3_600 } }
 
     func setSlot(_ slot: Slot?, _ cache: Int) {
       // The old cache is released outside of the lock.
@@ -222,6 +248,7 @@
     /// Removes the files of the schedule.
     func clean() {
       let count = state.withLock { $0.replacementCount }
+      for number in 1..<count + 1 { unlink("\(path)-old\(number).link") }
       for directory in [path] + (1..<count + 1).map({ "\(path)-old\($0)" }) {
         RawFiles.removeDirectory(directory)
       }
@@ -238,7 +265,10 @@
       all.disk.clock = clock
       all.disk.sizeLimit = options[.size]
       all.disk.countLimit = options[.count]
-      all.disk.writeBehindLimit = options[.behind]
+      // The scenes count values alone, most of them of 100 bytes, with keys of one byte.
+      all.disk.writeBehindLimit = options[.behind].map {
+        $0 + max(1, $0 / 100) * Backlog.cost(of: 0, "k", [])
+      }
       if let granularity = options[.granularity] {
         all.disk.recencyGranularity = .milliseconds(granularity)
       }

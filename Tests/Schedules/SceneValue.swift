@@ -78,6 +78,14 @@
         seconds: Int64(status.st_atim.tv_sec), nanoseconds: Int64(status.st_atim.tv_nsec))
     }
 
+    /// Gives a file another change time, as `chown` does.
+    static func noteChange(_ path: String) {
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | 0o1000000)
+      guard descriptor >= 0 else { return }
+      ScheduledFiles.touch(descriptor)
+      close(descriptor)
+    }
+
     /// Whether no process has a file locked.
     static func isUnlocked(_ path: String) -> Bool {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)

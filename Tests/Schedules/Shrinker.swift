@@ -44,7 +44,8 @@
           attempt == 0
           ? Trial(best.strategy, seed: best.seed, scene)
           : Trial(
-            Explorer.strategy(&generator), seed: generator.next() % 1_000_000, scene)
+            Explorer.anyStrategy(&generator, length: 300), seed: generator.next() % 1_000_000, scene
+          )
         if fails(trial) != nil { return trial }
       }
       return nil

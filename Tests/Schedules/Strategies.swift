@@ -42,6 +42,8 @@
     case random(period: Int)
     /// Threads have priorities, which are lowered at `depth` - 1 points among the first `length`.
     case priorities(depth: Int, length: Int)
+    /// Events have priorities, which are drawn anew after an event that they depend on.
+    case partialOrders
     /// Threads are interrupted at the given choices only.
     case preemptions([Preemption])
 
@@ -55,6 +57,7 @@
       switch self {
       case .random(let period): "random/\(period)"
       case .priorities(let depth, let length): "pct/\(depth)/\(length)"
+      case .partialOrders: "pos"
       case .preemptions(let all):
         "at/" + all.map { "\($0.choice):\($0.thread)" }.joined(separator: ",")
       }
@@ -67,6 +70,7 @@
       case "random" where numbers.count == 1: self = .random(period: numbers[0])
       case "pct" where numbers.count == 2:
         self = .priorities(depth: numbers[0], length: numbers[1])
+      case "pos" where parts.count == 1: self = .partialOrders
       case "at" where parts.count == 2:
         self = .preemptions(
           parts[1].split(separator: ",").compactMap { pair in
@@ -82,6 +86,7 @@
       case .random(let period): RandomWalk(seed: seed, period: period, early: early)
       case .priorities(let depth, let length):
         PriorityWalk(seed: seed, depth: depth, length: length, early: early)
+      case .partialOrders: PartialOrderWalk(seed: seed, early: early)
       case .preemptions(let all): BoundedWalk(all)
       }
     }
@@ -143,6 +148,48 @@
         rest &= rest - 1
       }
       if best != current { sameCount = 0 }
+      return best
+    }
+
+    mutating func comesEarly() -> Bool { early > 0 && generator.once(in: early) }
+  }
+
+  /// Partial order sampling (Yuan, Yang and Gu, 2018): each event has a random priority, and an
+  /// event that waits gets another one when an event on the same object has run. Orders that
+  /// differ only in independent events are drawn as one.
+  private struct PartialOrderWalk: SchedulingStrategy {
+    private var generator: SeededGenerator
+    private var priorities = [UInt64](repeating: 0, count: 64)
+    private var objects = [Int](repeating: 0, count: 64)
+    private let early: Int
+
+    init(seed: UInt64, early: Int) {
+      generator = SeededGenerator(seed)
+      for thread in priorities.indices { priorities[thread] = generator.next() }
+      self.early = early
+    }
+
+    mutating func reach(_ thread: Int, _ object: Int) {
+      objects[thread] = object
+      priorities[thread] = generator.next()
+    }
+
+    mutating func choose(among runnable: UInt64, current: Int?) -> Int {
+      var best = runnable.trailingZeroBitCount
+      var rest = runnable
+      while rest != 0 {
+        let number = rest.trailingZeroBitCount
+        if priorities[number] > priorities[best] { best = number }
+        rest &= rest - 1
+      }
+      // Without an event of its own, a thread goes on after a wait.
+      if objects[best] != 0 {
+        for thread in objects.indices where thread != best && objects[thread] == objects[best] {
+          priorities[thread] = generator.next()
+        }
+      }
+      objects[best] = 0
+      priorities[best] = generator.next()
       return best
     }
 

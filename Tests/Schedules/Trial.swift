@@ -51,6 +51,9 @@
     /// many.
     static let pointLimit = 60_000
 
+    /// The number of points that a thread may pass without a wait and without a system call.
+    static let spinLimit = 1_000
+
     /// Runs the trial.
     func run(isTraced: Bool = false) -> Verdict {
       ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
@@ -67,11 +70,30 @@
       } else if !outcome.stuck.isEmpty {
         problems.append("stuck for ever:\n" + outcome.list)
       } else {
+        if outcome.longestSpin.count > Self.spinLimit {
+          let (label, count) = outcome.longestSpin
+          problems.append("\(label) spins: \(count) points without a wait or a system call")
+        }
         problems += HistoryJudge(scene: scene, history: run.history, killed: run.killed).problems()
       }
       return Verdict(
         outcome: outcome, problems: problems, calls: run.history.calls,
         trace: isTraced ? Scheduler.trace : [])
+    }
+  }
+
+  extension Trial {
+    /// Returns whether the trial fails, or one of other orders of its scene does.
+    func fails(seed: UInt64, inOrders count: Int) -> Bool {
+      var generator = SeededGenerator(seed)
+      var trial = self
+      for _ in 0..<count {
+        let verdict = trial.run()
+        if verdict.kind != nil { return true }
+        let strategy = Explorer.anyStrategy(&generator, length: verdict.outcome.choiceCount)
+        trial = Trial(strategy, seed: generator.next() % 1_000_000, scene)
+      }
+      return false
     }
   }
 

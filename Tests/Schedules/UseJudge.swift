@@ -75,7 +75,7 @@
     /// limits, short lifetimes, and removals of many entries.
     private var isDisturbedForUses: Bool {
       let disturbing: Set<Scene.Verb> = [
-        .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire,
+        .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire, .select,
       ]
       return processCount > 1 || !scene.failures.isEmpty || allowance.everything
         || scene.threads.contains { thread in
