@@ -115,10 +115,16 @@ extension Cache {
     case .rejected(let outcome): return outcome
     case .writer(let started): writer = started
     }
-    defer { writer.end() }
-    try await load(writer)
-    let outcome = try await executor.run("store") { () throws(CacheError) in
-      try engine.finish(writer, request)
+    let outcome: StoreOutcome
+    do {
+      try await load(writer)
+      outcome = try await executor.run("store") { () throws(CacheError) in
+        try engine.finish(writer, request)
+      }
+    } catch {
+      // Waited for, also in a cancelled task, because a load that throws leaves nothing.
+      try await executor.runToEnd { () throws(CacheError) in _ = writer.takeStream() }
+      throw error
     }
     // A newer store or a removal came first, so `withFile` looks again.
     return fileFlights.isWanted(flight) ? outcome : .stored
@@ -146,7 +152,7 @@ extension Cache {
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
-    request.onPublish = { [unowned self] _ in
+    request.onChange = { [unowned self] _ in
       flights.supersede(key)
       memory.remove(forKey: key, cause: .replaced)
     }

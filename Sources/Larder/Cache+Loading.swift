@@ -162,11 +162,13 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     let staleness = options.staleWhileRevalidating
     guard staleness > .zero, !options.isMemoryOnly else { return nil }
-    let value = try await disk.executor.run("value") { () throws(CacheError) in
+    let found = try await disk.executor.run("value") { () throws(CacheError) in
       try self.staleValueFromDisk(key, within: staleness)
     }
-    flights.noteLookAgain(isFirst: false, hasFound: value != nil)
-    guard let value else { return nil }
+    flights.noteLookAgain(isFirst: false, hasFound: found != nil)
+    guard let (value, hasExpired) = found else { return nil }
+    // Stored since the look before.
+    if !hasExpired { return value }
     flights.noteServedStale()
     if options.isCacheOnly { return value }
     // Only after the value was found, because a caller without one waits for a load instead.
@@ -176,21 +178,28 @@ extension Cache {
     return value
   }
 
-  /// Returns an expired value in place of a load's error, if the options allow one. Returns nil if
-  /// the error does not mean that the source failed: a cycle or a cancellation.
+  /// Whether an error of the present task means that the source failed, and not that the load was
+  /// cancelled or waited for itself.
+  private static func isOfSource(_ error: any Error) -> Bool {
+    if Task.isCancelled || error is CancellationError { return false }
+    let code = (error as? CacheError)?.code
+    return code != .loadCycle && code != .cancelled
+  }
+
+  /// Returns an expired value in place of a load's error, if the options allow one and the source
+  /// failed. Returns a valid one too, which a forced load has passed over.
   private func staleValue(_ request: LoadRequest, insteadOf error: any Error) async -> Value? {
     let staleness = request.options.staleIfFailing
-    let isCycle = (error as? CacheError)?.code == .loadCycle
-    guard staleness > .zero, !request.options.isMemoryOnly, !isCycle, !Task.isCancelled,
-      !(error is CancellationError)
-    else { return nil }
+    guard staleness > .zero, !request.options.isMemoryOnly, Self.isOfSource(error) else {
+      return nil
+    }
     do throws(CacheError) {
-      let value = try await disk.executor.run("value") { () throws(CacheError) in
+      let found = try await disk.executor.run("value") { () throws(CacheError) in
         try self.staleValueFromDisk(request.key, within: staleness)
       }
-      flights.noteLookAgain(isFirst: request.options.reloads, hasFound: value != nil)
-      if value != nil { flights.noteServedStale() }
-      return value
+      flights.noteLookAgain(isFirst: request.options.reloads, hasFound: found != nil)
+      if found?.hasExpired == true { flights.noteServedStale() }
+      return found?.value
     } catch {
       // The caller gets the load's error, because it came first.
       return nil
@@ -217,9 +226,7 @@ extension Cache {
       }
     } else if !options.reloads {
       let value = try await value(forKey: key, options, isPastMemory: false)
-      if !options.isMemoryOnly {
-        flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
-      }
+      flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
       if let value { return value }
     }
     if let loadReplacement {
@@ -231,8 +238,7 @@ extension Cache {
       let loaded = try await request.load(previous?.cached)
       return try await settle(loaded, of: request, previous, flight)
     } catch {
-      // The error of a cancelled load is not kept, because it says nothing about the source.
-      if options.failureLifetime > .zero && !Task.isCancelled && !(error is CancellationError) {
+      if options.failureLifetime > .zero && Self.isOfSource(error) {
         flights.keepFailure(
           error, for: key, of: flight, until: disk.engine.now.adding(options.failureLifetime))
       }

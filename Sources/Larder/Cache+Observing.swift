@@ -58,16 +58,21 @@ extension Cache: EngineObserver {
 
 /// The keys of the values that a memory tier may hold, by the names of their entries.
 ///
-/// An event about a file names the file, and the key cannot be derived from the name. Keys that are
-/// not in memory any more are forgotten when twice as many keys have gathered as were kept last
-/// time.
+/// An event about a file names the file, and the key cannot be derived from the name. The keys are
+/// in 1,024 parts, so that a part that grows or is looked through holds the lock for a short time.
+/// Keys of a part that are not in memory any more are forgotten when twice as many have gathered in
+/// it as were kept last time.
 package final class KeptKeys: Sendable {
-  private struct State: Sendable {
+  private struct Part: Sendable {
     var keys: [EntryName: CacheKey] = [:]
+    /// The number of keys at which keys that are not in memory any more are forgotten.
+    var most = 8
+  }
+
+  private struct State: Sendable {
+    var parts = [Part](repeating: Part(), count: 1024)
     /// The names whose values are being stored in memory: one for each thread at most.
     var arriving: [EntryName] = []
-    /// The number of keys at which keys that are not in memory any more are forgotten.
-    var most = 1024
   }
 
   private let state = ForkSafeMutex(State())
@@ -78,20 +83,26 @@ package final class KeptKeys: Sendable {
   /// - Parameter isKept: Whether a key's value is still in memory.
   /// - Returns: Another key of the same name. Its value must leave memory, because an event about
   ///   the name would only reach one of the two.
-  /// - Complexity: O(1) amortised.
+  /// - Complexity: O(1) amortised, and O(n / 1024) for n keys.
   func insert(
     _ key: CacheKey, _ name: EntryName, isKept: (CacheKey) -> Bool
   ) -> CacheKey? {
-    state.withLock { state in
-      if state.keys.count >= state.most {
-        state.keys = state.keys.filter { isKept($0.value) || state.arriving.contains($0.key) }
-        state.most = max(1024, 2 * state.keys.count)
+    let number = Self.part(of: name)
+    return state.withLock { state in
+      if state.parts[number].keys.count >= state.parts[number].most {
+        let keys = state.parts[number].keys.filter {
+          isKept($0.value) || state.arriving.contains($0.key)
+        }
+        state.parts[number] = Part(keys: keys, most: max(8, 2 * keys.count))
       }
       state.arriving.append(name)
-      let old = state.keys.updateValue(key, forKey: name)
+      let old = state.parts[number].keys.updateValue(key, forKey: name)
       return old == key ? nil : old
     }
   }
+
+  /// Returns the part of a name, by a hash that no chosen key can foresee.
+  private static func part(of name: EntryName) -> Int { name.hashValue & 1023 }
 
   /// Records that the value of a name is in memory now, or will not be.
   func endInsertion(of name: EntryName) {
@@ -102,6 +113,6 @@ package final class KeptKeys: Sendable {
 
   /// Returns the key of a name, if its value may be in memory.
   func key(of name: EntryName) -> CacheKey? {
-    state.withLock { $0.keys[name] }
+    state.withLock { $0.parts[Self.part(of: name)].keys[name] }
   }
 }

@@ -46,7 +46,10 @@ extension Cache {
     {
       return value
     }
-    if options.isMemoryOnly && !disk.isStrict { return nil }
+    if options.isMemoryOnly && !disk.isStrict {
+      flights.noteMissInMemory()
+      return nil
+    }
     return try await disk.executor.run("value") { () throws(CacheError) in
       // On this thread, because learning of other processes' changes can take looks at their files.
       if self.disk.isStrict { return try self.value(forKey: key, options: options) }
@@ -58,7 +61,10 @@ extension Cache {
   @usableFromInline
   func valueFromDisk(_ key: CacheKey, _ options: LoadOptions) throws(CacheError) -> Value? {
     try options.check()
-    if options.isMemoryOnly { return nil }
+    if options.isMemoryOnly {
+      flights.noteMissInMemory()
+      return nil
+    }
     return try valueFromDisk(
       key, extending: options.extending ?? disk.extending,
       staleness: options.allowsExpired ? DiskEngine.anyStaleness : .zero,

@@ -54,7 +54,7 @@ extension Cache {
   ) async throws(CacheError) -> Value {
     switch loaded {
     case .value(let value, let expiration, let data):
-      await settling { () throws(CacheError) in
+      await settling(inMemory: request.options.isMemoryOnly) { () throws(CacheError) in
         try self.keep(value, expiration, data, of: request, flight)
       }
       return value
@@ -81,10 +81,12 @@ extension Cache {
 
   /// Runs a step on the cache's threads. Counts an error and does not throw it, because the caller
   /// has the value already.
+  ///
+  /// - Parameter isInMemory: Whether the step can be done in a cache that only reads.
   private func settling(
-    _ step: @escaping @Sendable () throws(CacheError) -> Void
+    inMemory isInMemory: Bool = false, _ step: @escaping @Sendable () throws(CacheError) -> Void
   ) async {
-    guard !disk.engine.isReadOnly else { return }
+    guard !disk.engine.isReadOnly || isInMemory else { return }
     do throws(CacheError) {
       try await disk.executor.run("store", step)
     } catch  where error.code == .cancelled {
@@ -107,13 +109,17 @@ extension Cache {
       return
     }
     let byteCount = try encodedByteCount(of: value)
-    try discard(request.key, flight)
     let expiry = (expiration ?? disk.expiration).expiry(at: disk.engine.now)
-    keep(
-      value, disk.subject(request.key), byteCount: byteCount, until: expiry, isAlone: true
-    ) {
-      flights.isWanted(flight)
+    let keep = {
+      self.keep(
+        value, self.disk.subject(request.key), byteCount: byteCount, until: expiry, isAlone: true
+      ) { self.flights.isWanted(flight) }
     }
+    // Before the older value is removed, so that a value which another process stores after that
+    // is seen. Waits for it, because the disk is not asked again as for a value that is there too.
+    if disk.followsNeighbours { disk.engine.startWatching() }
+    if disk.engine.isReadOnly { return keep() }
+    try discard(request.key, flight, then: keep)
   }
 
   private func encodedByteCount(of value: Value) throws(CacheError) -> Int {
@@ -154,12 +160,21 @@ extension Cache {
   }
 
   /// Removes the previous value, without superseding the load that asks for it.
-  private func discard(_ key: CacheKey, _ flight: FlightID) throws(CacheError) {
+  ///
+  /// - Parameter keep: Puts the load's value into memory. Runs with the name held, so that the
+  ///   value leaves memory if another process stores one meanwhile.
+  private func discard(
+    _ key: CacheKey, _ flight: FlightID, then keep: () -> Void = {}
+  ) throws(CacheError) {
     let subject = disk.subject(key)
     var request = disk.request(key, .expired, [])
+    request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
     _ = try disk.engine.remove(
-      subject.name, subject, except: ObjectIdentifier(self), cause: .replaced, of: request
-    ) { memory.remove(forKey: key, cause: .replaced) }
+      subject.name, subject, cause: .replaced, of: request
+    ) { isFree in
+      memory.remove(forKey: key, cause: .replaced)
+      if isFree { keep() }
+    }
   }
 }

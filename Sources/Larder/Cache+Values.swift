@@ -25,11 +25,11 @@ extension Cache {
   /// memory.
   func staleValueFromDisk(
     _ key: CacheKey, within staleness: Duration
-  ) throws(CacheError) -> Value? {
+  ) throws(CacheError) -> (value: Value, hasExpired: Bool)? {
     let found = try disk.engine.read(
       disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
-    guard let found else { return nil }
-    return decoded(found.bytes)
+    guard let found, let value = decoded(found.bytes) else { return nil }
+    return (value, disk.engine.hasExpired(found.expiry, at: disk.engine.now))
   }
 
   /// Reads a value from disk, past the memory tier, and promotes it.
@@ -80,6 +80,7 @@ extension Cache {
     } catch {
       // The bytes may come from another version of the program; the caller makes a new value.
       disk.engine.noteUndecodable()
+      flights.noteUndecodable()
       return nil
     }
   }
@@ -120,9 +121,14 @@ extension Cache {
     // one.
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject
-    request.onPublish = { [unowned self] published in
+    request.onChange = { [unowned self] published in
+      // A load's own value supersedes no load, even if it was rejected.
       if flight == nil { flights.supersede(key) } else { flights.noteStored(key) }
       fileFlights.supersede(key)
+      guard let published else {
+        memory.remove(forKey: key, cause: .replaced)
+        return
+      }
       guard isKept else { return }
       keep(
         value, subject, byteCount: published.byteCount,

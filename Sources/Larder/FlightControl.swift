@@ -232,6 +232,17 @@ package final class FlightControl<Value: Sendable>: Sendable {
     }
   }
 
+  /// Counts a call that found nothing in memory and does not ask the disk.
+  func noteMissInMemory() {
+    state.withLock { $0.statistics.repeatedMisses -= 1 }
+  }
+
+  /// Counts a value that the disk tier found and that could not be decoded. The disk tier counts a
+  /// hit and a miss for it, of which `hitRate` takes the miss.
+  func noteUndecodable() {
+    state.withLock { $0.statistics.repeatedHits += 1 }
+  }
+
   /// Counts a previous value that a load found to be still good.
   func noteRenewed() {
     state.withLock { $0.statistics.renewed += 1 }

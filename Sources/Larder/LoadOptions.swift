@@ -55,7 +55,8 @@ public struct LoadOptions: Sendable, Hashable {
   /// `failureLifetime` the source is not asked again for that long.
   public var staleIfFailing = Duration.zero
   /// The time for which the error of a failed load answers further requests, without another load.
-  /// The default is zero: the next request loads again. At most 1,000 errors are kept.
+  /// The default is zero: the next request loads again. At most 1,000 errors are kept. A cycle of
+  /// loads and a cancellation are not kept, because the source has not failed.
   public var failureLifetime = Duration.zero
   /// The change that the read makes to the expiry of a value on disk. The default is nil: as
   /// configured.
@@ -117,8 +118,9 @@ public struct LoadOptions: Sendable, Hashable {
 extension LoadOptions {
   /// Neither reads nor writes the disk tier: a value that is only there is a miss.
   ///
-  /// A loaded value is kept in memory alone, for at most `memoryExpiration`. An older value on disk
-  /// is removed, because it would be served again afterwards.
+  /// A loaded value is kept in memory alone, for at most `memoryExpiration`, and leaves it when
+  /// another process stores the key. An older value on disk is removed, because it would be served
+  /// again afterwards; a cache that only reads leaves it.
   public static let memoryOnly = LoadOptions(.memoryOnly)
   /// Neither reads nor fills the memory tier.
   public static let diskOnly = LoadOptions(.diskOnly)
@@ -209,7 +211,7 @@ package protocol LoadReplacement: Sendable {
 /// | `unstored` | a loaded value could not be stored: the disk was full, or the coder threw |
 /// | `renewed` | a load said that the previous value is still good, and that got a new expiry |
 /// | `joined` | a caller waited for a load that another had started |
-/// | `servedStale` | a caller got a value past its expiry |
+/// | `servedStale` | a caller got a value past its expiry, not because of `.allowingExpired` |
 /// | `servedFailures` | a caller got the error of an earlier load |
 /// | `time` | a load ended, by the time from its start |
 ///
@@ -228,13 +230,15 @@ public struct LoadStatistics: Sendable, Hashable {
   public internal(set) var renewed = 0
   /// Requests that waited for a load started by another request.
   public internal(set) var joined = 0
-  /// Requests that were answered with a value past its expiry.
+  /// Requests that were answered with a value past its expiry, because of `staleWhileRevalidating`
+  /// or `staleIfFailing`.
   public internal(set) var servedStale = 0
   /// Requests that were answered with the error of an earlier load.
   public internal(set) var servedFailures = 0
   /// The time that all loads took together.
   public internal(set) var time = Duration.zero
-  /// The hits and misses of the disk tier by looks that `CacheStatistics.hitRate` leaves out.
+  /// The hits and misses of the disk tier by looks that `CacheStatistics.hitRate` leaves out; less
+  /// the misses that only the memory tier counted.
   var repeatedHits = 0
   var repeatedMisses = 0
 }

@@ -73,7 +73,8 @@ public struct CacheError: Error, Sendable, Hashable {
     case cancelled
     /// A load waits for its own key, or two loads wait for each other.
     case loadCycle
-    /// There is no valid value, and the call's options forbid to load one.
+    /// There is no valid value, and the call's options forbid to load one, or the loaded one was
+    /// rejected.
     case notCached
     /// The cache was closed.
     case closed
@@ -128,7 +129,7 @@ extension CacheError.Code {
       Task.detached
       """
     case .notCached:
-      "there is no valid value and the options forbid to load one; allow it or do without"
+      "there is no valid value, and none may be loaded or kept; allow it or do without"
     case .closed: "the cache was closed; open another"
     case .forked: "the process was forked after opening; open the cache again in the child"
     case .io: "the system reported a failure"
@@ -175,6 +176,8 @@ extension CacheError.Code {
       case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .resourcesExhausted
       // rename onto a directory: the only operation on entries that meets one.
       case .isDirectory: .nameOccupied
+      // The engine gave its directory back while the call ran.
+      case .badDescriptor: .closed
       // The error also holds the number, for callers that need more detail.
       default: .io
       }

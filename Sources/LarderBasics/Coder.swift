@@ -3,7 +3,10 @@
 /// ```swift
 /// let points = Coder<Point>(
 ///   encode: { [UInt8($0.x), UInt8($0.y)] },
-///   decode: { Point(x: $0[0], y: $0[1]) })
+///   decode: { bytes in
+///     guard bytes.count == 2 else { throw NotAPoint() }
+///     return Point(x: bytes[0], y: bytes[1])
+///   })
 /// ```
 public struct Coder<Value: Sendable>: Sendable {
   /// Converts a value to bytes.

@@ -2,7 +2,8 @@ import Glibc
 import Larder
 
 /// A demonstration of a cache under real memory pressure. The cache is filled, then the process has
-/// to wait for memory, and the monitor's reactions are printed as they happen.
+/// to wait for memory, and the monitor's reactions are printed as they happen. The kernel is also
+/// asked for every window of time that a monitor may have.
 enum PressureBenchmark {
   static let usage = """
     usage: LarderBench pressure [--megabytes N] [--seconds S] [--file DIR] [--page-out] [--machine]
@@ -34,6 +35,7 @@ enum PressureBenchmark {
     }
     let progress = Progress("pressure", seconds: Double(2 * options.seconds))
     defer { progress.end() }
+    checkWindows()
     let cache = MemoryCache<Int, [UInt8]>(.init(costLimit: options.byteCount))
     fill(cache)
     let monitor = MemoryPressureMonitor(
@@ -53,6 +55,17 @@ enum PressureBenchmark {
     let time = waited() - before
     say("the machine waited for memory for \(time / 1000) ms; the reading ends")
     judge(cache, monitor, waitedMilliseconds: time / 1000, options.seconds, say)
+  }
+
+  /// Checks that the kernel takes every window that a configuration takes, if it takes any.
+  private static func checkWindows() {
+    let seconds = [2, 4, 6, 8, 10].filter { seconds in
+      var configuration = MemoryPressureMonitor.Configuration()
+      configuration.scope = .machine
+      configuration.window = .seconds(seconds)
+      return MemoryPressureMonitor(configuration).status.isWatching
+    }
+    if !seconds.isEmpty && seconds.count < 5 { fail("of the windows only \(seconds) work", 1) }
   }
 
   private static func judge(

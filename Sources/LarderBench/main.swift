@@ -1,7 +1,7 @@
 import Glibc
 
 let usage = """
-  usage: LarderBench BENCHMARK [OPTION]…   (run it in release: swift run -c release LarderBench …)
+  usage: LarderBench BENCHMARK [OPTION]…   (LARDER_EVERYTHING=1 swift run -c release LarderBench …)
 
     replay   drives a cache from a trace file and counts hits and evictions
     digest   MD5 and XXH64

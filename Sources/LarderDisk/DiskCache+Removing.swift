@@ -12,8 +12,9 @@ extension DiskCache {
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("remove")
+    let subject = subject(key)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.remove(subject(key), cause: .explicit)
+      try engine.remove(subject.name, subject, cause: .explicit)
     }
   }
 

@@ -134,11 +134,8 @@ extension DiskEngine {
   /// Removes a value and returns it.
   fileprivate func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
     var bytes: [UInt8]?
-    var isRead = false
-    _ = try remove(subject.name, subject, cause: .explicit) {
-      // Only once, because this runs after the removal too.
-      if !isRead { bytes = bytesOfHeld(subject) }
-      isRead = true
+    _ = try remove(subject.name, subject, cause: .explicit) { isFree in
+      if !isFree { bytes = bytesOfHeld(subject) }
     }
     return bytes
   }
@@ -222,11 +219,7 @@ extension DiskEngine {
         case .removed = try unlink(
           name, inode: status.inode, changeTime: status.change, in: location.handle)
       else { return false }
-      withState { state in
-        state.noteRemoved(name)
-        state.counters.countRemoval(.explicit)
-      }
-      tellOfRemoval(name, key: key, .explicit)
+      tellOfRemoval(name, key: key, withState { $0.noteRemoved(name, as: .explicit) })
       return true
     }
   }

@@ -78,16 +78,17 @@ extension DiskCache {
     /// Whether the directory's group shares the cache: files get 0660 and the directory 2770. The
     /// default is false: 0600 and 0700.
     public var sharesWithGroup = false
-    /// The most bytes of values that may wait to be written by another thread, nil for none. The
-    /// default is nil: a store returns when other processes see the value.
+    /// The most memory in bytes for values that wait to be written by another thread, nil if none
+    /// may wait. The default is nil: a store returns when other processes see the value.
     ///
+    /// A value counts with its content, key and extended data, and 512 bytes for its record.
     /// With a limit, a store returns `.pending`, and this process sees the value at once. Other
     /// processes see it when it is written, a few milliseconds later. Until then reads answer from
     /// memory and write nothing; calls that report on the directory, such as `count()` and
     /// `entries()`, write it first. If a key is stored again while its value waits, only the last
     /// value is written. A value that is already being written is finished first. Stores that find
-    /// the backlog full wait in the order in which they came, and a value that is larger than the
-    /// whole backlog is written at once. `flush()` waits for the values accepted before it,
+    /// the backlog full wait in the order in which they came, and a value that counts for more
+    /// than the whole limit is written at once. `flush()` waits for the values accepted before it,
     /// `close()` for all, and both throw the first failure of a later write; each is counted in
     /// `lostStores`. An exit without `close()` loses the pending values; the older value of each
     /// key stays whole.

@@ -77,7 +77,9 @@ public final class DiskCache: Sendable {
     let engine = engine
     // In a forked child nothing is ended, because the parent's threads are not here, and unlocking
     // would release the parent's lock.
-    guard !engine.isForked, EngineRegistry.detach(engine) else { return }
+    guard !engine.isForked else { return }
+    executor.retire()
+    guard EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written in the background.
     IOExecutor.endings.submit { engine.shutDownQuietly() }
   }
@@ -103,6 +105,7 @@ public final class DiskCache: Sendable {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
+    defer { executor.retire() }
     if EngineRegistry.detach(engine) {
       try engine.shutDown()
     } else {

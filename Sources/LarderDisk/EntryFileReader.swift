@@ -2,7 +2,7 @@ public import LarderBasics
 import LarderSystem
 import Synchronization
 
-/// The open file of an entry's value, lent to an asynchronous closure.
+/// The open file of an entry's value, for asynchronous code.
 ///
 /// A sequence of pieces of at most 256 KiB, which are read as they are asked for:
 ///
@@ -16,7 +16,8 @@ public final class EntryFileReader: Sendable {
   public let byteCount: Int
   /// The caller's own data kept with the value, empty when there are none.
   public let extendedData: [UInt8]
-  /// The descriptor's number, open for reading until the closure has ended.
+  /// The descriptor's number, open for reading until the closure has ended that was lent it, or
+  /// until no reference to the reader is left.
   public let descriptor: Int32
   private let content: Mutex<Content?>
   private let executor: IOExecutor
@@ -47,6 +48,16 @@ public final class EntryFileReader: Sendable {
   ///   after the closure has ended.
   /// - Complexity: O(bytes read), all of which are held in memory.
   public func read(upTo count: Int = 256 << 10) async throws(CacheError) -> [UInt8] {
+    try await read(from: nil, upTo: count)
+  }
+
+  /// Reads at an offset, as `read(upTo:)` does, which goes on from where it was.
+  public func read(at offset: Int, upTo count: Int) async throws(CacheError) -> [UInt8] {
+    precondition(offset >= 0, "the offset to read at is negative")
+    return try await read(from: offset, upTo: count)
+  }
+
+  private func read(from offset: Int?, upTo count: Int) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
     return try await executor.run("read") { () throws(CacheError) in
       try self.content.withLock { (content) throws(CacheError) in
@@ -54,7 +65,10 @@ public final class EntryFileReader: Sendable {
           throw CacheError(
             .closed, operation: "read", underlying: "the closure that was lent this has ended")
         }
-        let outcome = Self.read(&taken, upTo: Swift.min(count, self.byteCount - taken.readCount))
+        let start = offset ?? taken.readCount
+        let outcome = Self.read(
+          taken.file, from: start, Swift.min(count, Swift.max(0, self.byteCount - start)))
+        if offset == nil, case .success(let bytes) = outcome { taken.readCount += bytes.count }
         content = consume taken
         return try outcome.get()
       }
@@ -62,11 +76,10 @@ public final class EntryFileReader: Sendable {
   }
 
   private static func read(
-    _ content: inout Content, upTo count: Int
+    _ file: borrowing FileDescriptor, from start: Int, _ count: Int
   ) -> Result<[UInt8], CacheError> {
     do throws(Errno) {
-      let bytes = try content.file.read(upTo: count)
-      content.readCount += bytes.count
+      let bytes = try file.read(upTo: count, at: start)
       // EIO, for lack of a better number: the file was whole when it was opened.
       guard bytes.count == count else { throw .ioError }
       return .success(bytes)
@@ -75,9 +88,9 @@ public final class EntryFileReader: Sendable {
     }
   }
 
-  /// Closes the file.
+  /// Closes the file, on one of the cache's threads, because that can take long for a removed file.
   func end() {
-    _ = content.withLock { $0.take() }
+    executor.submit { _ = self.content.withLock { $0.take() } }
   }
 }
 
@@ -117,34 +130,34 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: (EntryFileReader) async throws -> Result
   ) async throws -> Result? {
-    let key = key.cacheKey
-    let reader = try await executor.run("withFile") { () throws(CacheError) in
-      try self.reader(forKey: key, extending: extending)
-    }
-    guard let reader else { return nil }
+    guard let reader = try await openFile(forKey: key, extending: extending) else { return nil }
     defer { reader.end() }
     return try await body(reader)
   }
 
-  /// Opens the file of a value.
-  private func reader(
-    forKey key: CacheKey, extending: ExpirationExtending?
-  ) throws(CacheError) -> EntryFileReader? {
-    try checkUsable("withFile")
-    let found = try engine.read(
-      subject(key), for: .file, extending: extending ?? self.extending)
-    guard let found else { return nil }
-    let byteCount = found.byteCount
-    var data = found.extendedData
-    guard let file = found.takeDescriptor() else { return nil }
-    // A file that was checked before is not examined again.
-    if data.isEmpty {
-      do throws(Errno) {
-        data = try EntryReader.extendedData(of: file)
-      } catch {
-        throw CacheError(errno: error, operation: "withFile")
+  /// Opens the file of a value, as `withFile(forKey:extending:_:)` does. It is closed when the last
+  /// reference to the reader is gone.
+  public func openFile(
+    forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
+  ) async throws(CacheError) -> EntryFileReader? {
+    let key = key.cacheKey
+    return try await executor.run("withFile") { () throws(CacheError) in
+      try self.checkUsable("withFile")
+      let found = try self.engine.read(
+        self.subject(key), for: .file, extending: extending ?? self.extending)
+      guard let found else { return nil }
+      let byteCount = found.byteCount
+      var data = found.extendedData
+      guard let file = found.takeDescriptor() else { return nil }
+      // A file that was checked before is not examined again.
+      if data.isEmpty {
+        do throws(Errno) {
+          data = try EntryReader.extendedData(of: file)
+        } catch {
+          throw CacheError(errno: error, operation: "withFile")
+        }
       }
+      return EntryFileReader(file, byteCount: byteCount, extendedData: data, self.executor)
     }
-    return EntryFileReader(file, byteCount: byteCount, extendedData: data, executor)
   }
 }

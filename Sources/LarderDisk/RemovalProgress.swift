@@ -6,23 +6,37 @@ import Synchronization
 public final class RemovalProgress: Sendable {
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
+  /// The state at the end, which needs no lock that a forked child may have inherited locked.
+  private let outcome = AtomicLazyReference<Outcome>()
   private let forkCount = ProcessIdentity.forkCount
 
   private struct State {
     var result = BulkRemoval()
-    var isFinished = false
     var failure: CacheError?
+  }
+
+  private final class Outcome: Sendable {
+    let result: BulkRemoval
+    let failure: CacheError?
+
+    init(_ state: State) { (result, failure) = (state.result, state.failure) }
   }
 
   init() {}
 
   /// The entries removed so far.
   ///
-  /// Grows until the end; never waits.
-  public var result: BulkRemoval { state.withLock { $0.result } }
+  /// Grows until the end; never waits. Empty in a forked child, unless the end came before the
+  /// fork.
+  public var result: BulkRemoval {
+    if let outcome = outcome.load() { return outcome.result }
+    return isForked ? BulkRemoval() : state.withLock { $0.result }
+  }
 
   /// Whether the removal has ended.
-  public var isFinished: Bool { state.withLock { $0.isFinished } }
+  public var isFinished: Bool { outcome.load() != nil }
+
+  private var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
   /// Waits for the end.
   ///
@@ -34,14 +48,11 @@ public final class RemovalProgress: Sendable {
   public func wait() throws(CacheError) -> BulkRemoval {
     while true {
       let ticket = changed.ticket()
-      let now = state.withLock { $0 }
-      if now.isFinished {
-        if let failure = now.failure { throw failure }
-        return now.result
+      if let outcome = outcome.load() {
+        if let failure = outcome.failure { throw failure }
+        return outcome.result
       }
-      guard forkCount == ProcessIdentity.forkCount else {
-        throw CacheError(.forked, operation: "removeAll")
-      }
+      if isForked { throw CacheError(.forked, operation: "removeAll") }
       changed.wait(ticket)
     }
   }
@@ -58,7 +69,7 @@ public final class RemovalProgress: Sendable {
 
   /// Ends the removal and wakes all waiting threads.
   func finish() {
-    state.withLock { $0.isFinished = true }
+    _ = outcome.storeIfNil(Outcome(state.withLock { $0 }))
     changed.signal()
   }
 }

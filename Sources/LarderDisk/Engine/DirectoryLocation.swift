@@ -5,7 +5,8 @@ import Synchronization
 /// The location of a cache: the open directory, and the parent directory in which it can be made
 /// again.
 package final class DirectoryLocation: Sendable {
-  /// The path of the directory. Links were resolved once, at opening.
+  /// The path of the directory. Links were resolved once, at opening. If the path was longer then
+  /// than the system takes, it is as the caller gave it.
   let path: String
   /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
@@ -39,6 +40,15 @@ package final class DirectoryLocation: Sendable {
 
   /// The directory that is held now.
   package var handle: DirectoryHandle { current.withLock { $0 } }
+
+  /// Gives the descriptors back. A call that runs keeps those that it took, and one that takes the
+  /// directory later fails with EBADF.
+  func close() {
+    let closed = DirectoryHandle(afterClosing: handle)
+    // Closed outside of the locks, because closing can take long.
+    _ = heldParent.withLock { parent in exchange(&parent, with: nil) }
+    _ = current.withLock { held in exchange(&held, with: closed) }
+  }
 
   /// Whether an untrusted user owns the directory that is held now or can write to it.
   var isUnsafe: Bool { unsafeMark.load(ordering: .relaxed) }
@@ -112,13 +122,14 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Returns the error for a directory that cannot be opened or followed. `isUnsafe` throws EPERM
-  /// for an unsafe directory; the system reports EACCES if it denies access.
+  /// What `isUnsafe` throws for an unsafe directory: a number that no system call fails with.
+  private static let refusal = Errno(rawValue: 0)
+
+  /// Returns the error for a directory that cannot be opened or followed.
   static func error(_ errno: Errno, _ operation: String, _ path: String) -> CacheError {
-    if errno == .notPermitted {
-      return CacheError(.unsafeDirectory, operation: operation, path: path)
-    }
-    return CacheError(errno: errno, operation: operation, path: path)
+    errno == refusal
+      ? CacheError(.unsafeDirectory, operation: operation, path: path)
+      : CacheError(errno: errno, operation: operation, path: path)
   }
 
   /// Opens the parent directory, and returns it with the directory's name in it. Both are nil for
@@ -126,7 +137,9 @@ package final class DirectoryLocation: Sendable {
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
-    guard let slash = path.lastIndex(of: "/"), path != "/" else { return (nil, nil) }
+    guard path.hasPrefix("/"), path != "/", let slash = path.lastIndex(of: "/") else {
+      return (nil, nil)
+    }
     let above = slash == path.startIndex ? "/" : String(path[..<slash])
     let name = String(path[path.index(after: slash)...])
     do throws(Errno) {
@@ -140,7 +153,7 @@ package final class DirectoryLocation: Sendable {
 
   /// Whether an untrusted user owns a directory or can write to it.
   ///
-  /// - Throws: `.notPermitted` for such a directory, and `.permissionDenied` for one of the system,
+  /// - Throws: `refusal` for such a directory, and `.permissionDenied` for one of the system,
   ///   unless the configuration accepts them or the cache only reads.
   private static func isUnsafe(
     _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
@@ -151,7 +164,7 @@ package final class DirectoryLocation: Sendable {
       status, user: ProcessIdentity.user, group: ProcessIdentity.group,
       sharesWithGroup: configuration.sharesWithGroup, isMember: isMember)
     if !configuration.mode.isReadOnly && !configuration.allowsUnsafeDirectory {
-      if trust == .refused { throw .notPermitted }
+      if trust == .refused { throw refusal }
       if trust == .roots { throw .permissionDenied }
     }
     return trust == .refused
@@ -273,15 +286,14 @@ extension DirectoryLocation {
   ///
   /// - Returns: Whether this call made it.
   private func make(_ name: String, in parent: DirectoryHandle) throws(Errno) -> Bool {
-    let permissions = configuration.directoryPermissions
     do throws(Errno) {
-      try parent.makeDirectory(name, permissions: permissions)
+      try DirectoryHandle.make(
+        name, below: parent, permissions: configuration.directoryPermissions,
+        faults: configuration.faults)
     } catch .fileExists {
       // Another process made it first, and marks it.
       return false
     }
-    // mkdir's mode is narrowed by the umask and has no set-group-id bit.
-    try parent.openDirectory(name).descriptor.setPermissions(permissions)
     if configuration.durability == .durable { try parent.descriptor.synchronize() }
     return true
   }

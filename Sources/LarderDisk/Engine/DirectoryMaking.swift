@@ -7,7 +7,7 @@ package enum DirectoryMaking {
 
   /// The text of the tag. The first line is the specification's. The rest names Larder, and the
   /// tool recognises a cache by it.
-  static let tagText = """
+  package static let tagText = """
     Signature: 8a477f597d28d172789f06886806bc55
     # This directory is a cache made by Larder. Its contents can be deleted at any time.
 
@@ -49,31 +49,9 @@ package enum DirectoryMaking {
   private static func makeOne(
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) {
-    try DirectoryHandle.makeDirectory(
-      path: path, permissions: permissions, faults: configuration.faults)
-    let handle = try openMade(path, permissions: permissions, configuration)
-    // mkdir's mode is narrowed by the umask and has no set-group-id bit.
-    let status = try handle.descriptor.status()
-    // The mode is set through the descriptor, because something else may have taken the path.
-    if status.permissions != permissions { try handle.descriptor.setPermissions(permissions) }
+    try DirectoryHandle.make(path, permissions: permissions, faults: configuration.faults)
     if configuration.durability == .durable, let parent = parentPath(of: path) {
       try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
-    }
-  }
-
-  /// Opens a directory that was just made.
-  ///
-  /// A umask that takes away the owner's rights makes a directory that this process cannot open.
-  /// Its mode is then set by its path. This is safe, because a user that could have put another
-  /// directory there could also have made it first.
-  private static func openMade(
-    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
-  ) throws(Errno) -> DirectoryHandle {
-    do throws(Errno) {
-      return try DirectoryHandle.open(path: path, faults: configuration.faults)
-    } catch .permissionDenied {
-      try DirectoryHandle.setMode(path: path, permissions, faults: configuration.faults)
-      return try DirectoryHandle.open(path: path, faults: configuration.faults)
     }
   }
 

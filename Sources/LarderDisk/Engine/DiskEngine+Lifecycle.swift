@@ -163,6 +163,7 @@ extension DiskEngine {
       return state.catalog.uses.lastAccess
     }
     configuration.clock.remember(lastStamp, in: location.handle.identity)
+    location.close()
     removals.finish()
     changed.signal()
   }

@@ -9,6 +9,8 @@ enum EngineRegistry {
     // Weak: an engine lives as long as an object is attached to it or it has work to do.
     weak var engine: DiskEngine?
     var attachedCount: Int
+    /// Whether a thread is still locking the directory. Other openers of it wait.
+    var isOpening = true
 
     /// Whether no object of this process can share the engine or must wait for it any more.
     var isOver: Bool {
@@ -16,18 +18,38 @@ enum EngineRegistry {
       return engine.withState(\.phase.hasEnded)
     }
 
-    func holds(_ identity: FileIdentity) -> Bool {
-      engine?.location.handle.identity == identity
+    /// Whether an opener may share the engine. Not if its directory was moved away from its path.
+    func holds(_ location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
+      guard let engine, engine.location.handle.identity == location.handle.identity else {
+        return false
+      }
+      return !(engine.isAstray && asked.contains { $0 === engine })
+    }
+
+    /// Whether the engine has to check its path first, because it holds another directory at the
+    /// path that is opened, or this directory at another path. Otherwise one path would have two
+    /// engines, or values for one path would be stored at the other.
+    func mustLook(for location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
+      guard let engine, attachedCount > 0, !asked.contains(where: { $0 === engine }) else {
+        return false
+      }
+      return (engine.location.path == location.path)
+        != (engine.location.handle.identity == location.handle.identity)
     }
   }
 
   // An array, because a process has a handful of directories open and their identities can change.
-  // Each process has its own, because a forked child shares no engine of its parent, and a fork may
-  // find the lock taken: it is held while a directory is locked.
+  // Each process has its own, because a forked child shares no engine of its parent.
   private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
+  /// The event that a thread has locked a directory, or has failed to.
+  private static let opened = PerProcess { EventCount() }
 
   private enum Attachment: Sendable {
     case attached(DiskEngine)
+    /// The engine is new, and the caller locks its directory.
+    case opening(DiskEngine)
+    /// Another thread is locking the directory.
+    case busy
     /// The directory's last object has gone, and its engine still writes what is pending.
     case ending(DiskEngine)
     /// The engine at the path holds another directory. It counts as attached, so that it does not
@@ -48,21 +70,27 @@ enum EngineRegistry {
     guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     var asked: [DiskEngine] = []
     while true {
-      let attachment: Attachment
-      do throws(CacheError) {
-        attachment = try attach(location, path, configuration, asked: asked)
-      } catch  where error.code == .locked && !location.isAtPath {
-        // Another directory has taken the path since this one was opened.
-        location = try DirectoryLocation.open(path, configuration)
-        continue
-      }
-      switch attachment {
+      let ticket = opened.own.value.ticket()
+      switch try attach(location, path, configuration, asked: asked) {
       case .attached(let engine): return engine
+      case .opening(let engine):
+        do throws(CacheError) {
+          try engine.lockDirectory()
+          endOpening(engine, isOpen: true)
+          return engine
+        } catch {
+          endOpening(engine, isOpen: false)
+          guard error.code == .locked, !location.isAtPath else { throw error }
+          // Another directory has taken the path since this one was opened.
+          location = try DirectoryLocation.open(path, configuration)
+        }
+      case .busy: opened.own.value.wait(ticket)
       case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
       case .astray(let engine):
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
         // reference by this detaches, which takes the lock.
         engine.followReplacement(isUrgent: true)
+        engine.noteWhetherAtPath()
         if detach(engine) { engine.shutDownQuietly() }
         asked.append(engine)
       }
@@ -76,24 +104,17 @@ enum EngineRegistry {
   ) throws(CacheError) -> Attachment {
     try registrations.own.value.withLock { (registrations) throws(CacheError) in
       registrations.removeAll(where: \.isOver)
-      let identity = location.handle.identity
-      // If the directory was replaced, the engine at its path has to follow it first. Otherwise one
-      // path would have two engines.
-      let astray = registrations.firstIndex { known in
-        known.attachedCount > 0 && known.engine?.location.path == location.path
-          && !known.holds(identity) && !asked.contains { $0 === known.engine }
-      }
-      if let astray, let engine = registrations[astray].engine {
-        registrations[astray].attachedCount += 1
-        return .astray(engine)
-      }
-      guard let index = registrations.firstIndex(where: { $0.holds(identity) }),
-        let engine = registrations[index].engine
-      else {
+      let astray = registrations.firstIndex { $0.mustLook(for: location, asked: asked) }
+      let index = astray ?? registrations.firstIndex { $0.holds(location, asked: asked) }
+      guard let index, let engine = registrations[index].engine else {
         let engine = DiskEngine(location, configuration)
-        try engine.lockDirectory()
         registrations.append(Registration(engine: engine, attachedCount: 1))
-        return .attached(engine)
+        return .opening(engine)
+      }
+      if registrations[index].isOpening { return .busy }
+      if astray != nil {
+        registrations[index].attachedCount += 1
+        return .astray(engine)
       }
       if registrations[index].attachedCount == 0 { return .ending(engine) }
       guard engine.configuration.isCompatible(with: configuration) else {
@@ -102,6 +123,19 @@ enum EngineRegistry {
       registrations[index].attachedCount += 1
       return .attached(engine)
     }
+  }
+
+  /// Lets the other openers of a directory go on. They share its engine, or lock it themselves.
+  private static func endOpening(_ engine: DiskEngine, isOpen: Bool) {
+    registrations.own.value.withLock { registrations in
+      guard let index = registrations.firstIndex(where: { $0.engine === engine }) else { return }
+      if isOpen {
+        registrations[index].isOpening = false
+      } else {
+        registrations.remove(at: index)
+      }
+    }
+    opened.own.value.signal()
   }
 
   /// Detaches one object. Finds the engine by its identity, because its directory may have changed.

@@ -140,6 +140,17 @@ extension EngineState {
     catalog.remove(name)
   }
 
+  /// Takes note that the file of a name was removed, and counts it unless it was counted before, as
+  /// a victim is when it is chosen.
+  ///
+  /// - Returns: The cause that it is counted with.
+  mutating func noteRemoved(_ name: EntryName, as cause: RemovalCause) -> RemovalCause {
+    let victim = catalog.doomed[name]
+    noteRemoved(name)
+    if victim == nil { counters.countRemoval(cause) }
+    return victim?.cause ?? cause
+  }
+
   /// Takes note that this process has stamped a name's file, which moved its change time.
   ///
   /// - Returns: Whether the file had changed since the index learned of it.
@@ -151,15 +162,11 @@ extension EngineState {
     return catalog.restamp(name, from: status, to: fresh)
   }
 
-  /// Hides everything. Returns nil while another clearing is going on, and false, with nothing
-  /// hidden, if the engine is ending and would not wait for one more.
-  mutating func beginClearing() -> Bool? {
-    guard !phase.isShutDown else { return false }
-    guard !clearing.isRunning else { return nil }
-    clearing.begin(
+  /// Hides everything. The clearing must be able to begin.
+  mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool, Clearing.Remains) {
+    defer { catalog.removeAll() }
+    return clearing.begin(
       remaining: isScanned ? catalog.index.totals : IndexTotals(), dropped: backlog.dropAll())
-    catalog.removeAll()
-    return true
   }
 
   /// Forgets everything that was known of the directory, because another is held now.

@@ -40,9 +40,8 @@ extension DiskEngine {
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
     guard purge(sparing: spared) else { return }
     // Stores that exceeded another limit meanwhile left it to this purge, which did not know of it.
-    while withState({ $0.evictions.takeLeftPurge() }) {
-      _ = purge { $0.catalog.index.mostRecentName }
-    }
+    // It is left again to a purge that another thread has begun since, in place of a wait for that.
+    if withState({ $0.evictions.takeLeftPurge() }) { enforceLimits() }
   }
 
   /// Chooses victims if a limit is exceeded and no other thread is choosing.

@@ -2,47 +2,56 @@ import LarderBasics
 import LarderSystem
 
 /// The facts that an index keeps of one file, beside its name, its place in the order and its
-/// expiry: 32 bytes.
+/// expiry: 36 bytes.
 ///
 /// ```
-/// ┌──────────┬───────────────┬──────────┬──────────┬────────────┬─────────────────────────┐
-/// │ inode  8 │ change time 8 │ length 4 │ blocks 4 │ lifetime 4 │ tag 27 bits, kind, flags│
-/// └──────────┴───────────────┴──────────┴──────────┴────────────┴─────────────────────────┘
+/// ┌──────────┬───────────────┬──────────┬──────────┬──────────────────┬────────────┐
+/// │ inode  8 │ change time 8 │ key tag 8│ length 4 │ blocks and flag 4│ lifetime 4 │
+/// └──────────┴───────────────┴──────────┴──────────┴──────────────────┴────────────┘
 /// ```
 ///
 /// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable {
-  /// The inode. With the change time, it tells this state of the file from any other.
-  let inode: UInt64
-  var changeTime: PackedStamp
+  private let inodeWord: SplitWord
+  private var changeWord: SplitWord
+  private var tagWord = SplitWord(0)
   /// The lower 32 of the 48 bits of the length.
   let lengthBottom: UInt32
-  /// The allocated size in units of 512 bytes, so that 32 bits reach to 2 TiB.
-  let blockCount: UInt32
-  private var lifetimeSeconds: UInt32 = 0
-  private var tagAndFlags: UInt32 = 0
+  /// The allocated size in units of 512 bytes, so that 31 bits reach to 1 TiB. The top bit is set
+  /// if the check proved that the file has no extended data.
+  private var blocks: UInt32
+  /// The lifetime in seconds, or one of the four numbers above the longest.
+  private var lifetime = unproven
 
-  static let tagMask: UInt32 = 1 << 27 - 1
-  private static let dataFlag: UInt32 = 1 << 27
-  private static let kindShift: UInt32 = 28
-  private static let verifiedFlag: UInt32 = 1 << 31
+  private static let noDataFlag: UInt32 = 1 << 31
+  private static let unproven = UInt32.max
+  private static let never = UInt32.max - 1
+  private static let fixed = UInt32.max - 2
+  private static let unknown = UInt32.max - 3
 
   /// Packs an entry. A value beyond a field's range counts as the nearest that fits.
   init(_ entry: IndexedEntry) {
-    inode = entry.inode
-    changeTime = PackedStamp(entry.changeTime)
+    inodeWord = SplitWord(entry.inode)
+    changeWord = SplitWord(PackedStamp(entry.changeTime).bits)
     lengthBottom = UInt32(truncatingIfNeeded: Self.length(of: entry))
-    blockCount = UInt32(clamping: entry.allocatedByteCount / 512)
-    lifetime = entry.lifetime
-    keyTag = entry.keyTag
-    hasData = entry.hasData
-    isVerified = entry.isVerified
+    blocks = min(UInt32(clamping: entry.allocatedByteCount / 512), Self.noDataFlag - 1)
+    proof = entry.proof
   }
 
   /// Returns the length that an entry is counted with.
   static func length(of entry: IndexedEntry) -> UInt64 {
     min(entry.byteCount, IndexedEntry.maximumByteCount)
   }
+
+  /// The inode. With the change time, it tells this state of the file from any other.
+  var inode: UInt64 { inodeWord.bits }
+
+  var changeTime: PackedStamp {
+    get { PackedStamp(bits: changeWord.bits) }
+    set { changeWord = SplitWord(newValue.bits) }
+  }
+
+  private var blockCount: UInt32 { blocks & ~Self.noDataFlag }
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
@@ -54,49 +63,46 @@ struct EntryFacts: Sendable {
       && blockCount == other.blockCount
   }
 
-  /// The tag of the key that the check proved, in 27 bits; see `CacheKey.tag`.
-  var keyTag: UInt32 {
-    get { tagAndFlags & Self.tagMask }
-    set { tagAndFlags = tagAndFlags & ~Self.tagMask | newValue & Self.tagMask }
-  }
-
-  /// Whether attribute and content were checked for this inode and change time.
-  var isVerified: Bool {
-    get { tagAndFlags & Self.verifiedFlag != 0 }
-    set { tagAndFlags = tagAndFlags & ~Self.verifiedFlag | (newValue ? Self.verifiedFlag : 0) }
-  }
-
-  /// Whether the file may have extended data. False only if the check proved that it has none.
-  var hasData: Bool {
-    get { tagAndFlags & Self.dataFlag != 0 }
-    set { tagAndFlags = tagAndFlags & ~Self.dataFlag | (newValue ? Self.dataFlag : 0) }
-  }
-
-  /// The lifetime; nil as long as the attribute was not read. The kind 0 stands for nil, so that a
-  /// new record knows no lifetime.
-  var lifetime: Lifetime? {
+  /// The result of the check of attribute and content for this inode and change time.
+  var proof: FileProof? {
     get {
-      switch tagAndFlags >> Self.kindShift & 7 {
-      case 1: .seconds(lifetimeSeconds)
-      case 2: .never
-      case 3: .fixed
-      case 4: .unknown
-      default: nil
+      let lifetime: Lifetime
+      switch self.lifetime {
+      case Self.unproven: return nil
+      case Self.never: lifetime = .never
+      case Self.fixed: lifetime = .fixed
+      case Self.unknown: lifetime = .unknown
+      default: lifetime = .seconds(self.lifetime)
       }
+      return FileProof(
+        lifetime: lifetime, keyTag: tagWord.bits, hasData: blocks & Self.noDataFlag == 0)
     }
     set {
-      let kind: UInt32
-      switch newValue {
-      case nil: kind = 0
-      case .seconds: kind = 1
-      case .never: kind = 2
-      case .fixed: kind = 3
-      case .unknown: kind = 4
-      }
-      tagAndFlags = tagAndFlags & ~(7 << Self.kindShift) | kind << Self.kindShift
-      lifetimeSeconds = if case .seconds(let count) = newValue { count } else { 0 }
+      lifetime =
+        switch newValue?.lifetime {
+        case nil: Self.unproven
+        case .never: Self.never
+        case .fixed: Self.fixed
+        case .unknown: Self.unknown
+        case .seconds(let count): min(count, Self.unknown - 1)
+        }
+      tagWord = SplitWord(newValue?.keyTag ?? 0)
+      blocks = blockCount | (newValue?.hasData == false ? Self.noDataFlag : 0)
     }
   }
+}
+
+/// 64 bits that may lie on any multiple of four bytes, so that a record of 36 bytes is not padded.
+struct SplitWord: Sendable {
+  private let top: UInt32
+  private let bottom: UInt32
+
+  init(_ bits: UInt64) {
+    top = UInt32(truncatingIfNeeded: bits >> 32)
+    bottom = UInt32(truncatingIfNeeded: bits)
+  }
+
+  var bits: UInt64 { UInt64(top) << 32 | UInt64(bottom) }
 }
 
 /// A point in time in 64 bits: 34 of seconds and 30 of nanoseconds, from 1970 to 2514.

@@ -24,7 +24,11 @@ extension EntryIndex {
       replace(slot, by: entry, placement)
       return true
     }
-    if let slot = names.insert(entry.name) { add(slot, entry, placement) }
+    guard let slot = names.insert(entry.name) else {
+      isComplete = false
+      return false
+    }
+    add(slot, entry, placement)
     return false
   }
 
@@ -63,8 +67,6 @@ extension EntryIndex {
   ///
   /// - Returns: Whether there is an entry of the name.
   /// - Complexity: O(1).
-  ///
-  /// For a caller without a file's status. A read calls `upsert(_:order:)`.
   @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
@@ -109,7 +111,7 @@ extension EntryIndex {
     let isChanged = facts[slot].changeTime != PackedStamp(earlier)
     // Also if nothing seems to have changed: the file may have been edited between the look at it
     // and the stamp, which moved the change time again.
-    facts[slot].isVerified = false
+    facts[slot].proof = nil
     facts[slot].changeTime = PackedStamp(changeTime)
     expiries.update(slot, Self.expiry(expiry))
     return isChanged
@@ -167,9 +169,7 @@ extension EntryIndex {
   /// An entry whose file was checked before.
   struct Verified: Sendable {
     let slot: EntrySlot
-    let lifetime: Lifetime
-    /// Whether the file may have extended data. False only if the check proved that it has none.
-    let hasData: Bool
+    let proof: FileProof
   }
 
   /// Returns the entry of a name, if its attribute and content were checked for exactly this state
@@ -177,14 +177,14 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1); looks at the facts in place and puts no entry together.
   func verified(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt32
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt64
   ) -> Verified? {
     guard let slot = names.slot(of: name) else { return nil }
     let facts = facts[slot]
-    guard facts.isVerified, facts.inode == inode, facts.keyTag == keyTag,
-      facts.changeTime == PackedStamp(changeTime), let lifetime = facts.lifetime
+    guard facts.inode == inode, facts.changeTime == PackedStamp(changeTime),
+      let proof = facts.proof, proof.keyTag == keyTag
     else { return nil }
-    return Verified(slot: slot, lifetime: lifetime, hasData: facts.hasData)
+    return Verified(slot: slot, proof: proof)
   }
 
   /// Notes that the file of an entry was checked, if it is in the state that the index has.

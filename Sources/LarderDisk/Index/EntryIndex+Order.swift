@@ -238,17 +238,15 @@ struct AccessOrder: Sendable {
 
 /// A slot with its stamp, in 12 bytes. With the stamp in a word of 64 bits it would take 16.
 package struct StampedSlot: Sendable {
-  private let top: UInt32
-  private let bottom: UInt32
+  private let word: SplitWord
   let slot: EntrySlot
 
   init(_ slot: EntrySlot, _ stamp: PackedStamp) {
     self.slot = slot
-    top = UInt32(truncatingIfNeeded: stamp.bits >> 32)
-    bottom = UInt32(truncatingIfNeeded: stamp.bits)
+    word = SplitWord(stamp.bits)
   }
 
-  var stamp: PackedStamp { PackedStamp(bits: UInt64(top) << 32 | UInt64(bottom)) }
+  var stamp: PackedStamp { PackedStamp(bits: word.bits) }
 }
 
 extension StampedSlot {

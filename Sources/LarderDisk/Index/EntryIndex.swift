@@ -9,15 +9,15 @@ import LarderSystem
 ///  names     digest 16, extension 2, top of the length 2, chain 4,  bucket 4
 ///  order     previous 4, next 4, last access 8;   last access 8 and slot 4 of strays
 ///  expiries  position 4,            expiry 8 and slot 4 of those that expire
-///  facts     inode 8, change time 8, length 4, blocks 4, lifetime 4, tag and flags 4
+///  facts     inode 8, change time 8, key tag 8, length 4, blocks and flag 4, lifetime 4
 /// ```
 ///
-/// An entry takes 92 bytes, or 80 if it never expires. Its parts lie in arrays of chunks, under its
+/// An entry takes 96 bytes, or 84 if it never expires. Its parts lie in arrays of chunks, under its
 /// slot. Entries that a scan meets out of the order of use take 12 bytes more, for as many as there
 /// were at once. Fields that one operation uses are adjacent. Fields that are walked alone
 /// (expiries, links) have arrays of their own.
 ///
-/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 2 TiB. A value beyond
+/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 1 TiB. A value beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
 /// not even when a part grows or the first victim is chosen, except `emptyMarks()`, which clears
 /// one bit for each slot.
@@ -27,6 +27,8 @@ package struct EntryIndex: Sendable {
   var expiries = ExpiryHeap()
   var facts = ChunkedArray<EntryFacts>()
   var totals = IndexTotals()
+  /// Whether no entry was left out for its extension; see `upsert(_:order:)`.
+  var isComplete = true
 
   /// Creates an index without entries.
   package init() {
@@ -73,8 +75,7 @@ extension EntryIndex {
     return IndexedEntry(
       name: name, byteCount: byteCount(at: slot), allocatedByteCount: facts.allocatedByteCount,
       lastAccess: order.stamp(of: slot).timestamp, expiry: expiries.expiry(of: slot).timestamp,
-      inode: facts.inode, changeTime: facts.changeTime.timestamp, lifetime: facts.lifetime,
-      isVerified: facts.isVerified, keyTag: facts.keyTag, hasData: facts.hasData)
+      inode: facts.inode, changeTime: facts.changeTime.timestamp, proof: facts.proof)
   }
 
   /// Returns the length, from the 16 bits with the name and the 32 with the facts.

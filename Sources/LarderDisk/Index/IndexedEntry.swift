@@ -7,7 +7,7 @@ package struct IndexedEntry: Sendable, Hashable {
   package var name: EntryName
   /// The value's length. More than `maximumByteCount` counts as that.
   var byteCount: UInt64
-  /// The bytes that the file takes on disk: a multiple of 512, at most 2 TiB − 512.
+  /// The bytes that the file takes on disk: a multiple of 512, at most 1 TiB − 512.
   var allocatedByteCount: UInt64
   /// The last use that this process knows of. The disk may lag behind it.
   var lastAccess: Timestamp
@@ -16,14 +16,9 @@ package struct IndexedEntry: Sendable, Hashable {
   /// The inode. With the change time, it identifies the state of the file that this is known of.
   var inode: UInt64
   var changeTime: Timestamp
-  /// The lifetime; nil as long as the attribute was not read.
-  var lifetime: Lifetime?
-  /// Whether attribute and content were checked for this inode and change time.
-  var isVerified: Bool
-  /// 27 bits of a seeded hash of the key that the check proved.
-  var keyTag: UInt32
-  /// Whether the file may have extended data. False only if the check proved that it has none.
-  var hasData = true
+  /// The result of the check of attribute and content for this inode and change time; nil if this
+  /// state of the file was not checked.
+  var proof: FileProof?
 
   /// The largest length that is counted: `truncate` can make a file of 2⁶³ bytes.
   static let maximumByteCount: UInt64 = 1 << 48 - 1
@@ -37,8 +32,7 @@ extension IndexedEntry {
   ) {
     self.init(
       name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
-      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, lifetime: nil,
-      isVerified: false, keyTag: 0)
+      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, proof: nil)
   }
 }
 
@@ -59,10 +53,7 @@ extension IndexedEntry {
   init(name: EntryName, status: FileStatus, lastAccess: Timestamp, proof: FileProof) {
     self.init(name: name, status: status)
     self.lastAccess = lastAccess
-    lifetime = proof.lifetime
-    keyTag = proof.keyTag
-    hasData = proof.hasData
-    isVerified = true
+    self.proof = proof
   }
 
   /// Makes an unverified entry from a file's status.
@@ -71,17 +62,17 @@ extension IndexedEntry {
       name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
       allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
       lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
-      changeTime: status.change, lifetime: nil, isVerified: false, keyTag: 0)
+      changeTime: status.change)
   }
 }
 
 /// The result of checking a file's attributes and content.
-struct FileProof: Sendable {
-  let lifetime: Lifetime
+struct FileProof: Sendable, Hashable {
+  var lifetime: Lifetime
   /// The tag of the key whose value the file holds; see `CacheKey.tag`.
-  let keyTag: UInt32
+  var keyTag: UInt64
   /// Whether the file may have extended data. False only if the check proved that it has none.
-  let hasData: Bool
+  var hasData: Bool
 }
 
 extension DiskEngine {
@@ -119,6 +110,12 @@ struct IndexTotals: Sendable, Hashable {
     count += 1
     bytes += UInt128(byteCount)
     allocatedBytes += UInt128(allocatedByteCount)
+  }
+
+  mutating func add(_ other: IndexTotals) {
+    count += other.count
+    bytes += other.bytes
+    allocatedBytes += other.allocatedBytes
   }
 
   /// Counts one entry less, down to zero at most, because it may not have been counted with these

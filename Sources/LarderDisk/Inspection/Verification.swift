@@ -78,6 +78,7 @@ extension DiskEngine {
   /// Removes a damaged file unless it is no longer the one that was checked.
   private func repair(_ name: EntryName, _ status: FileStatus) -> BulkRemoval {
     changing(name) {
+      tellObservers(ofFiles: [name])
       var removal = BulkRemoval()
       do throws(Errno) {
         let handle = location.handle
@@ -86,11 +87,7 @@ extension DiskEngine {
         guard case .removed = unlinking else { return removal }
         removal.removed = 1
         removal.byteCount = Int(status.byteCount)
-        withState { state in
-          state.noteRemoved(name)
-          state.counters.countRemoval(.corrupt)
-        }
-        tellOfRemoval(name, .corrupt)
+        tellOfRemoval(name, withState { $0.noteRemoved(name, as: .corrupt) })
         if configuration.durability == .durable { try handle.descriptor.synchronize() }
       } catch {
         noteUpkeepFailure(error)

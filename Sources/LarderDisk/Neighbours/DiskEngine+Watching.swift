@@ -141,7 +141,7 @@ extension DiskEngine {
 
   /// Notes after a watch was made whether the directory is at its path. A move before the watch
   /// left no event, and a directory that takes the path later brings none.
-  private func noteWhetherAtPath() {
+  func noteWhetherAtPath() {
     if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }
 }

@@ -176,22 +176,23 @@ extension DiskEngine {
     // An expired value is served but not extended.
     if context.staleness > .zero { context.extending = .off }
     var testimony = EntryReader.Testimony()
-    if recall.verified == nil {
+    if recall.proof == nil {
       switch try examine(descriptor, status, subject) {
       case .accepted(let accepted): testimony = accepted
       case .rejected(let reason): return missAfterCheck(reason, subject.name, status, context)
       }
     }
-    if purpose != .value && recall.verified?.hasData != false {
+    if purpose != .value && recall.proof?.hasData != false {
       testimony.extendedData = try EntryReader.extendedData(of: descriptor)
     }
     var content = bytes
     let isIntact = try readContent(
-      descriptor, status, purpose, &testimony, isTrusted: recall.verified != nil, &content)
+      descriptor, status, purpose, &testimony, isTrusted: recall.proof != nil, &content)
     guard isIntact else { return missAfterCheck(.damaged, subject.name, status, context) }
-    let proof = FileProof(
-      lifetime: recall.verified?.lifetime ?? testimony.lifetime, keyTag: subject.key.tag,
-      hasData: recall.verified?.hasData ?? testimony.hasData)
+    let proof =
+      recall.proof
+      ?? FileProof(
+        lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
     let expiry = noteHit(subject.name, descriptor, status, proof, context)
     let lent = try lend(descriptor, content, purpose)
     return Found(
@@ -281,7 +282,8 @@ extension DiskEngine {
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
   private func missesKnownAbsent(_ name: EntryName) -> Bool {
     withState { state in
-      guard state.isScanned && !state.catalog.index.contains(name) else { return false }
+      guard state.isScanned, state.catalog.index.isComplete, !state.catalog.index.contains(name)
+      else { return false }
       state.counters.countMiss(.absent)
       return true
     }
@@ -324,7 +326,7 @@ extension DiskEngine {
 }
 
 extension CacheKey {
-  /// A tag that distinguishes the key of a verified entry from another with the same MD5. It has 27
+  /// A tag that distinguishes the key of a verified entry from another with the same MD5: the 64
   /// bits of the process's own seeded hash, which cannot be computed outside of the process.
-  var tag: UInt32 { UInt32(truncatingIfNeeded: hashValue) & EntryFacts.tagMask }
+  var tag: UInt64 { UInt64(truncatingIfNeeded: hashValue) }
 }

@@ -23,7 +23,7 @@ extension DiskEngine {
     // notified here.
     if noted.hasChanged { tellObservers(ofLearned: [name]) }
     guard isDue, let access = noted.access else { return noted.expiry }
-    if lag == .zero {
+    if lag == .zero || noted.isOutdated {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
         ?? noted.expiry
     }
@@ -40,6 +40,8 @@ extension DiskEngine {
     var expiry: Timestamp
     /// Whether a person or another process has made or changed the file.
     var hasChanged = false
+    /// Whether the index has a newer state of the file, with which a pending use would not agree.
+    var isOutdated = false
   }
 
   /// Counts a hit, and makes the file that was read the entry of its name if it is still that.
@@ -62,7 +64,8 @@ extension DiskEngine {
         slot, of: name, status, at: access, isDue: waits, extended: extended)
     } else {
       guard let standing = standing(of: name, status, context, in: &state) else { return hit }
-      if standing == .outdated {
+      hit.isOutdated = standing == .outdated
+      if hit.isOutdated {
         state.catalog.index.touch(name, at: access)
       } else {
         hit.hasChanged = standing == .changed
@@ -116,6 +119,7 @@ extension DiskEngine {
     var isHidden = false
     /// The entry, if attributes and content were checked for this very file and key.
     var verified: EntryIndex.Verified?
+    var proof: FileProof? { verified?.proof }
     /// The expiry that the file will have when its pending use is written.
     var pendingExpiry: Timestamp?
   }
@@ -133,7 +137,7 @@ extension DiskEngine {
 
   /// Returns the entry of a file whose attributes and content were checked for a key.
   private func verified(
-    _ name: EntryName, _ status: FileStatus, _ tag: UInt32, in state: inout EngineState
+    _ name: EntryName, _ status: FileStatus, _ tag: UInt64, in state: inout EngineState
   ) -> EntryIndex.Verified? {
     // If inode numbers belong to paths, the file that replaces a checked one has the same numbers.
     guard !isPathBound else { return nil }
@@ -156,8 +160,8 @@ extension DiskEngine {
       var recall = Recall(
         isHidden: state.hidesFile(named: subject.name),
         verified: verified(subject.name, status, tag, in: &state))
-      let isDue = recall.verified.map { self.isDue(status, $0.lifetime, context.now) } ?? false
-      let lag = isDue ? recall.verified.map { recency.lagNanoseconds(for: $0.lifetime) } ?? 0 : 0
+      let isDue = recall.proof.map { self.isDue(status, $0.lifetime, context.now) } ?? false
+      let lag = isDue ? recall.proof.map { recency.lagNanoseconds(for: $0.lifetime) } ?? 0 : 0
       guard !recall.isHidden, let known = recall.verified, !isDue || lag > 0 else {
         recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
         return (.recalled(recall), 0)
@@ -167,8 +171,8 @@ extension DiskEngine {
       let expiry = state.catalog.use(
         known.slot, of: subject.name, status, at: access, isDue: isDue,
         extended: context.extending.extendedExpiry(
-          of: status.modification.asExpiry, lifetime: known.lifetime, at: context.now))
-      return (.noted(expiry: expiry, lifetime: known.lifetime), lag)
+          of: status.modification.asExpiry, lifetime: known.proof.lifetime, at: context.now))
+      return (.noted(expiry: expiry, lifetime: known.proof.lifetime), lag)
     }
     if lag > 0 { planDrain(within: .nanoseconds(lag)) }
     return hit
@@ -200,8 +204,8 @@ extension DiskEngine {
     if hasChanged { tellObservers(ofLearned: [name]) }
   }
 
-  /// Writes a use through the file that was read. Keeps an expiry that a person or another process
-  /// has set since the file was read.
+  /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another
+  /// process has set since the file was read. A later one may be the extension by another use.
   ///
   /// - Returns: The expiry that the file has now; nil if it could not be read.
   private func stampAtOnce(
@@ -210,10 +214,10 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let present = try descriptor.status()
-      let isUnchanged = present.modification == status.modification
+      let mayExtend = present.modification >= status.modification
+      let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
       return stamp(
-        descriptor, name, present, access: access, expiry: isUnchanged ? expiry : nil,
-        now: context.now)
+        descriptor, name, present, access: access, expiry: extended, now: context.now)
     } catch {
       noteUpkeepFailure(error)
       return nil
@@ -239,6 +243,10 @@ extension DiskEngine {
         try descriptor.setTimes(access: written, modification: expiry)
       }
       let fresh = try descriptor.status()
+      guard fresh.linkCount > 0 else {
+        withState { $0.counters.countDroppedStamp() }
+        return nil
+      }
       let meant = expiry ?? status.modification.asExpiry
       // Another process or a person has shortened the expiry while it was stamped. The two seconds
       // allow for file systems that hold less of a stamp.

@@ -109,8 +109,8 @@ package struct EntryReader: Sendable {
     case .tooManyLinks, .noSuchDeviceOrAddress: .foreign
     case .staleHandle, .notDirectory, .permissionDenied, .ioError, .notConnected, .shutDown:
       .unreadable
-    // The process lacks resources: the caller can close something and read again.
-    case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: nil
+    // The process lacks resources, or has closed the cache: the caller can do something about it.
+    case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .badDescriptor: nil
     default: .unreadable
     }
   }

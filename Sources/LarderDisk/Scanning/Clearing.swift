@@ -5,13 +5,17 @@ import LarderSystem
 /// 1. `begin`: every file is hidden, and the values that waited to be written are dropped.
 /// 2. A walk through the directory removes the files of the names that are still hidden. It keeps a
 ///    file that was stored meanwhile or turns out to be newer.
-/// 3. `reveal`: nothing is hidden any more, because the walk is over or another directory is held.
-/// 4. `end`: the waiting threads have been woken, and the next removal may begin.
+/// 3. `endWalk`: another walk follows if a further removal has begun during this one.
+/// 4. `reveal`: nothing is hidden any more, because the walk is over or another directory is held.
+/// 5. `end`: the waiting threads have been woken, and the next removal may begin.
 struct Clearing: Sendable {
   /// The number of removals that have begun.
   private(set) var count = 0
   /// Whether a removal has begun and not ended.
   private(set) var isRunning = false
+  private var isWalking = false
+  /// The progress of the removals that have begun during the walk.
+  private var next: RemovalProgress?
   /// Whether any file is hidden.
   // A flag of its own and not an optional set, because every look at the engine's state checks it.
   private(set) var hidesFiles = false
@@ -34,20 +38,39 @@ extension Clearing {
   /// Whether a removal that still hides files has begun since `count` was read.
   func hasBegun(since count: Int) -> Bool { self.count != count && hidesFiles }
 
-  /// Hides everything. None must be running.
+  /// Whether a removal may begin: none is running, or its walk goes on in the directory that is
+  /// held.
+  var mayBegin: Bool { !isRunning || isWalking && hidesFiles }
+
+  /// Hides everything, also what was stored since a removal that is running began.
   ///
   /// - Parameters:
   ///   - remaining: The totals of the files, for which a store under a limit waits; zero before
   ///     the first scan.
   ///   - dropped: The values that waited to be written, which are as old as the files.
-  mutating func begin(remaining: IndexTotals, dropped: Backlog.Dropped) {
+  /// - Returns: The progress, whether the caller starts the walk, and what it releases.
+  @discardableResult
+  mutating func begin(
+    remaining: IndexTotals, dropped: Backlog.Dropped
+  ) -> (progress: RemovalProgress, mustWalk: Bool, Remains) {
     count += 1
-    isRunning = true
     hidesFiles = true
+    // The stamps stay: the walk may have met their files before.
+    let remains = Remains(kept: kept, restamped: [:])
     kept = []
-    restamped = [:]
-    self.remaining = remaining
-    self.dropped = dropped
+    self.remaining.add(remaining)
+    self.dropped.add(dropped)
+    let (progress, mustWalk) = (next ?? RemovalProgress(), !isWalking)
+    if isWalking { next = progress }
+    (isRunning, isWalking) = (true, true)
+    return (progress, mustWalk, remains)
+  }
+
+  /// Ends a walk. Returns the progress of the walk that has to follow; nil for none.
+  mutating func endWalk() -> RemovalProgress? {
+    defer { next = nil }
+    isWalking = next != nil
+    return next
   }
 
   /// The sets of a removal that hides nothing any more. The caller releases them outside of the
@@ -79,17 +102,17 @@ extension Clearing {
     if hidesFiles { kept.insert(name) }
   }
 
-  /// Notes the status of a file that this process has stamped, because the walk may have met it
-  /// before.
+  /// Notes the status of a file that this process has stamped. The walk may have met it before.
   mutating func noteRestamped(_ name: EntryName, _ status: FileStatus) {
-    if hidesFiles { restamped[name] = status }
+    guard hidesFiles, restamped[name].map({ $0.change < status.change }) ?? true else { return }
+    restamped[name] = status
   }
 
   /// Returns the change time that an entry's file must have to be removed; nil if the entry stays.
   func changeTime(toRemove entry: IndexedEntry) -> Timestamp? {
     guard hides(entry.name) else { return nil }
-    if let own = restamped[entry.name], own.inode == entry.inode { return own.change }
-    return entry.changeTime
+    guard let own = restamped[entry.name], own.inode == entry.inode else { return entry.changeTime }
+    return max(own.change, entry.changeTime)
   }
 
   /// Subtracts a file that is gone from those that remain.

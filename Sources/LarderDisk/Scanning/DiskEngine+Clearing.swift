@@ -14,26 +14,25 @@ extension DiskEngine {
     // promoted meanwhile.
     generations.beginAll()
     tellObserversOfClearing()
-    // One clearing runs at a time. The second removes what was stored since the first began.
-    let (hasBegun, _) = wait { state -> (Bool, EntryIndex)? in
+    let (beginning, _) = wait {
+      state -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex)? in
       // Released outside of the lock, because releasing a million entries takes long.
       let old = state.catalog.index
-      guard let hasBegun = state.beginClearing() else { return nil }
-      clearMark.store(state.clearing.count, ordering: .relaxed)
-      return (hasBegun, old)
+      if state.phase.isShutDown { return (nil, old) }
+      // Only the end of a removal is waited for, not its walk.
+      guard state.clearing.mayBegin else { return nil }
+      defer { clearMark.store(state.clearing.count, ordering: .relaxed) }
+      return (state.beginClearing(), old)
     }
     tellObserversOfClearing()
     generations.endAll()
     // The values that waited to be written are gone, so there is room in the backlog.
     changed.signal()
-    guard hasBegun else {
-      throw closedError("removeAll")
-    }
-    let progress = RemovalProgress()
+    guard let (progress, mustWalk, _) = beginning else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
-    IOExecutor.upkeep.submit { self.clear(progress, in: handle) }
+    if mustWalk { IOExecutor.upkeep.submit { self.clear(progress, in: handle) } }
     return progress
   }
 
@@ -43,21 +42,13 @@ extension DiskEngine {
     clearMark.load(ordering: .relaxed) != published.clearCount
   }
 
-  private func clear(_ progress: RemovalProgress, in handle: DirectoryHandle) {
-    do throws(Errno) {
-      var scan = try DirectoryScan(handle, trust: reader.trust)
-      while true {
-        let piece = try scan.next()
-        for entry in piece.entries { progress.add(clear(entry, in: handle)) }
-        progress.add(passOver(piece.unreadable))
-        if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
-      }
-      if configuration.durability == .durable { try handle.descriptor.synchronize() }
-    } catch {
-      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
-      // Entries that could not be read are still there, and the index has forgotten them.
-      withState { if $0.clearing.hidesFiles { $0.catalog.scans.reset() } }
-      keepPending()
+  private func clear(_ first: RemovalProgress, in handle: DirectoryHandle) {
+    var progress = first
+    walk(progress, in: handle)
+    while let next = withState({ $0.clearing.endWalk() }) {
+      progress.finish()
+      progress = next
+      walk(progress, in: location.handle)
     }
     progress.add(endClearingOfPending())
     _ = withState { $0.clearing.reveal() }
@@ -71,6 +62,27 @@ extension DiskEngine {
     // then.
     withState { $0.clearing.end() }
     changed.signal()
+  }
+
+  /// Removes the files of hidden names. What it finds to be newer or unremovable becomes an entry
+  /// again, unless another clearing has begun since, whose walk finds it again.
+  private func walk(_ progress: RemovalProgress, in handle: DirectoryHandle) {
+    let count = withState { $0.clearing.count }
+    do throws(Errno) {
+      var scan = try DirectoryScan(handle, trust: reader.trust)
+      while true {
+        let piece = try scan.next()
+        for entry in piece.entries { progress.add(clear(entry, count, in: handle)) }
+        progress.add(passOver(piece.unreadable))
+        if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
+      }
+      if configuration.durability == .durable { try handle.descriptor.synchronize() }
+    } catch {
+      progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
+      // Entries that could not be read are still there, and the index has forgotten them.
+      withState { if $0.clearing.hidesFiles { $0.catalog.scans.reset() } }
+      keepPending(count)
+    }
   }
 
   /// Counts the values that had waited to be written when a clearing began and had no file.
@@ -93,9 +105,10 @@ extension DiskEngine {
 
   /// Puts the values that a clearing had dropped back into the backlog, because older files of the
   /// names may still be there.
-  private func keepPending() {
-    for write in withState({ $0.clearing.takeDropped() }).writes {
-      withState { $0.keepPending(write) }
+  private func keepPending(_ count: Int) {
+    let dropped = withState { $0.clearing.count == count ? $0.clearing.takeDropped() : nil }
+    for write in dropped?.writes ?? [] {
+      withState { if $0.clearing.count == count { $0.keepPending(write) } }
     }
   }
 
@@ -112,7 +125,9 @@ extension DiskEngine {
     return result
   }
 
-  private func clear(_ entry: IndexedEntry, in handle: DirectoryHandle) -> BulkRemoval {
+  private func clear(
+    _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle
+  ) -> BulkRemoval {
     changing(entry.name) {
       let (name, inode) = (entry.name, entry.inode)
       var result = BulkRemoval()
@@ -128,12 +143,12 @@ extension DiskEngine {
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
-          withState { $0.keepWhileClearing(name, newer) }
+          withState { if $0.clearing.count == count { $0.keepWhileClearing(name, newer) } }
         }
       } catch {
         // The file stays and is an entry again.
         noteUpkeepFailure(error)
-        withState { $0.keepUncleared(entry) }
+        withState { if $0.clearing.count == count { $0.keepUncleared(entry) } }
         result.failed = 1
       }
       return result
@@ -164,14 +179,9 @@ extension EngineState {
       counters.countRemoval(.explicit)
       return .explicit
     }
-    // A victim was counted when it was chosen, and its file is among the victims' since.
-    let victim = catalog.doomed[entry.name]
-    noteRemoved(entry.name)
-    if victim == nil {
-      counters.countRemoval(.explicit)
-      clearing.noteGone(entry)
-    }
-    return victim?.cause ?? .explicit
+    // The file of a victim is among the victims' since it was chosen.
+    if !catalog.doomed.contains(entry.name) { clearing.noteGone(entry) }
+    return noteRemoved(entry.name, as: .explicit)
   }
 
   /// Puts a value that a clearing had dropped back into the backlog, because the older file of its

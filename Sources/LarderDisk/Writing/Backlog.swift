@@ -20,11 +20,14 @@ package struct Backlog: Sendable {
     let subject: DiskEngine.Subject
     /// Made when the value was accepted, because a lifetime counts from then.
     let seal: EntryWriter.Seal
+    /// The bytes that it takes of the limit.
+    let cost: Int
 
     init(_ bytes: [UInt8], _ subject: DiskEngine.Subject, _ seal: EntryWriter.Seal) {
       self.bytes = bytes
       self.subject = subject
       self.seal = seal
+      cost = Backlog.cost(of: bytes.count, subject.key, seal.extendedData)
     }
   }
 
@@ -79,10 +82,10 @@ package struct Backlog: Sendable {
   /// The threads that wait for room, in the order in which they came.
   private var line: [UInt64] = []
   private var lastPlace: UInt64 = 0
-  /// The bytes of all values, including those that are being written, and of reserved places.
-  private(set) var byteCount = 0
-  /// The bytes of all values without reserved places.
-  private var valueByteCount = 0
+  /// The cost of all values, including those that are being written, and of reserved places.
+  private(set) var cost = 0
+  /// The cost of all values without reserved places.
+  private var valueCost = 0
   /// Whether a thread writes or has been asked to.
   var hasWriter = false
   /// The first failure since the last `flush()` that threw one.
@@ -102,13 +105,22 @@ package struct Backlog: Sendable {
 
 // Reserving room.
 extension Backlog {
+  /// The memory that a waiting value takes beside content, key and extended data: its objects, and
+  /// its places in the tables of names and turns.
+  static let recordByteCount = 512
+
+  /// Returns the memory that a value takes while it waits.
+  static func cost(of byteCount: Int, _ key: CacheKey, _ extendedData: [UInt8]) -> Int {
+    byteCount + key.byteCount + extendedData.count + recordByteCount
+  }
+
   /// Reserves a number of bytes if there is room and no other thread waits for longer. A large
   /// value would otherwise wait for ever while small ones pass it.
   ///
   /// - Parameter place: The thread's place in the line; nil at its first attempt.
   mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool {
     let isFirst = line.isEmpty || line.first == place
-    guard isFirst, count <= limit - min(byteCount, limit) else {
+    guard isFirst, count <= limit - min(cost, limit) else {
       if place == nil {
         lastPlace += 1
         line.append(lastPlace)
@@ -117,7 +129,7 @@ extension Backlog {
       return false
     }
     if place != nil { line.removeFirst() }
-    byteCount += count
+    cost += count
     return true
   }
 
@@ -126,7 +138,7 @@ extension Backlog {
 
   /// Gives back reserved bytes that no value took.
   mutating func giveBack(_ count: Int) {
-    byteCount -= count
+    cost -= count
   }
 }
 
@@ -139,14 +151,14 @@ extension Backlog {
 
   /// Adds a value again that was dropped. No room needs to be reserved for it.
   mutating func addAgain(_ write: Write) {
-    byteCount += write.bytes.count
+    cost += write.cost
     add(write)
   }
 
   private mutating func add(_ write: Write) {
     let name = write.subject.name
     latest += 1
-    valueByteCount += write.bytes.count
+    valueCost += write.cost
     if let old = waiting[name] {
       release(old.value)
       waiting[name]?.value = Value(write, since: old.value.since)
@@ -158,8 +170,8 @@ extension Backlog {
   }
 
   private mutating func release(_ value: Value) {
-    byteCount -= value.write.bytes.count
-    valueByteCount -= value.write.bytes.count
+    cost -= value.write.cost
+    valueCost -= value.write.cost
   }
 
   /// Notes a use of a value, unless it was settled or replaced.
@@ -186,8 +198,8 @@ extension Backlog {
   /// Drops all values, in a time that does not grow with their number.
   mutating func dropAll() -> Dropped {
     let dropped = Dropped(waiting: waiting, underway: underway, queue: queue)
-    byteCount -= valueByteCount
-    valueByteCount = 0
+    cost -= valueCost
+    valueCost = 0
     waiting = [:]
     underway = [:]
     queue = TurnQueue()
@@ -201,6 +213,13 @@ extension Backlog {
     fileprivate var underway: [EntryName: Value] = [:]
     /// Only to be released with the rest, outside of the engine's lock.
     fileprivate var queue = TurnQueue()
+
+    /// Adds the values that were dropped later.
+    mutating func add(_ newer: Dropped) {
+      if waiting.isEmpty && underway.isEmpty { return self = newer }
+      for value in newer.waiting.allValues { waiting[value.value.write.subject.name] = value }
+      underway.merge(newer.underway) { $1 }
+    }
 
     /// The names of which a thread was writing a value.
     var namesUnderway: [EntryName] { Array(underway.keys) }

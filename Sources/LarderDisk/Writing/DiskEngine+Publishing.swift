@@ -133,7 +133,7 @@ extension DiskEngine {
     since epoch: NameLocks.Epoch
   ) {
     let expiry = expiry(of: status, seal)
-    request.onPublish?(
+    request.onChange?(
       Published(
         byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
         clearCount: epoch.clearCount))
@@ -216,10 +216,11 @@ extension DiskEngine {
     do throws(Errno) {
       let status = try status(of: file, published: name.fileName, seal)
       _ = try withdraw(name.fileName, status, in: file.handle)
-      withState { $0.noteRemoved(name) }
     } catch {
       noteUpkeepFailure(error)
     }
+    // The name may be free, or have this file still or another process's.
+    followHeld(name)
   }
 
   /// Returns the status of a file that was just published.
@@ -323,7 +324,7 @@ extension DiskEngine {
     if proven(testimony, subject.name, status) == nil { return false }
     let isVerified = withState { state in
       guard let known = state.catalog.index.entry(named: subject.name) else { return false }
-      return known.isVerified && known.inode == status.inode && known.changeTime == status.change
+      return known.proof != nil && known.inode == status.inode && known.changeTime == status.change
     }
     if isVerified || !reader.checksContent { return true }
     return try finding(for: subject.name).isServed

@@ -4,27 +4,16 @@ import LarderSystem
 extension DiskEngine {
   /// Removes an entry. The memory tiers forget it even if its file cannot be removed.
   ///
-  /// - Parameter request: The store that fails and therefore removes the older value. A value that
-  ///   was stored since the store was decided on stays.
-  /// - Returns: Whether this process knew an entry there.
-  func remove(
-    _ subject: Subject, cause: RemovalCause, of request: StoreRequest? = nil
-  ) throws(CacheError) -> Bool {
-    try remove(subject.name, subject, cause: cause, of: request)
-  }
-
-  /// Removes the entry of a name.
-  ///
   /// - Parameters:
-  ///   - request: The store that was to replace the entry. A newer value that has replaced it
-  ///     stays.
   ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
-  ///   - origin: The memory tier that is not told.
+  ///   - request: The store that fails and therefore removes the older value. A value that was
+  ///     stored since the store was decided on stays.
   ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal,
-  ///     with the name held.
+  ///     with the name held. Gets whether the name is free.
+  /// - Returns: Whether this process knew an entry there.
   package func remove(
-    _ name: EntryName, _ subject: Subject? = nil, except origin: ObjectIdentifier? = nil,
-    cause: RemovalCause, of request: StoreRequest? = nil, whileHeld: () -> Void = {}
+    _ name: EntryName, _ subject: Subject? = nil,
+    cause: RemovalCause, of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     // Before the name is held, because following a replaced directory may take other names.
@@ -32,9 +21,7 @@ extension DiskEngine {
       try revalidate(isUrgent: false, mayMake: false, "remove")
     } catch {
       changing(name) {
-        if request.map(isOutdated) != true {
-          forget(subject, except: origin, of: request, whileHeld)
-        }
+        if request.map(isOutdated) != true { forget(subject, of: request, whileHeld) }
       }
       throw error
     }
@@ -45,12 +32,14 @@ extension DiskEngine {
     if turn.isEnding && request?.write == nil { throw closedError("remove") }
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
-    forget(subject, except: origin, of: request, whileHeld)
-    defer { forget(subject, except: origin, of: request, whileHeld) }
+    forget(subject, of: request, whileHeld)
+    var isFree = false
+    defer { forget(subject, of: request, isFree: isFree, whileHeld) }
     let wasHidden = hidesFile(named: name)
     do throws(Errno) {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
+      isFree = true
       let (told, wasPending) = withState { state -> (RemovalCause?, Bool) in
         // A victim was counted when it was chosen, possibly after `wasHidden` was read.
         let victim = state.catalog.doomed[name]
@@ -74,12 +63,14 @@ extension DiskEngine {
 
   /// Tells the memory tiers of a removal, before any other change of the name.
   private func forget(
-    _ subject: Subject?, except origin: ObjectIdentifier?, of request: StoreRequest?,
-    _ whileHeld: () -> Void
+    _ subject: Subject?, of request: StoreRequest?, isFree: Bool = false,
+    _ whileHeld: (Bool) -> Void
   ) {
-    whileHeld()
+    whileHeld(isFree)
     // `noteLostWrite` notifies the memory tiers of a failed write; they are not notified twice.
-    if let subject, request?.write == nil { tellObservers(subject, except: origin) }
+    guard let subject, request?.write == nil else { return }
+    request?.onChange?(nil)
+    tellObservers(subject, except: request?.origin)
   }
 
   /// The error of an operation that begins while the last object is being closed.

@@ -13,12 +13,13 @@ extension DiskEngine {
     var isExclusive = false
     /// Whether the value is still to be stored, asked when the store holds the name.
     package var isWanted: (@Sendable () -> Bool)?
-    /// The memory tier of the object that stores, which need not be told.
+    /// The memory tier of the object that stores. `onChange` tells it.
     package var origin: ObjectIdentifier?
     /// The value in the backlog that is to be written; nil for a store that the caller made.
     var write: Backlog.Write?
-    /// Runs when the value is visible, before any other change of the name.
-    package var onPublish: (@Sendable (Published) -> Void)?
+    /// Runs when the value is visible, before any other change of the name. With nil, runs before
+    /// and after the removal of the older value, because the store failed or was rejected.
+    package var onChange: (@Sendable (Published?) -> Void)?
   }
 
   /// A value that has just become visible.
@@ -58,8 +59,9 @@ extension DiskEngine {
       if let reason = rejection(of: request, byteCount: content.count) {
         return try reject(request, reason)
       }
-      if let limit = configuration.writeBehindLimit, !request.isExclusive, content.count <= limit {
-        return try storeBehind(content, request, limit: limit)
+      let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
+      if let limit = configuration.writeBehindLimit, !request.isExclusive, cost <= limit {
+        return try storeBehind(content, request, cost: cost, limit: limit)
       }
     }
     let evictions = fullDiskCount
@@ -293,7 +295,8 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     if !request.isExclusive {
       do throws(CacheError) {
-        _ = try remove(request.subject, cause: .replaced, of: request)
+        _ = try remove(
+          request.subject.name, request.subject, cause: .replaced, of: request)
       } catch {
         throw error.settingOldValueRemains(true)
       }
@@ -325,7 +328,8 @@ extension DiskEngine {
     _ = hasRecovered(from: failure)
     if request.isExclusive { return true }
     do throws(CacheError) {
-      _ = try remove(request.subject, cause: .replaced, of: request)
+      _ = try remove(
+        request.subject.name, request.subject, cause: .replaced, of: request)
       return false
     } catch {
       return true

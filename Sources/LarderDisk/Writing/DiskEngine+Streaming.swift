@@ -10,7 +10,8 @@ extension DiskEngine {
     case rejected(StoreOutcome)
   }
 
-  /// Starts a store whose content an asynchronous closure writes. The caller ends the writer.
+  /// Starts a store whose content an asynchronous closure writes. The caller takes the stream from
+  /// the writer in the end.
   ///
   /// A store that fails here or in `finish` removes the older value, as every store does.
   package func startStream(
@@ -91,11 +92,11 @@ extension DiskCache {
     switch start {
     case .rejected(let outcome): return outcome
     case .writer(let writer):
-      defer { writer.end() }
       let failure = await Self.failure(of: body, writer)
       // Also in a cancelled task: the older value must not outlive a store that failed.
       return try await executor.runToEnd { () throws(CacheError) in
-        try engine.finish(writer, request, failure: failure)
+        defer { _ = writer.takeStream() }
+        return try engine.finish(writer, request, failure: failure)
       }
     }
   }

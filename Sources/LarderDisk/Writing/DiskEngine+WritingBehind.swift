@@ -11,12 +11,11 @@ extension DiskEngine {
   /// From here on reads in this process return it from memory until its file is in place. Waits
   /// while the backlog is full.
   func storeBehind(
-    _ content: Span<UInt8>, _ request: StoreRequest, limit: Int
+    _ content: Span<UInt8>, _ request: StoreRequest, cost: Int, limit: Int
   ) throws(CacheError) -> StoreOutcome {
-    let count = content.count
     var place: UInt64?
     let isAwaited = wait { state in
-      state.backlog.reserve(count, limit: limit, place: &place) ? state.backlog.isAwaited : nil
+      state.backlog.reserve(cost, limit: limit, place: &place) ? state.backlog.isAwaited : nil
     }
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
@@ -26,10 +25,10 @@ extension DiskEngine {
       if mustStart { startWriter() }
       return .pending
     case .unwanted:
-      giveBackPlace(of: count)
+      giveBackPlace(of: cost)
       return rejected(.declined)
     case .closed:
-      giveBackPlace(of: count)
+      giveBackPlace(of: cost)
       throw CacheError(
         .closed, operation: "store", path: location.path, oldValueRemains: true)
     }
@@ -74,7 +73,7 @@ extension DiskEngine {
     guard let (seal, mustStart, clearCount) = accepted else {
       return withState { $0.phase.isEnding } ? .closed : .unwanted
     }
-    request.onPublish?(
+    request.onChange?(
       Published(
         byteCount: bytes.count, expiry: seal.expiry, lifetime: seal.lifetime,
         clearCount: clearCount))

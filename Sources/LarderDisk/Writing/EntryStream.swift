@@ -164,11 +164,7 @@ public final class EntryFileWriter: Sendable {
     return request
   }
 
-  /// Ends the writer and returns the stream; nil if it has ended already.
-  func takeStream() -> EntryStream? { stream.withLock { $0.take() } }
-
-  /// Discards the bytes that were written and not published.
-  package func end() {
-    _ = takeStream()
-  }
+  /// Ends the writer and returns the stream; nil if it has ended already. A stream that is let go
+  /// removes its file, so this is for the cache's threads alone.
+  package func takeStream() -> EntryStream? { stream.withLock { $0.take() } }
 }

@@ -51,7 +51,7 @@ extension LRU {
 extension LRU {
   /// Begins a sweep in slices. Returns `false` if it would find nothing.
   mutating func beginSweep(at now: PackedTime) -> Bool {
-    guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else {
+    guard settings.keepsTimes, earliestExpiry.hasCome(at: now) || settings.ageLimit != nil else {
       return false
     }
     (sweepSlot, sweptExpiry) = (1, .never)

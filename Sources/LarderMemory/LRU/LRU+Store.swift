@@ -39,7 +39,7 @@ extension LRU {
   func rejection(
     cost: Int, deadline: SlotDeadline, at now: PackedTime
   ) -> StoreOutcome.Reason? {
-    if deadline.expiry <= now { return .expired }
+    if deadline.expiry.hasCome(at: now) { return .expired }
     if let ageLimit = settings.ageLimit, ageLimit.isZero { return .expired }
     return cost > settings.costLimit || settings.countLimit == 0 ? .tooLarge : nil
   }

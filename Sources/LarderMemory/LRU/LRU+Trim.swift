@@ -70,7 +70,8 @@ extension LRU {
   mutating func removeExpired(
     besides kept: Slot, at now: PackedTime, into removals: inout Removals<Key, Value>
   ) {
-    guard settings.keepsTimes, earliestExpiry <= now || settings.ageLimit != nil else { return }
+    guard settings.keepsTimes, earliestExpiry.hasCome(at: now) || settings.ageLimit != nil
+    else { return }
     storesSinceSweep = 0
     // A sweep in slices ends, because it would find nothing more.
     sweepSlot = 0

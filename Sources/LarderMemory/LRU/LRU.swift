@@ -69,7 +69,7 @@ extension LRU {
   @inlinable @inline(__always)
   func isExpired(_ slot: Slot, at now: PackedTime) -> Bool {
     guard settings.keepsTimes else { return false }
-    if slab.times[slot.index].expiry <= now { return true }
+    if slab.times[slot.index].expiry.hasCome(at: now) { return true }
     guard let ageLimit = settings.ageLimit else { return false }
     return ageLimit.isOver(since: slab.times[slot.index].lastUse, slab.timesStart, at: now)
   }

@@ -60,6 +60,10 @@ extension PackedTime {
     min(PackedTime(bits: bits &+ UInt64(seconds) << 30), .never)
   }
 
+  /// Whether an expiry has passed. Never does not pass, whatever the clock shows.
+  @inlinable @inline(__always)
+  func hasCome(at now: PackedTime) -> Bool { self <= now && self < .never }
+
   /// Returns the point a span earlier, or nil when that is before 1970.
   @inlinable
   func subtracting(_ span: PackedSpan) -> PackedTime? {

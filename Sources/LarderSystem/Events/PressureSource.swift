@@ -63,12 +63,12 @@ package struct PressureSource: ~Copyable, Sendable {
 }
 
 extension Duration {
-  /// The time for `poll`, rounded up, so that a wait never ends just before its time.
+  /// The time for `poll`, at most a day, rounded up, so that a wait never ends just before its
+  /// time. It is negative, by any amount, if the process was stopped beyond the end of the wait.
   fileprivate var milliseconds: Int32 {
-    let (seconds, attoseconds) = components
-    guard seconds < 86_400 else { return 86_400_000 }
+    let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), .seconds(86_400)).components
     let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-    return max(0, Int32(seconds * 1_000 + rest))
+    return Int32(seconds * 1_000 + rest)
   }
 }
 

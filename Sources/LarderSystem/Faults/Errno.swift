@@ -16,6 +16,7 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
 
   // Only errors that some decision depends on. Each is named after the failure; people see the
   // number and the system's sentence.
+  package static let badDescriptor = Errno(rawValue: EBADF)
   package static let permissionDenied = Errno(rawValue: EACCES)
   package static let notPermitted = Errno(rawValue: EPERM)
   package static let noSuchFile = Errno(rawValue: ENOENT)

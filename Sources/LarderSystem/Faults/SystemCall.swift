@@ -1,5 +1,6 @@
 /// The system calls that a test can make fail, with the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
+  case close
   case copyFileRange = "copy_file_range"
   case eventfd
   case fcntl
@@ -61,7 +62,8 @@ func system<Result: FixedWidthInteger & SignedInteger>(
     /// Whether the call can show one thread another's effects, or make it wait.
     var isPoint: Bool {
       switch self {
-      case .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr: false
+      case .close, .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr:
+        false
       default: true
       }
     }

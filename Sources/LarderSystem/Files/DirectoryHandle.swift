@@ -38,6 +38,13 @@ package final class DirectoryHandle: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Takes the place of a directory that is not held any more. Calls through it fail with EBADF.
+  package init(afterClosing handle: DirectoryHandle) {
+    descriptor = FileDescriptor(lending: -1)
+    (identity, owner, group) = (handle.identity, handle.owner, handle.group)
+    (fileSystem, byteCount) = (handle.fileSystem, handle.byteCount)
+  }
+
   // A value of linux/fcntl.h, which Glibc's module hides. See: man 2 linkat, AT_EMPTY_PATH.
   private static let emptyPath: Int32 = 0x1000
 
@@ -172,15 +179,6 @@ extension DirectoryHandle {
     return try DirectoryHandle(descriptor)
   }
 
-  /// Makes a directory below this one. Corresponds to `mkdirat`.
-  ///
-  /// - Throws: `.fileExists` if the name exists, which is no failure for a caller that lost a race.
-  package func makeDirectory(_ name: String, permissions: UInt32) throws(Errno) {
-    _ = try system(.mkdirat, faults) {
-      unsafe name.withCString { unsafe mkdirat(raw, $0, mode_t(permissions)) }
-    }
-  }
-
   /// Removes a file's name. Corresponds to `unlinkat`.
   ///
   /// Removes by name, because POSIX has no removal by descriptor. A caller that means one certain
@@ -291,22 +289,49 @@ extension DirectoryHandle {
 }
 
 extension DirectoryHandle {
-  /// Makes a directory by path. Corresponds to `mkdirat(AT_FDCWD)`.
-  package static func makeDirectory(
-    path: String, permissions: UInt32, faults: FaultInjector?
+  /// Makes a directory with exactly the mode asked for. Corresponds to `mkdirat`, and to `fchmod`
+  /// because mkdir's mode is narrowed by the umask and has no set-group-id bit.
+  ///
+  /// The mode is set through the descriptor, because something else may have taken the path. A
+  /// umask that takes away the owner's rights makes a directory that this process cannot open. Its
+  /// mode is then set by its path. This is safe, because a user that could have put another
+  /// directory there could also have made it first.
+  ///
+  /// - Parameter parent: The directory in which the path is a name; nil for a path.
+  /// - Throws: `.fileExists` if the name exists, which is no failure for a caller that lost a race;
+  ///   `.noSuchFile` for a missing parent.
+  package static func make(
+    _ path: String, below parent: DirectoryHandle? = nil, permissions: UInt32,
+    faults: FaultInjector?
   ) throws(Errno) {
+    let start = parent?.raw ?? AT_FDCWD
     _ = try system(.mkdirat, faults) {
-      unsafe path.withCString { unsafe mkdirat(AT_FDCWD, $0, mode_t(permissions)) }
+      unsafe path.withCString { unsafe mkdirat(start, $0, mode_t(permissions)) }
+    }
+    let made: DirectoryHandle
+    do throws(Errno) {
+      made = try open(path, below: parent, faults)
+    } catch .permissionDenied {
+      try setMode(path, at: start, permissions, faults)
+      made = try open(path, below: parent, faults)
+    }
+    let isNarrowed = try made.descriptor.status().permissions != permissions
+    if isNarrowed { try made.descriptor.setPermissions(permissions) }
+  }
+
+  private static func setMode(
+    _ path: String, at start: Int32, _ permissions: UInt32, _ faults: FaultInjector?
+  ) throws(Errno) {
+    _ = try system(.fcntl, faults) {
+      unsafe path.withCString { unsafe fchmodat(start, $0, mode_t(permissions), 0) }
     }
   }
 
-  /// Sets the mode of the file that a path leads to. Corresponds to `fchmodat(AT_FDCWD)`.
-  package static func setMode(
-    path: String, _ permissions: UInt32, faults: FaultInjector?
-  ) throws(Errno) {
-    _ = try system(.fcntl, faults) {
-      unsafe path.withCString { unsafe fchmodat(AT_FDCWD, $0, mode_t(permissions), 0) }
-    }
+  private static func open(
+    _ path: String, below parent: DirectoryHandle?, _ faults: FaultInjector?
+  ) throws(Errno) -> DirectoryHandle {
+    guard let parent else { return try open(path: path, faults: faults) }
+    return try parent.openDirectory(path)
   }
 
   /// Returns the absolute path of the open directory, without links.
@@ -316,6 +341,8 @@ extension DirectoryHandle {
   ///
   /// Derived from the descriptor, because the path could lead elsewhere by now. A path that is not
   /// UTF-8 is returned changed; such a directory works, but cannot be made again.
+  /// If the path is longer than the system takes, the path that the directory was opened by is
+  /// returned, because it is one that leads there.
   package func resolvedPath(openedAs path: String) throws(Errno) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     do throws(Errno) {
@@ -326,6 +353,8 @@ extension DirectoryHandle {
     } catch .noSuchFile {
       guard unsafe realpath(path, &buffer) != nil else { throw Errno.current }
       return Self.text(buffer.prefix { $0 != 0 })
+    } catch .nameTooLong {
+      return path
     }
   }
 

@@ -54,22 +54,28 @@
   /// Returns the next name of any kind. The inner nil stands for a name that is too long, the outer
   /// one for the end.
   private func nextName() throws(Errno) -> FileName?? {
-    while let errno = faults?.strike(.readdir) {
-      if errno != .interrupted { throw errno }
-    }
-    // readdir does not change errno at the end of the directory, so an older error must be cleared.
-    errno = 0
-    guard let entry = unsafe readdir(stream) else {
+    while true {
+      let planned = faults?.strike(.readdir)
+      // readdir does not change errno at the end of the directory, so an older error must be
+      // cleared.
+      errno = 0
+      if planned == nil, let entry = unsafe readdir(stream) {
+        return .some(unsafe Self.name(entry))
+      }
       // Null without an error is the end. See: man 3 readdir.
-      let failure = Errno.current
-      if failure.rawValue != 0 { throw failure }
-      return .none
+      let failure = planned ?? Errno.current
+      if failure.rawValue == 0 { return .none }
+      // FUSE and NFS report a signal. The stream stands where it stood.
+      if failure != .interrupted { throw failure }
     }
+  }
+
+  private static func name(_ entry: UnsafeMutablePointer<dirent>) -> FileName? {
     let name =
       // On some file systems the name is longer than the field's declared type, so it is read by
       // its address and not as a tuple.
       unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
-    return .some(unsafe FileName(copying: name.assumingMemoryBound(to: CChar.self)))
+    return unsafe FileName(copying: name.assumingMemoryBound(to: CChar.self))
   }
 }
 

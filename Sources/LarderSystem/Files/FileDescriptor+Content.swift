@@ -5,12 +5,13 @@
 #endif
 
 extension FileDescriptor {
-  /// Reads up to `byteCount` bytes from the present offset, fewer only at the end of the file.
+  /// Reads up to `byteCount` bytes from the present offset, or from another one that leaves the
+  /// present one as it is; fewer only at the end of the file.
   ///
-  /// The system fills the array, which is not zeroed first. Corresponds to `read`.
+  /// The system fills the array, which is not zeroed first. Corresponds to `read` and `pread`.
   ///
   /// - Complexity: O(bytes) with one copy, from the page cache into the array.
-  package func read(upTo byteCount: Int) throws(Errno) -> [UInt8] {
+  package func read(upTo byteCount: Int, at offset: Int? = nil) throws(Errno) -> [UInt8] {
     // All empty arrays share one object, and the count that the closure sets is written to it.
     if byteCount == 0 { return [] }
     var bytes: [UInt8] = []
@@ -24,7 +25,8 @@ extension FileDescriptor {
             let count = unsafe try read(
               into: UnsafeMutableRawBufferPointer(
                 rebasing:
-                  UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]))
+                  UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]),
+              at: offset.map { $0 + filled })
             // The file was cut short since its length was read. The caller compares the counts.
             if count == 0 { break }
             filled += count
@@ -74,9 +76,14 @@ extension FileDescriptor {
   }
 
   // The fault is handled outside of `system`, because it can also shorten the call.
-  private func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+  private func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil
+  ) throws(Errno) -> Int {
     let most = try faults?.limit(.read, to: buffer.count) ?? buffer.count
-    return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
+    guard let offset else {
+      return try system(.read, nil) { unsafe cRead(rawValue, buffer.baseAddress, most) }
+    }
+    return try system(.read, nil) { unsafe pread(rawValue, buffer.baseAddress, most, offset) }
   }
 
   /// Writes all bytes at the present offset. Corresponds to `write`, repeated after short writes.
@@ -104,9 +111,14 @@ extension FileDescriptor {
   /// See: man 2 close, "Dealing with error returns from close()". In contrast to `fsync`, it does
   /// not mean that the bytes are on the server's disk.
   package func flush() throws(Errno) {
-    let copy = try system(.fcntl, faults) { fcntl(rawValue, F_DUPFD_CLOEXEC, 0) }
-    // Not repeated on EINTR, because the number may belong to another file by then.
-    if close(copy) != 0 { throw .current }
+    while true {
+      let copy = try system(.fcntl, faults) { fcntl(rawValue, F_DUPFD_CLOEXEC, 0) }
+      let planned = faults?.strike(.close)
+      guard let failure = close(copy) != 0 ? Errno.current : planned else { return }
+      // The number is free even then, but the server may not have answered. It is asked by another
+      // duplicate, because the number may belong to another file by now.
+      if failure != .interrupted { throw failure }
+    }
   }
 
   /// Makes a file in memory that contains bytes, with the offset at its start. Corresponds to

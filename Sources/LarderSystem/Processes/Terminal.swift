@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -40,17 +42,20 @@ package enum StandardStream: Int32, Sendable {
 
 /// Single keys from the terminal on standard input, without waiting for Return.
 ///
-/// The terminal's mode is restored when the value ends. A signal that ends the process leaves the
-/// changed mode, so Ctrl-C and Ctrl-Z arrive as keys here and not as signals. Shells restore the
-/// mode after a program that was killed otherwise.
+/// The terminal's mode is restored when the value ends, and by a signal that ends or stops the
+/// process. Ctrl-C and Ctrl-Z make such signals, also while the process waits for a slow disk.
 package struct Keyboard: ~Copyable {
-  private let former: termios
+  private let mode: termios
 
-  /// Ctrl-C, as a key.
+  /// Ctrl-C, as the key that a terminal without that signal sends.
   package static let interrupt: UInt8 = 3
+  /// The number of times that the process was continued after a stop.
+  package static var continuationCount: Int {
+    KeyboardSignals.continuations.load(ordering: .relaxed)
+  }
 
-  private init(restoring former: termios) {
-    self.former = former
+  private init(_ mode: termios) {
+    self.mode = mode
   }
 
   /// Switches the terminal to single keys. Returns nil if standard input is no terminal.
@@ -58,26 +63,86 @@ package struct Keyboard: ~Copyable {
   package static func attached() -> Keyboard? {
     var mode = termios()
     guard unsafe tcgetattr(0, &mode) == 0 else { return nil }
-    let former = mode
-    mode.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
-    // TCSANOW keeps keys that were typed before.
-    guard unsafe tcsetattr(0, TCSANOW, &mode) == 0 else { return nil }
-    return Keyboard(restoring: former)
+    KeyboardSignals.handle(restoring: mode)
+    mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    let keyboard = Keyboard(mode)
+    guard keyboard.setMode() else { return nil }
+    return keyboard
   }
 
   deinit {
-    var mode = former
-    _ = unsafe tcsetattr(0, TCSANOW, &mode)
+    KeyboardSignals.restore()
+  }
+
+  /// Sets the mode, and returns whether that worked. TCSANOW keeps keys that were typed before.
+  @discardableResult
+  private func setMode() -> Bool {
+    var mode = mode
+    return unsafe tcsetattr(0, TCSANOW, &mode) == 0
   }
 
   /// Waits for a key and returns it. Returns nil if none is pressed in time, and `interrupt` if the
   /// terminal is gone. Corresponds to `poll` and `read`.
   package func key(within limit: Duration) -> UInt8? {
+    // Before each wait, because a shell restores its own mode while the process is stopped. In the
+    // background this stops the process until it is in the foreground. See: man 3 tcsetattr.
+    setMode()
     var waiting = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     let milliseconds = Int32(clamping: Int64(limit / .milliseconds(1)))
     // A signal may end the wait early, which the caller takes for the end of the time.
     guard unsafe poll(&waiting, 1, milliseconds) > 0 else { return nil }
     var key: UInt8 = 0
     return unsafe read(0, &key, 1) == 1 ? key : Self.interrupt
+  }
+}
+
+/// The handlers by which a signal leaves the terminal as it was before `Keyboard`.
+///
+/// They call only functions that a signal handler may call. See: man 7 signal-safety.
+private enum KeyboardSignals {
+  /// The address of the mode to restore. The memory is never given back, because a handler may read
+  /// it at any time.
+  private static let former = Atomic<UInt>(0)
+  static let continuations = Atomic<Int>(0)
+
+  /// Installs the handlers for the signals that the parent process has not made ignored.
+  static func handle(restoring mode: termios) {
+    let copy = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+    unsafe copy.initialize(to: mode)
+    former.store(UInt(bitPattern: copy), ordering: .releasing)
+    // A first use would initialise it, which a handler must not do.
+    _ = continuations.load(ordering: .relaxed)
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+      set(number) { number in
+        KeyboardSignals.restore()
+        // Delivered when the handler returns, and then ends the process.
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+    }
+    set(SIGTSTP) { _ in
+      KeyboardSignals.restore()
+      raise(SIGSTOP)
+    }
+    set(SIGCONT) { _ in
+      KeyboardSignals.continuations.add(1, ordering: .relaxed)
+    }
+  }
+
+  private static func set(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    let former = signal(number, SIG_IGN)
+    let isIgnored =
+      unsafe unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    if !isIgnored { signal(number, handler) }
+  }
+
+  /// Restores the mode, unless another process group has the terminal now, as a shell has while the
+  /// process is in the background.
+  static func restore() {
+    let owner = tcgetpgrp(0)
+    guard owner == -1 || owner == getpgrp() else { return }
+    guard let mode = unsafe UnsafePointer<termios>(bitPattern: former.load(ordering: .acquiring))
+    else { return }
+    _ = unsafe tcsetattr(0, TCSANOW, mode)
   }
 }

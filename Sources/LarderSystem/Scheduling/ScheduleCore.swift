@@ -22,6 +22,8 @@
       var deadline: Int64?
       var isTimedOut = false
       var isStopped = false
+      /// The number of points since its last wait or system call.
+      var spin = 0
     }
 
     package struct Failure: Sendable {
@@ -53,6 +55,7 @@
     var hash: UInt64 = 0
     var preemptionCount = 0
     var choiceCount = 0
+    private var longestSpin = (label: "", count: 0)
     var number = 0
     var failures: [Failure] = []
     private var processCount = 0
@@ -79,6 +82,7 @@
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
       choiceCount = 0
+      longestSpin = ("", 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
       number += 1
       firstProcess = processCount + 1
@@ -88,6 +92,7 @@
     mutating func end() -> Scheduler.Outcome {
       var outcome = Scheduler.Outcome()
       outcome.isEndless = isEndless
+      outcome.longestSpin = longestSpin
       for thread in threads {
         switch thread.status {
         case .free, .killed: break
@@ -141,9 +146,11 @@
     }
 
     /// Counts a point, and chooses the next thread.
-    mutating func step(_ kind: SchedulePoint) -> Scheduler.Move {
+    mutating func step(_ kind: SchedulePoint, _ object: Int) -> Scheduler.Move {
       guard let current = running else { return .stay }
       stepCount += 1
+      noteSpin(current, kind)
+      strategy.reach(current, kind.object(object))
       now += Self.pointTime
       if isTraced { add(kind.text) }
       hash = (hash ^ (kind.code &* 64 &+ UInt64(current))) &* 1_099_511_628_211
@@ -153,6 +160,15 @@
         return .over(from: threads[current].carrier)
       }
       return handOver(from: threads[current].carrier)
+    }
+
+    /// Counts the points that a thread passes without a wait and without a system call.
+    private mutating func noteSpin(_ current: Int, _ kind: SchedulePoint) {
+      if case .call = kind { return threads[current].spin = 0 }
+      threads[current].spin += 1
+      if !isQuiet, threads[current].spin > longestSpin.count {
+        longestSpin = (threads[current].label, threads[current].spin)
+      }
     }
 
     mutating func wait(
@@ -171,6 +187,7 @@
     ) -> Scheduler.Move {
       guard let current = running else { preconditionFailure("a wait outside of a schedule") }
       threads[current].status = status
+      threads[current].spin = 0
       threads[current].waitText = isTraced ? "\(text)\n\(Backtrace.text())" : text
       threads[current].deadline = deadline
       threads[current].isTimedOut = false

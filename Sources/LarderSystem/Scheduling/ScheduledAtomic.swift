@@ -7,6 +7,7 @@
   @usableFromInline
   package struct Atomic<Value: Sendable>: ~Copyable, Sendable {
     private let value: Synchronization.Mutex<Value>
+    private let object = Scheduler.makeObject()
 
     @usableFromInline
     package init(_ value: Value) {
@@ -15,19 +16,19 @@
 
     @usableFromInline
     package func load(ordering: AtomicLoadOrdering) -> Value {
-      if ordering != .relaxed { Scheduler.point(.load) }
+      if ordering != .relaxed { Scheduler.point(.load, on: object) }
       return value.withLock { $0 }
     }
 
     @usableFromInline
     package func store(_ desired: Value, ordering: AtomicStoreOrdering) {
-      Scheduler.point(.change)
+      Scheduler.point(.change, on: object)
       value.withLock { $0 = desired }
     }
 
     @usableFromInline
     package func exchange(_ desired: Value, ordering: AtomicUpdateOrdering) -> Value {
-      Scheduler.point(.change)
+      Scheduler.point(.change, on: object)
       return value.withLock { value in
         defer { value = desired }
         return value
@@ -40,7 +41,7 @@
     package func compareExchange(
       expected: Value, desired: Value, ordering: AtomicUpdateOrdering
     ) -> (exchanged: Bool, original: Value) {
-      Scheduler.point(.change)
+      Scheduler.point(.change, on: object)
       return value.withLock { value in
         let original = value
         if original == expected { value = desired }
@@ -54,7 +55,7 @@
     package func wrappingAdd(
       _ operand: Value, ordering: AtomicUpdateOrdering
     ) -> (oldValue: Value, newValue: Value) {
-      Scheduler.point(.change)
+      Scheduler.point(.change, on: object)
       return value.withLock { value in
         let old = value
         value = old &+ operand

@@ -4,9 +4,10 @@
   /// A lock whose waits go through the scheduler.
   final class ScheduledLock: Sendable {
     private let isHeld = Synchronization.Atomic<Bool>(false)
+    private let object = Scheduler.makeObject()
 
     func acquire() {
-      Scheduler.point(.lock)
+      Scheduler.point(.lock, on: object)
       while isHeld.load(ordering: .relaxed) {
         Scheduler.wait(for: ObjectIdentifier(self), "a lock", until: nil)
       }

@@ -26,6 +26,9 @@
       package var stuck: [String] = []
       /// Whether the limit of points was exceeded.
       package var isEndless = false
+      /// The thread that passed the most points without a wait, a system call or a change by
+      /// another thread between them.
+      package var longestSpin = (label: "", count: 0)
       package var pointCount = 0
       /// The number of times that the strategy chose among several threads.
       package var choiceCount = 0
@@ -54,13 +57,23 @@
     }
 
     /// Passes a point, where another thread may be chosen.
+    ///
+    /// - Parameter object: The number of the lock or the atomic value that the thread reaches; 0 if
+    ///   there is none.
     @inline(__always)
-    static func point(_ kind: SchedulePoint) {
-      if isActive { pass(kind) }
+    static func point(_ kind: SchedulePoint, on object: Int = 0) {
+      if isActive { pass(kind, object) }
     }
 
-    private static func pass(_ kind: SchedulePoint) {
-      move(core.withLock { $0.step(kind) })
+    private static func pass(_ kind: SchedulePoint, _ object: Int) {
+      move(core.withLock { $0.step(kind, object) })
+    }
+
+    private static let lastObject = Synchronization.Atomic<Int>(0)
+
+    /// Returns a number for a new lock or atomic value.
+    static func makeObject() -> Int {
+      lastObject.add(1, ordering: .relaxed).newValue
     }
 
     /// Waits until ``wake(_:)`` is called for an object, or until a deadline.
@@ -214,6 +227,14 @@
 
     /// Whether the earliest deadline comes now, although threads could run.
     mutating func comesEarly() -> Bool
+
+    /// Takes the next event of a thread, before the strategy chooses: steps on one object depend on
+    /// each other, and all system calls do.
+    mutating func reach(_ thread: Int, _ object: Int)
+  }
+
+  extension SchedulingStrategy {
+    package mutating func reach(_ thread: Int, _ object: Int) {}
   }
 
   /// The next action of a thread at a point.
@@ -234,6 +255,11 @@
       case .look: "look"
       case .call(let call): call.rawValue
       }
+    }
+
+    /// The object that the action concerns: all system calls concern the file system.
+    func object(_ given: Int) -> Int {
+      if case .call = self { -1 } else { given }
     }
 
     var code: UInt64 {

@@ -3,8 +3,9 @@ import Synchronization
 /// A few threads of the library's own for work that touches the disk.
 ///
 /// File operations block, and threads of Swift's cooperative pool must not. Threads start when
-/// there is work for them and end after five idle seconds, so an unused executor costs nothing.
-/// Jobs start in the order of their submission; jobs with a delay start when it is over.
+/// there is work for them and end after five idle seconds, or once the executor is retired and
+/// there is no work, so an unused executor costs nothing. Jobs start in the order of their
+/// submission; jobs with a delay start when it is over.
 package final class IOExecutor: Sendable {
   /// A job with a delay.
   fileprivate struct Job {
@@ -26,6 +27,8 @@ package final class IOExecutor: Sendable {
     var lastStart: UInt64 = 0
     /// The number of threads that wait for work.
     var idleCount = 0
+    /// Whether a thread ends as soon as there is no work for it.
+    var isRetired = false
   }
 
   /// The next step of a thread, chosen under the lock and carried out outside of it.
@@ -34,9 +37,6 @@ package final class IOExecutor: Sendable {
     case wait(Duration)
     case end
   }
-
-  // Long enough to outlast a pause between bursts.
-  private static let idleTime = Duration.seconds(5)
 
   /// The executor for the upkeep of all caches of the process: scans, evictions, stamps.
   // Upkeep jobs wait for locks and disks and not for each other, so four threads are enough for any
@@ -59,13 +59,21 @@ package final class IOExecutor: Sendable {
 
   package let threadLimit: Int
   private let start: Start
+  private let idleTime: Duration
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
 
   /// Creates an executor that uses at most `threadLimit` threads at once.
-  package init(threadLimit: Int, startingWith start: @escaping Start = startThread) {
+  ///
+  /// - Parameter idleTime: The time after which a thread without work ends; long enough to outlast
+  ///   a pause between bursts.
+  package init(
+    threadLimit: Int, idleTime: Duration = .seconds(5),
+    startingWith start: @escaping Start = startThread
+  ) {
     precondition(threadLimit > 0, "an executor needs at least one thread")
     self.threadLimit = threadLimit
+    self.idleTime = idleTime
     self.start = start
   }
 
@@ -100,6 +108,13 @@ package final class IOExecutor: Sendable {
   /// Whether there is a thread that would run a job with a delay. A thread that is still being
   /// started does not count.
   package var hasThreads: Bool { state.withLock { $0.threadCount > $0.starting.count } }
+
+  /// Ends the threads without work now, and the others as soon as they have none. Jobs that are
+  /// submitted later run all the same.
+  package func retire() {
+    state.withLock { $0.isRetired = true }
+    changed.signal()
+  }
 
   private func wake(_ newThread: UInt64?) {
     changed.signal()
@@ -148,19 +163,20 @@ package final class IOExecutor: Sendable {
   /// Returns the next step of a thread, which ends after some idle time.
   private func nextStep(mayWait: Bool, idleSince: MonotonicTime?) -> Step {
     let now = MonotonicTime.now
-    let isIdleOut = idleSince.map { now.duration(since: $0) >= Self.idleTime } ?? false
-    return state.withLock { state in
+    let isIdleOut = idleSince.map { now.duration(since: $0) >= idleTime } ?? false
+    return state.withLock { [idleTime] state in
       if let job = state.takeJob(at: now) { return .run(job) }
       guard mayWait else { return .end }
       // One thread stays for the jobs with a delay.
       let isNeeded = !state.delayed.isEmpty && state.idleCount == 0
-      if isIdleOut && !isNeeded {
+      let isOver = isIdleOut || state.isRetired
+      if isOver && !isNeeded {
         state.threadCount -= 1
         return .end
       }
       state.idleCount += 1
-      let untilNext = state.delayed.last?.due.duration(since: now) ?? Self.idleTime
-      return .wait(isIdleOut ? untilNext : min(Self.idleTime, untilNext))
+      let untilNext = state.delayed.last?.due.duration(since: now) ?? idleTime
+      return .wait(isOver ? untilNext : min(idleTime, untilNext))
     }
   }
 }

@@ -126,7 +126,7 @@ package struct CivilDate: Sendable, Hashable {
   }
 
   /// Creates the day of a year from 0 to 9999, a month and a day; nil if there is no such day.
-  init?(year: Int64, month: Int64, day: Int64) {
+  package init?(year: Int64, month: Int64, day: Int64) {
     guard (1...12).contains(month), (1...31).contains(day), (0...9999).contains(year) else {
       return nil
     }
@@ -139,7 +139,7 @@ package struct CivilDate: Sendable, Hashable {
   /// The days since 1970-01-01, negative before.
   ///
   /// Source: Howard Hinnant, as above, days_from_civil.
-  var daysSince1970: Int64 {
+  package var daysSince1970: Int64 {
     let year = month <= 2 ? self.year - 1 : self.year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400

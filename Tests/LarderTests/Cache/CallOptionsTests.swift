@@ -29,6 +29,12 @@ struct `Options of one call` {
     #expect([] as LoadOptions == LoadOptions())
   }
 
+  @Test func `of two extensions the later in the list holds`() {
+    let first: LoadOptions = [.extending(.lifetime), .withoutExtending, .reload]
+    let second: LoadOptions = [.withoutExtending, .extending(.lifetime)]
+    #expect(first.extending == .off && second.extending == .lifetime)
+  }
+
   @Test func `each tier alone answers where it is asked alone`() throws {
     try cache.store("disk", forKey: "k")
     cache.memory.removeAll()
@@ -121,6 +127,22 @@ struct `Options of one call` {
     #expect(onDisk == "disk")
     #expect(try await cache.tier(forKey: "k") == .disk)
     #expect(try await cache.value(forKey: "k") == "disk")
+  }
+
+  @Test func `a load for memory alone is kept by a cache that only reads`() async throws {
+    try await cache.store("old", forKey: "k")
+    let (reader, loads) = (try scene.open(.string) { $0.disk.mode = .readOnly }, Counter())
+    for _ in 0..<2 {
+      let value = try await reader.value(forKey: "k", options: .memoryOnly) {
+        loads.add()
+        return "memory"
+      }
+      #expect(value == "memory")
+    }
+    #expect(loads.value == 1)
+    #expect(reader.statistics.loads.unstored == 0)
+    #expect(reader.statistics.disk.upkeepFailures == [:])
+    #expect(try await reader.value(forKey: "k", options: .diskOnly) == "old")
   }
 
   @Test func `a load for memory alone is not kept over a store since it began`() async throws {

@@ -57,6 +57,111 @@ struct CooperativePoolTests {
     for read in reads { #expect(try await read.value == nil) }
   }
 
+  private struct Failure: Error {}
+
+  private typealias Use = @Sendable (Cache<[UInt8]>) async throws -> Void
+
+  /// The asynchronous operations, also those that fail and those whose files no caller keeps.
+  private static let uses: [String: Use] = [
+    "store": { try await $0.store([1], forKey: "k") },
+    "value": {
+      $0.memory.removeAll()
+      _ = try await $0.value(forKey: "k")
+    },
+    "remove": { try await $0.remove(forKey: "k") },
+    "removeAll": { try await $0.removeAll() },
+    "removeExpired": { try await $0.removeExpired() },
+    "tier": { _ = try await $0.tier(forKey: "k") },
+    "trim": { try await $0.trim(toCount: 0) },
+    "flush": { try await $0.flush() },
+    "close": { try await $0.close() },
+    "batches": {
+      await $0.store(contentsOf: [(key: "k", value: [1])])
+      _ = await $0.values(forKeys: ["k"])
+      await $0.remove(forKeys: ["k"])
+    },
+    "load": { _ = try await $0.value(forKey: "new") { [1] } },
+    "failing load": { _ = try? await $0.value(forKey: "new") { throw Failure() } },
+    "revalidation": {
+      _ = try await $0.value(forKey: "new") { _ in .value([1]) }
+    },
+    "read": { _ = try await $0.disk.read(forKey: "k") },
+    "entries": { _ = try await $0.disk.entries() },
+    "verify": { _ = try await $0.disk.verify(repairs: true) },
+    "lent file": { _ = try await $0.withFile(forKey: "k") { $0.byteCount } },
+    "lent reader": {
+      _ = try await $0.withFile(forKey: "k") { (file: EntryFileReader) in try await file.read() }
+    },
+    "stream": { try await $0.store(forKey: "k") { try await $0.write([1]) } },
+    "failing stream": {
+      _ = try? await $0.store(forKey: "k") {
+        try await $0.write([1])
+        throw Failure()
+      }
+    },
+    "stream with too much data": {
+      _ = try? await $0.store(forKey: "k") {
+        try await $0.write([1])
+        $0.setExtendedData([UInt8](repeating: 1, count: 2_000))
+      }
+    },
+    "load of a file": {
+      _ = try await $0.withFile(forKey: "new", { $0.byteCount }) { try await $0.write([1]) }
+    },
+    "failing load of a file": {
+      _ = try? await $0.withFile(forKey: "new", { $0.byteCount }) {
+        try await $0.write([1])
+        throw Failure()
+      }
+    },
+    "cancelled load of a file": { cache in
+      let task = Task {
+        try await cache.withFile(forKey: "new", { $0.byteCount }) {
+          try await $0.write([1])
+          unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+          try await $0.write([1])
+        }
+      }
+      _ = await task.result
+    },
+  ]
+
+  @Test(arguments: uses.keys.sorted()) func `no task makes a system call`(name: String) async throws
+  {
+    let scene = try DiskScene()
+    // A durable cache writes to temporaries with names, which their end removes.
+    let cache = try scene.open(.bytes) { $0.disk.durability = .durable }
+    try await cache.store([1], forKey: "k")
+    let calls = Shared<Set<SystemCall>>([])
+    for call in SystemCall.allCases {
+      let note: @Sendable () -> Void = {
+        if unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) {
+          calls.change { $0.insert(call) }
+        }
+      }
+      scene.faults.plan(.before(note), for: call, onwards: true)
+    }
+    try await Self.uses[name]?(cache)
+    #expect(calls.value.isEmpty)
+    #expect(try scene.names.allSatisfy { !$0.hasPrefix(".larder") })
+  }
+
+  @Test func `a lent file is closed by the cache's threads`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.threadCount = 1 }
+      try await cache.store([1], forKey: "k")
+      let (gate, closed) = (Gate(), Happening())
+      let name = scene.name("k").text
+      _ = try await cache.withFile(forKey: "k") { (file: EntryFileReader) in
+        cache.executor.submit { gate.pass() }
+      }
+      #expect(OpenResources.descriptors(of: name).count == 1)
+      gate.open()
+      #expect(closed.wait { OpenResources.descriptors(of: name).isEmpty })
+    }
+  }
+
   private func cache(in scene: DiskScene) throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.clock = scene.clock.wallClock

@@ -144,6 +144,32 @@ struct `A load of a file` {
     #expect(try isEmptyFolder)
   }
 
+  @Test(arguments: [
+    (StoreOutcome.Reason.tooLarge, 200, nil as Expiration?), (.expired, 1, .expired),
+    (.expired, 1, .seconds(0)), (.declined, 50, nil),
+  ])
+  func `runs once where what it wrote is rejected, and says why`(
+    reason: StoreOutcome.Reason, byteCount: Int, expiration: Expiration?
+  ) async throws {
+    let (scene, loads) = (try DiskScene(), Counter())
+    let cache = try scene.open(.bytes) {
+      $0.disk.sizeLimit = 100
+      $0.disk.shouldStore = { _, byteCount in byteCount < 50 }
+    }
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.withFile(forKey: "k") {
+        $0.byteCount
+      } orStore: { writer in
+        loads.add()
+        if let expiration { writer.setExpiration(expiration) }
+        try await writer.write([UInt8](repeating: 7, count: byteCount))
+      }
+    }
+    #expect(loads.value == 1)
+    #expect(error?.code == .notCached)
+    #expect(error?.underlying == "rejected: \(reason)")
+  }
+
   /// A file that is there and that no read serves.
   enum Unserved: String, Sendable, CaseIterable {
     case unproven, unreadable, damaged

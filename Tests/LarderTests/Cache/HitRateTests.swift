@@ -88,6 +88,31 @@ struct `The share of hits` {
     #expect(isHalf)
   }
 
+  @Test func `a value that does not decode is a miss`() async throws {
+    try await cache.store("there", forKey: "k")
+    _ = try await cache.value(forKey: "k")
+    try await cache.disk.store([0xff], forKey: "odd")
+    _ = try await cache.value(forKey: "odd")
+    #expect(isHalf)
+    _ = try await cache.value(forKey: "k")
+    _ = try await cache.value(forKey: "odd") { "new" }
+    #expect(isHalf)
+    try await cache.disk.store([0xff], forKey: "odd")
+    _ = try await cache.value(forKey: "k")
+    _ = try await cache.value(forKey: "odd") { .value($0 == nil ? "new" : "old") }
+    #expect(isHalf)
+  }
+
+  @Test func `a call that asks memory alone counts once`() async throws {
+    _ = try await cache.value(forKey: "k", options: .memoryOnly) { "new" }
+    #expect(cache.statistics.hitRate == 0)
+    _ = try await cache.value(forKey: "k", options: .memoryOnly) { "newer" }
+    #expect(isHalf)
+    _ = try await cache.value(forKey: "other", options: .memoryOnly)
+    _ = try await cache.value(forKey: "k")
+    #expect(isHalf)
+  }
+
   @Test func `a load of many callers is a miss for each`() async throws {
     let (cache, gate) = (cache, AsyncGate())
     let tasks = (0..<5).map { _ in

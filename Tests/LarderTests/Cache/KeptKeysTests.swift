@@ -16,12 +16,29 @@ struct `Kept keys` {
     _ = keys.insert(kept, name(kept)) { _ in false }
     keys.endInsertion(of: name(kept))
     // Enough insertions that all other keys are examined.
-    for number in 0..<2_000 {
-      let key = CacheKey("\(number)")
-      _ = keys.insert(key, name(key)) { _ in false }
-      keys.endInsertion(of: name(key))
+    for number in 0..<50_000 {
+      let name = IndexSample.name(number)
+      _ = keys.insert(CacheKey("\(number)"), name) { _ in false }
+      keys.endInsertion(of: name)
     }
     #expect(keys.key(of: name(arriving)) == arriving)
     #expect(keys.key(of: name(kept)) == nil)
+  }
+
+  @Test func `an insertion looks at few of the keys under the lock, and loses none in memory`() {
+    let keys = KeptKeys()
+    var most = 0
+    for number in 0..<50_000 {
+      var count = 0
+      let name = IndexSample.name(number)
+      _ = keys.insert(CacheKey("\(number)"), name) { _ in
+        count += 1
+        return true
+      }
+      keys.endInsertion(of: name)
+      most = max(most, count)
+    }
+    #expect(most < 500)
+    #expect((0..<50_000).allSatisfy { keys.key(of: IndexSample.name($0)) == CacheKey("\($0)") })
   }
 }

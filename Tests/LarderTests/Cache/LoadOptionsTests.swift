@@ -161,6 +161,32 @@ struct `Loading with options` {
     #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
   }
 
+  @Test func `a cycle of loads is no failure of the source`() async throws {
+    let (cache, options) = (cache, LoadOptions(failureLifetime: .seconds(60)))
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.value(forKey: "a", options: options) {
+        try await cache.value(forKey: "b", options: options) {
+          try await cache.value(forKey: "a", options: options) { "never" }
+        }
+      }
+    }
+    #expect(error?.code == .loadCycle)
+    #expect(try await cache.value(forKey: "b", options: options) { "b" } == "b")
+    #expect(try await cache.value(forKey: "a", options: options) { "a" } == "a")
+  }
+
+  @Test func `a valid value instead of the error of a forced load is not counted as stale`()
+    async throws
+  {
+    try await cache.store("valid", forKey: "key")
+    let options: LoadOptions = [.reload, .staleIfFailing(.seconds(60))]
+    let value = try await cache.value(forKey: "key", options: options) {
+      throw Failure(number: 1)
+    }
+    #expect(value == "valid")
+    #expect(cache.statistics.loads.servedStale == 0)
+  }
+
   @Test func `a source that fails is not asked again for an expired value`() async throws {
     let options = LoadOptions(
       staleWhileRevalidating: .seconds(30), failureLifetime: .seconds(5))
@@ -208,5 +234,9 @@ struct `Loading with options` {
     #expect(table.count == FailureTable.countLimit)
     #expect(table.error(for: "0", at: start) == nil)
     #expect(table.error(for: "1999", at: start) as? Failure == Failure(number: 1999))
+    // The key is kept already, so no other makes room.
+    table.add(Failure(number: 1), for: "1999", until: start.adding(seconds: 3000))
+    #expect(table.count == FailureTable.countLimit)
+    #expect(table.error(for: "1000", at: start) as? Failure == Failure(number: 1000))
   }
 }

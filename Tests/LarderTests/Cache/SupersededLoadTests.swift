@@ -105,6 +105,45 @@ struct `Superseded loads` {
     func fileChanged(_ name: EntryName?) {}
   }
 
+  /// Calls a closure when it is told that a value was replaced or removed.
+  private final class Listener: EngineObserver {
+    let onChange: @Sendable () -> Void
+
+    init(_ onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
+
+    func entryChanges(_ subject: DiskEngine.Subject) {}
+    func entryChanged(_ subject: DiskEngine.Subject) { onChange() }
+    func entriesCleared() {}
+    func fileChanged(_ name: EntryName?) {}
+  }
+
+  @Test(arguments: Obstacle.allCases)
+  func `a caller that comes while a loaded value is refused gets it without another load`(
+    obstacle: Obstacle
+  ) async throws {
+    let cache = try open { obstacle.apply(to: &$0) }
+    let later = Shared<Task<String, any Error>?>(nil)
+    let listener = Listener {
+      guard later.value == nil else { return }
+      later.value = Task { try await cache.value(forKey: "key") { "second" } }
+      do {
+        try eventually("a second caller") { cache.flights.waiterCount == 2 }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    cache.disk.engine.observers.add(listener)
+    if obstacle == .diskFull {
+      scene.faults.plan(.errno(.noSpace), for: .write, onwards: true)
+    }
+    let value = try await cache.value(forKey: "key", expiration: obstacle.expiration) {
+      obstacle == .coderThrows ? "not encodable" : "loaded value"
+    }
+    cache.disk.engine.observers.remove(ObjectIdentifier(listener))
+    #expect(try await later.value?.value == value)
+    #expect(cache.statistics.loads.started == 1)
+  }
+
   @Test func `a load is not stored behind a removal of everything that ran while it was accepted`()
     async throws
   {

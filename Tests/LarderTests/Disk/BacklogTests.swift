@@ -17,9 +17,22 @@ struct BacklogTests {
 
   private func add(_ byte: UInt8, _ key: String, to backlog: inout Backlog) {
     var place: UInt64?
-    let isReserved = backlog.reserve(1, limit: 100, place: &place)
+    let cost = Backlog.cost(of: 1, CacheKey(key), [])
+    let isReserved = backlog.reserve(cost, limit: 100 * cost, place: &place)
     #expect(isReserved)
     backlog.add([byte], subject(key), seal)
+  }
+
+  /// The cost of a value of one byte under a key of one byte.
+  private static let cost = Backlog.cost(of: 1, "a", [])
+
+  @Test func `a value costs its content, key and extended data, and its record`() {
+    let seal = EntryWriter.Seal(
+      key: "key", lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
+      extendedData: [1, 2, 3, 4, 5], begin: Timestamp(seconds: 1))
+    var backlog = Backlog()
+    backlog.addAgain(Backlog.Write([UInt8](repeating: 0, count: 70), subject("key"), seal))
+    #expect(backlog.cost == 70 + 3 + 5 + 512)
   }
 
   private func expectNext(_ bytes: [UInt8]?, in backlog: inout Backlog) {
@@ -35,7 +48,7 @@ struct BacklogTests {
     expectNext([3], in: &backlog)
     expectNext([2], in: &backlog)
     expectNext(nil, in: &backlog)
-    #expect(backlog.byteCount == 2)
+    #expect(backlog.cost == 2 * Self.cost)
   }
 
   @Test func `many values have their turns in order, and leave no memory of theirs behind`() {
@@ -52,7 +65,7 @@ struct BacklogTests {
     }
     expectNext(nil, in: &backlog)
     let remains = backlog.endWriting()
-    #expect(remains != nil && !backlog.hasWriter && backlog.isEmpty && backlog.byteCount == 0)
+    #expect(remains != nil && !backlog.hasWriter && backlog.isEmpty && backlog.cost == 0)
     let nothing = backlog.endWriting()
     #expect(nothing == nil)
   }
@@ -77,7 +90,7 @@ struct BacklogTests {
     add(2, "a", to: &backlog)
     expectNext([2], in: &backlog)
     expectNext(nil, in: &backlog)
-    #expect(backlog.byteCount == 1)
+    #expect(backlog.cost == Self.cost)
   }
 
   @Test func `a value that was written or replaced is not kept while others wait`() {
@@ -90,7 +103,7 @@ struct BacklogTests {
     weak let written = backlog.next()
     backlog.drop(subject("replaced").name)
     #expect(written == nil)
-    #expect(backlog.byteCount == 1)
+    #expect(backlog.cost == Backlog.cost(of: 1, "waits", []))
   }
 
   @Test func `who waits for room is not passed by others`() {
@@ -170,9 +183,9 @@ struct BacklogTests {
     #expect(write.map { backlog.isCurrent($0) } == false)
     if let write { #expect(backlog.finishTurn(of: write, isWritten: true) == nil) }
     expectNext([2], in: &backlog)
-    #expect(backlog.byteCount == 1)
+    #expect(backlog.cost == Self.cost)
     let dropped = backlog.dropAll()
     #expect(dropped.writes.map(\.bytes) == [[2]] && dropped.namesUnderway.count == 1)
-    #expect(backlog.isEmpty && backlog.byteCount == 0)
+    #expect(backlog.isEmpty && backlog.cost == 0)
   }
 }

@@ -95,7 +95,7 @@ struct CatalogTests {
     var catalog = scanning()
     catalog.uses.forgetAll()
     var verified = entry
-    (verified.isVerified, verified.lifetime, verified.keyTag) = (true, .never, 5)
+    verified.proof = FileProof(lifetime: .never, keyTag: 5, hasData: false)
     catalog.index.upsert(verified, order: .byLastAccess)
     catalog.index.upsert(IndexSample.entry(2), order: .mostRecent)
     let status = IndexSample.status(of: entry)
@@ -134,12 +134,12 @@ struct CatalogTests {
   @Test func `a touched file is checked again`() {
     var catalog = scanning()
     var known = entry
-    (known.isVerified, known.lifetime, known.keyTag) = (true, .fixed, 5)
+    known.proof = FileProof(lifetime: .fixed, keyTag: 5, hasData: false)
     catalog.index.upsert(known, order: .byLastAccess)
     let fresh = IndexSample.status(of: entry, changed: Timestamp(seconds: 80))
     catalog.touch(name, to: fresh, at: now)
     let touched = catalog.index.entry(named: name)
-    #expect(touched?.isVerified == false && touched?.lifetime == nil)
+    #expect(touched != nil && touched?.proof == nil)
     #expect(touched?.lastAccess == now && touched?.changeTime == Timestamp(seconds: 80))
     #expect(catalog.uses.isEmpty)
   }

@@ -85,6 +85,16 @@ struct ClearingTests {
     #expect(clearing.changeTime(toRemove: IndexSample.entry(2)) != nil)
   }
 
+  @Test func `removes a file that was stamped twice, whichever stamp is noted last`() {
+    var clearing = begun()
+    let entry = IndexSample.entry(1)
+    clearing.noteRestamped(first, status(of: entry, changed: 6))
+    #expect(clearing.changeTime(toRemove: entry) == entry.changeTime)
+    clearing.noteRestamped(first, status(of: entry, changed: 10))
+    clearing.noteRestamped(first, status(of: entry, changed: 9))
+    #expect(clearing.changeTime(toRemove: entry) == Timestamp(seconds: 10))
+  }
+
   @Test func `removes nothing once it hides nothing, and forgets the stamps`() {
     var clearing = Clearing()
     let entry = IndexSample.entry(1)

@@ -75,7 +75,7 @@ struct `Closing while something is going on` {
   }
 
   @Test func `accepts nothing more to be written later`() throws {
-    let cache = try scene.open { $0.writeBehindLimit = 100 }
+    let cache = try scene.open { $0.writeBehindLimit = Backlog.cost(of: 100, "full", []) }
     cache.engine.withState { $0.backlog.hasWriter = true }
     try cache.store([UInt8](repeating: 1, count: 100), forKey: "full")
     // Accepted while the shutdown already writes the waiting values.

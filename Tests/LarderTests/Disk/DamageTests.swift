@@ -32,6 +32,15 @@ struct `Damaged and odd files` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a value whose damaged file is repaired leaves memory`() throws {
+    let cache = try scene.open(.string)
+    try cache.store("value", forKey: "k")
+    try scene.damage("k", to: [1, 2, 3])
+    #expect(try cache.tier(forKey: "k") == .memory)
+    #expect(try cache.disk.verify(repairs: true).removal.removed == 1)
+    #expect(try cache.tier(forKey: "k") == nil)
+  }
+
   @Test func `what is damaged goes even while other names are being changed`() throws {
     let scene = try DiskScene()
     let cache = try scene.open()

@@ -29,6 +29,24 @@ struct `The directory's identity` {
     if change != .removed { try scene.makeDirectory() }
   }
 
+  @Test func `a directory that is made again is usable, though its mode does not let it be opened`()
+    throws
+  {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try apply(.removed)
+    // As under a umask that takes the owner's rights.
+    scene.faults.plan(
+      .before { [scene] in scene.faults.plan(.errno(.permissionDenied), for: .openat) },
+      for: .mkdirat)
+    #expect(try cache.store([2], forKey: "k") == .stored)
+    #expect(try cache.value(forKey: "k") == [2])
+    let made = try DirectoryHandle.open(path: scene.path, faults: nil)
+    #expect(try made.descriptor.status().permissions == 0o700)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
   @Test(arguments: Change.allCases, [nil, 1 << 20] as [Int?])
   func `after at most one failed operation all is right again`(
     change: Change, limit: Int?

@@ -96,7 +96,8 @@ struct DiskStatisticsTests {
       event: { scene, cache in
         scene.faults.plan(.errno(.ioError), for: .write, onwards: true)
         let value: [UInt8] = [1]
-        _ = try cache.engine.storeBehind(value.span, cache.request("k", nil, []), limit: 10)
+        _ = try cache.engine.storeBehind(
+          value.span, cache.request("k", nil, []), cost: Backlog.cost(of: 1, "k", []), limit: 1000)
         #expect(throws: CacheError.self) { try cache.flush() }
       }, value: { $0.lostStores }),
     Row(

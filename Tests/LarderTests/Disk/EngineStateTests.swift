@@ -141,8 +141,8 @@ struct EngineStateTests {
     let first = state.take(name)
     let other = state.take(name)
     #expect(first?.epoch == state.epoch && first?.isEnding == false && other == nil)
-    let hasBegun = state.beginClearing()
-    #expect(hasBegun == true && state.epoch.clearCount == 1)
+    let mustWalk = state.beginClearing().mustWalk
+    #expect(mustWalk && state.epoch.clearCount == 1)
     state.forgetDirectory()
     #expect(state.epoch.replacementCount == 1 && first?.epoch != state.epoch)
     state.phase.advance(to: .ending)
@@ -151,15 +151,33 @@ struct EngineStateTests {
     #expect(isFree && last?.epoch == state.epoch && last?.isEnding == true)
   }
 
-  @Test func `everything is hidden once at a time, and not after the end`() {
+  @Test func `a second removal of everything hides what was stored during the first`() {
     var state = scanning()
-    let begun = [state.beginClearing(), state.beginClearing()]
-    #expect(begun == [true, nil] && state.hidesFile(named: name))
-    #expect(state.catalog.index.count == 0 && state.clearing.remaining.count == 1)
+    let first = state.beginClearing()
+    #expect(first.mustWalk && state.catalog.index.count == 0)
+    _ = state.noteStored(changed)
+    #expect(!state.hidesFile(named: name))
+    let (second, third) = (state.beginClearing(), state.beginClearing())
+    #expect(state.hidesFile(named: name) && state.catalog.index.count == 0)
+    #expect(state.clearing.remaining.count == 2 && state.clearing.count == 3)
+    // Both are served by one walk, which follows the first.
+    #expect(!second.mustWalk && !third.mustWalk && second.progress === third.progress)
+    #expect(first.progress !== second.progress)
+    let next = state.clearing.endWalk()
+    #expect(next === second.progress && state.clearing.mayBegin)
+    let last = state.clearing.endWalk()
+    #expect(last == nil && !state.clearing.mayBegin && state.clearing.isRunning)
+  }
+
+  @Test func `a removal of everything waits while a walk in another directory goes on`() {
+    var state = scanning()
+    #expect(state.clearing.mayBegin)
+    _ = state.beginClearing()
+    state.forgetDirectory()
+    #expect(!state.clearing.mayBegin)
+    _ = state.clearing.endWalk()
     state.clearing.end()
-    state.phase.advance(to: .shutDown)
-    let late = state.beginClearing()
-    #expect(late == false && !state.clearing.isRunning)
+    #expect(state.clearing.mayBegin)
   }
 
   @Test func `a file that is stamped to be an entry stays while everything is removed`() {

@@ -97,7 +97,7 @@ private struct Run {
       model.change(name) {
         $0.changeTime = change
         $0.expiry = expiry
-        $0.isVerified = false
+        $0.proof = nil
       }
     }
     let result = index.restamp(
@@ -119,13 +119,11 @@ private struct Run {
       case 4: checked.expiry = other.expiry
       default: break
       }
-      (checked.lifetime, checked.isVerified) = (other.lifetime, true)
-      (checked.keyTag, checked.hasData) = (other.keyTag, other.hasData)
+      checked.proof = other.proof ?? checked.proof
     }
     var isKnown = false
     if var known = model.entries[checked.name] {
-      (known.lifetime, known.isVerified) = (checked.lifetime, true)
-      (known.keyTag, known.hasData) = (checked.counted.keyTag, checked.hasData)
+      known.proof = checked.counted.proof
       isKnown = known == checked.counted
     }
     if isKnown { model.change(checked.name) { $0 = checked } }
@@ -136,14 +134,14 @@ private struct Run {
   private mutating func find() {
     let (name, inode) = (name(), inode())
     let known = model.entries[name]
-    let tag = Bool.random(using: &random) ? known?.keyTag ?? 0 : 0
+    let tag = Bool.random(using: &random) ? known?.proof?.keyTag ?? 0 : 0
     let change = Bool.random(using: &random) ? time() : known?.changeTime ?? time()
     let isIt =
       known.map {
-        $0.isVerified && $0.inode == inode && $0.keyTag == tag && $0.changeTime == change.counted
+        $0.proof?.keyTag == tag && $0.inode == inode && $0.changeTime == change.counted
       } ?? false
-    let found = index.verified(name, inode: inode, changeTime: change, keyTag: tag)?.lifetime
-    expect(found, isIt ? known?.lifetime : nil, "verified")
+    let found = index.verified(name, inode: inode, changeTime: change, keyTag: tag)?.proof
+    expect(found, isIt ? known?.proof : nil, "verified")
   }
 
   private mutating func remove() {
@@ -201,9 +199,13 @@ extension Run {
     .min, -1, 0, 1, 1 << 31, 1 << 33 - 1, 1 << 33, 1 << 34 - 1, 1 << 34, .max,
   ]
 
-  private mutating func lifetime() -> Lifetime? {
+  private mutating func proof() -> FileProof? {
     let all: [Lifetime?] = [nil, .never, .fixed, .unknown, .seconds(0), .seconds(.max)]
-    return all[Int.random(in: 0..<all.count, using: &random)]
+    return all[Int.random(in: 0..<all.count, using: &random)].map {
+      FileProof(
+        lifetime: $0, keyTag: .random(in: 0...(.max), using: &random),
+        hasData: .random(using: &random))
+    }
   }
 
   private mutating func entry() -> IndexedEntry {
@@ -212,9 +214,7 @@ extension Run {
     return IndexedEntry(
       name: name(), byteCount: .random(in: 0...most, using: &random),
       allocatedByteCount: .random(in: 0...most, using: &random) / 512 * 512, lastAccess: time(),
-      expiry: isFinite ? time() : .never, inode: inode(), changeTime: time(), lifetime: lifetime(),
-      isVerified: .random(using: &random), keyTag: .random(in: 0...(.max), using: &random),
-      hasData: .random(using: &random))
+      expiry: isFinite ? time() : .never, inode: inode(), changeTime: time(), proof: proof())
   }
 
   mutating func compare() {

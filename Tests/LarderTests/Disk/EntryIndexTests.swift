@@ -24,20 +24,39 @@ struct EntryIndexTests {
   @Test func `what goes in comes out`() {
     let entry = IndexedEntry(
       name: IndexSample.name(9, extension: "json"), byteCount: 1 << 40,
-      allocatedByteCount: 1 << 40, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
+      allocatedByteCount: 1 << 39, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
       expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
-      changeTime: Timestamp(seconds: 7, nanoseconds: 2), lifetime: .seconds(3), isVerified: true,
-      keyTag: 0x6ed_cba9, hasData: false)
+      changeTime: Timestamp(seconds: 7, nanoseconds: 2),
+      proof: FileProof(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
-    #expect(index.byteCount == 1 << 40 && index.allocatedByteCount == 1 << 40)
+    #expect(index.byteCount == 1 << 40 && index.allocatedByteCount == 1 << 39)
   }
 
-  @Test(arguments: [nil, .never, .fixed, .unknown, .seconds(0), .seconds(.max)] as [Lifetime?])
-  func `every lifetime is kept`(lifetime: Lifetime?) {
+  @Test(arguments: [.never, .fixed, .unknown, .seconds(0), .seconds(.max - 4)] as [Lifetime])
+  func `every lifetime is kept`(lifetime: Lifetime) {
     var entry = IndexSample.entry(1)
-    entry.lifetime = lifetime
-    #expect(IndexSample.index([entry]).entry(named: entry.name)?.lifetime == lifetime)
+    entry.proof = FileProof(lifetime: lifetime, keyTag: 1, hasData: true)
+    #expect(IndexSample.index([entry]).entry(named: entry.name)?.proof == entry.proof)
+  }
+
+  @Test func `a file is recognised as one key's by all 64 bits of the key's tag`() {
+    var entry = IndexSample.entry(1)
+    let tag: UInt64 = 0xfed_cba9_8765_4321
+    entry.proof = FileProof(lifetime: .never, keyTag: tag, hasData: false)
+    let index = IndexSample.index([entry])
+    func isRecognised(_ tag: UInt64) -> Bool {
+      index.verified(
+        entry.name, inode: entry.inode, changeTime: entry.changeTime, keyTag: tag) != nil
+    }
+    #expect(isRecognised(tag))
+    for bit in 0..<64 { #expect(!isRecognised(tag ^ 1 << bit), "bit \(bit)") }
+  }
+
+  @Test func `the tags of keys use all 64 bits`() {
+    let tags: [UInt64] = (0..<1_000).map { CacheKey("key \($0)").tag }
+    #expect(tags.reduce(0, |) == .max && tags.reduce(.max, &) == 0)
+    #expect(Set(tags).count == tags.count)
   }
 
   @Test func `the full name is the identity`() {
@@ -209,14 +228,14 @@ struct EntryIndexTests {
   @Test(arguments: [true, false])
   func `a stamp leaves nothing verified`(hadChanged: Bool) {
     var entry = IndexSample.entry(1)
-    (entry.isVerified, entry.keyTag, entry.lifetime) = (true, 5, .seconds(9))
+    entry.proof = FileProof(lifetime: .seconds(9), keyTag: 5, hasData: false)
     var index = IndexSample.index([entry])
     let earlier = hadChanged ? Timestamp(seconds: 70) : entry.changeTime
     (entry.changeTime, entry.expiry) = (Timestamp(seconds: 80), Timestamp(seconds: 90))
     let isChanged = index.restamp(
       entry.name, inode: entry.inode, from: earlier, to: entry.changeTime, expiry: entry.expiry)
     #expect(isChanged == hadChanged)
-    entry.isVerified = false
+    entry.proof = nil
     #expect(index.entry(named: entry.name) == entry)
   }
 
@@ -245,6 +264,6 @@ struct EntryIndexTests {
     #expect(index.byteCount == .max)
     for number in 2...70_000 { index.remove(IndexSample.name(number)) }
     #expect(index.byteCount == 1 << 48 - 1)
-    #expect(index.allocatedByteCount == (1 << 32 - 1) * 512)
+    #expect(index.allocatedByteCount == (1 << 31 - 1) * 512)
   }
 }

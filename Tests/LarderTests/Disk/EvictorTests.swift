@@ -53,6 +53,42 @@ struct `The evictor` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a limit that was left to a purge is left to the next one and not asked for again`()
+    throws
+  {
+    let (looks, time) = (Counter(), scene.clock.now)
+    let engine = Shared<DiskEngine?>(nil)
+    let cache = try scene.open {
+      $0.freeSpaceLimit = .max
+      $0.clock = WallClock {
+        // Each purge asks for the time once. After the first, another thread's begins; it ends only
+        // to let a thread go on that asks for ever.
+        engine.value?.withState { state in
+          looks.add()
+          state.limits.forgetFreeSpaceCheck()
+          if looks.value == 2 { _ = state.evictions.beginPurge(nil) }
+          if looks.value == 9 { state.endPurges() }
+        }
+        return time
+      }
+    }
+    try cache.store([1], forKey: "a")
+    _ = try cache.count()
+    cache.engine.withState { state in
+      let purge = state.evictions.beginPurge(nil)
+      _ = state.evictions.leaveToPurge()
+      state.evictions.endChoosing(purge)
+      state.limits.forgetFreeSpaceCheck()
+    }
+    engine.value = cache.engine
+    cache.engine.enforceLimits(after: nil)
+    engine.value = nil
+    // One, where a thread of the cache was quicker to take the limit that was left.
+    #expect((1...2).contains(looks.value))
+    cache.engine.withState { $0.endPurges() }
+    try cache.close()
+  }
+
   @Test func `a store of a doomed name cancels its unlink`() throws {
     let cache = try filled(10)
     let gate = Gate()
@@ -254,5 +290,12 @@ struct `The evictor` {
     #expect(cache.statistics.purges == 0)
     #expect(try scene.attribute(scene.name("new"))?.contains(" #") == true)
     #expect(try cache.value(forKey: "new") == [7])
+  }
+}
+
+extension EngineState {
+  /// Ends the choice of victims by all threads.
+  fileprivate mutating func endPurges() {
+    for eviction in evictions.waiting { evictions.endChoosing(eviction) }
   }
 }

@@ -8,50 +8,73 @@ import Testing
 @testable import LarderSystem
 
 /// The failure of every system call of an operation, once and in every plausible way.
-@Suite(.serialized, .watched)
+@Suite(.watched)
 struct `When a system call fails` {
-  private static let errnos: [Errno] = [
-    .noSpace, .quotaExceeded, .ioError, .readOnlyFileSystem, .permissionDenied, .notPermitted,
-    .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .interrupted, .tooManyLinks,
-    .nameTooLong, .staleHandle, .noSuchFile,
+  private typealias Operation = FaultTrial.Operation
+
+  private static let told: [Errno] = [.noSpace, .ioError, .noSuchFile]
+  private static let others: [Errno] = [
+    .quotaExceeded, .readOnlyFileSystem, .permissionDenied, .notPermitted, .tooManyOpenFiles,
+    .tooManyOpenFilesInSystem, .noMemory, .interrupted, .tooManyLinks, .nameTooLong, .staleHandle,
   ]
 
-  /// The errors with which an operation's calls fail: those that the library tells apart, and every
-  /// third of the others, another third for the next operation.
-  private static func errnos(for operation: FaultTrial.Operation) -> [Errno] {
-    let told: [Errno] = [.noSpace, .ioError, .noSuchFile]
-    let turn = FaultTrial.Operation.allCases.firstIndex(of: operation) ?? 0
-    return errnos.enumerated().filter { place, errno in
-      told.contains(errno) || (place + turn) % 3 == 0 || rounds(1) > 1
-    }.map(\.element)
-  }
-
+  /// The ways in which an operation's calls of a kind fail: with the errors that the library tells
+  /// apart, and with every fifth of the others, another fifth for the next operation or kind.
   private static func faults(
-    for call: SystemCall, of operation: FaultTrial.Operation
+    for call: SystemCall, of operation: Operation
   ) -> [FaultInjector.Fault] {
-    let plain = errnos(for: operation).map(FaultInjector.Fault.errno)
+    let turn =
+      (Operation.allCases.firstIndex(of: operation) ?? 0)
+      + (SystemCall.allCases.firstIndex(of: call) ?? 0)
+    let some = others.enumerated().filter { place, _ in (place + turn) % 5 == 0 || rounds(1) > 1 }
+    let plain = (told + some.map(\.element)).map(FaultInjector.Fault.errno)
     return call == .read || call == .write ? plain + [.short(1), .short(3)] : plain
   }
 
+  /// A share of the operations, for a process of its own, where no other test opens descriptors.
+  /// There are several, for the processors, and not one for each operation, as a process takes
+  /// half a second to start.
+  private static let shares = Array(0..<4)
+
+  private static func operations(of share: Int) -> [Operation] {
+    Operation.allCases.enumerated().filter { $0.offset % shares.count == share }.map(\.element)
+  }
+
   // One failure at a time. Operations that need two, or a thread of their own, are tested below.
-  @Test(arguments: FaultTrial.Operation.allCases.filter { $0.beforehand.isEmpty && $0 != .watch })
-  func `it is a miss or a clear error, and the directory stays right`(
-    operation: FaultTrial.Operation
-  ) async {
-    // In a process of its own, where no other test opens descriptors.
-    await #expect(processExitsWith: .success) { [operation] in
-      try Self.run(operation)
+  @Test(arguments: shares)
+  func `it is a miss or a clear error, and the directory stays right`(share: Int) async {
+    await #expect(processExitsWith: .success) { [share] in
+      // Foundation opens files without O_CLOEXEC, so this process may have those that another test
+      // had open when it started.
+      let inherited = try Self.openFiles()
+      for operation in Self.operations(of: share)
+      where operation.beforehand.isEmpty && operation != .watch {
+        try Self.run(operation)
+        Watchdog.progress()
+      }
+      try Self.expectNoLeak(except: inherited)
     }
   }
 
   @Test func `no call site is left out`() async throws {
-    let listing = try CallSiteListing()
-    let path = try TemporaryDirectory()
-    let file = path.path + "/struck"
-    await #expect(processExitsWith: .success) { [file = file as String] in
-      try Self.strikeAll(reportingTo: file)
+    let directory = try TemporaryDirectory()
+    await withTaskGroup { group in
+      for share in Self.shares {
+        let file = "\(directory.path)/\(share)"
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [share = share as Int, file = file as String] in
+            try Self.strikeAll(Self.operations(of: share), reportingTo: file)
+          }
+        }
+      }
     }
-    let struck = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+    let struck = Set(
+      try directory.names.flatMap {
+        try String(contentsOfFile: "\(directory.path)/\($0)", encoding: .utf8).split(
+          separator: "\n")
+      })
+    let listing = try CallSiteListing()
     for site in listing.sites {
       let isExcused = CallSiteListing.excused[site.function] != nil
       #expect(struck.contains("\(site.place)") != isExcused, "\(site.place): \(site.function)")
@@ -61,38 +84,35 @@ struct `When a system call fails` {
 
   /// Lets each kind of call fail in each operation, and all later calls of the kind, so that
   /// fallbacks fail as well.
-  private static func strikeAll(reportingTo file: String) throws {
+  private static func strikeAll(_ operations: [Operation], reportingTo file: String) throws {
     var sites: Set<CallSite> = []
     let errnos: [Errno] = [.noSuchFile, .notSupported, .invalidArgument, .notPermitted, .noSpace]
-    for operation in FaultTrial.Operation.allCases {
-      for call in SystemCall.allCases {
+    for operation in operations {
+      for call in try FaultTrial.calls(of: operation) {
         for errno in errnos {
-          var isReached = false
           for (n, onwards) in [(1, true), (1, false), (2, true), (2, false)] {
             let trial = try FaultTrial(operation, call, .errno(errno))
-            try trial.strike(
-              at: n, onwards: onwards, "\(operation): \(call.rawValue) \(n): \(errno)")
-            let struck = trial.scene.faults.struckSites
-            if n == 1 { isReached = struck.count > operation.beforehand.count }
-            sites.formUnion(struck)
+            let comment: Comment = "\(operation): \(call.rawValue) \(n): \(errno)"
+            let isStruck = try trial.strike(at: n, onwards: onwards, comment)
+            sites.formUnion(trial.scene.faults.struckSites)
+            if !isStruck { break }
           }
-          if !isReached { break }
         }
       }
+      Watchdog.progress()
     }
     let lines = sites.map { "\($0.file):\($0.line)" }.sorted()
     try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
   }
 
-  private static func run(_ operation: FaultTrial.Operation) throws {
-    // Foundation opens files without O_CLOEXEC, so this process may have those that another test
-    // had open when it started.
-    let inherited = try openFiles()
+  private static func run(_ operation: Operation) throws {
     var trialCount = 0
-    for call in SystemCall.allCases {
+    for call in try FaultTrial.calls(of: operation) {
+      // The number of calls up to a failure is the same whatever the failure is.
+      var callCount = 99
       for fault in faults(for: call, of: operation) {
         var n = 1
-        while n < 100 {
+        while n <= callCount {
           let comment: Comment = "\(operation): \(call.rawValue) \(n): \(fault)"
           do {
             guard try FaultTrial(operation, call, fault).fails(at: n, comment) else { break }
@@ -102,11 +122,10 @@ struct `When a system call fails` {
           n += 1
           trialCount += 1
         }
-        if n == 1 { break }
+        callCount = n - 1
       }
     }
-    #expect(trialCount > 0)
-    try expectNoLeak(except: inherited)
+    #expect(trialCount > 0, "\(operation)")
   }
 
   /// Expects that no descriptor stays open. The upkeep's threads may hold an engine for a moment

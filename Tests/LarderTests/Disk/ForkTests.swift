@@ -133,7 +133,7 @@ struct `A fork` {
       let status = Fork.status {
         cache.store(2, forKey: 2, expiration: .seconds(1))
         clock.advance(by: .seconds(2))
-        return Happening().wait(.seconds(8)) { cache.count == 0 }
+        return Happening().wait { cache.count == 0 }
       }
       #expect(status == 0)
     }

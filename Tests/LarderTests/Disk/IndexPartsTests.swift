@@ -43,7 +43,7 @@ struct IndexPartsTests {
 
   @Test func `the parts of an entry have the sizes they are drawn with`() {
     #expect(MemoryLayout<NameTable.Identity>.stride == 24)
-    #expect(MemoryLayout<EntryFacts>.stride == 32)
+    #expect(MemoryLayout<EntryFacts>.stride == 36)
     #expect(MemoryLayout<SlotLinks.Link>.stride == 16)
     #expect(MemoryLayout<ExpiryHeap.Node>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
@@ -68,19 +68,18 @@ struct IndexPartsTests {
     #expect(chunks.count == 3_000 && chunks[2_500] == 5 && chunks[2_499] == 1)
   }
 
-  @Test func `flags, tag and lifetime leave each other alone`() {
+  @Test func `blocks, proof and change time leave each other alone`() {
     var facts = EntryFacts(IndexSample.entry(1))
-    facts.keyTag = .max
-    #expect(facts.keyTag == 0x7ff_ffff && !facts.isVerified && facts.lifetime == nil)
-    #expect(facts.hasData)
-    facts.isVerified = true
-    facts.lifetime = .unknown
-    facts.hasData = false
-    #expect(facts.keyTag == 0x7ff_ffff && facts.isVerified && facts.lifetime == .unknown)
-    facts.keyTag = 0
-    facts.isVerified = false
-    #expect(facts.keyTag == 0 && !facts.isVerified && facts.lifetime == .unknown)
-    #expect(!facts.hasData)
+    #expect(facts.proof == nil && facts.allocatedByteCount == 4096)
+    for hasData in [true, false] {
+      let proof = FileProof(lifetime: .unknown, keyTag: .max, hasData: hasData)
+      facts.proof = proof
+      facts.changeTime = .never
+      #expect(facts.proof == proof && facts.allocatedByteCount == 4096 && facts.inode == 2)
+      #expect(facts.describeSameState(as: facts) && facts.changeTime == .never)
+    }
+    facts.proof = nil
+    #expect(facts.proof == nil && facts.allocatedByteCount == 4096 && facts.inode == 2)
   }
 
   @Test func `a number belongs to an extension as long as it is in use`() throws {

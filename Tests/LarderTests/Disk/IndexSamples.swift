@@ -24,8 +24,7 @@ enum IndexSample {
       name: name(number), byteCount: bytes, allocatedByteCount: allocated,
       lastAccess: Timestamp(seconds: seconds),
       expiry: expires.map { Timestamp(seconds: $0) } ?? .never, inode: UInt64(number) + 1,
-      changeTime: Timestamp(seconds: 7, nanoseconds: Int64(number)), lifetime: nil,
-      isVerified: false, keyTag: 0)
+      changeTime: Timestamp(seconds: 7, nanoseconds: Int64(number)))
   }
 
   /// Returns the status of an entry's file, with the entry's change time or another one.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Larder
@@ -19,6 +20,106 @@ struct `The life of a cache` {
     #expect(DiskUses.codes(cache).allSatisfy { $0 == .closed })
     #expect(cache.statistics.stores == 1)
     #expect(try scene.open().value(forKey: "k") == [1])
+  }
+
+  @Test func `a closed cache that is still referred to holds no descriptor`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      for mode in [DiskCache.Mode.shared, .exclusive, .readOnly] {
+        let cache = try scene.open { $0.mode = mode }
+        if mode != .readOnly { try cache.store([1], forKey: "k") }
+        #expect(OpenResources.descriptors(of: scene.directory.path).count == 2)
+        try cache.close()
+        #expect(OpenResources.descriptors(of: scene.directory.path).isEmpty)
+        #expect(DiskUses.codes(cache).allSatisfy { $0 == .closed })
+        #expect(cache.directory == scene.path)
+        withExtendedLifetime(cache) {}
+      }
+    }
+  }
+
+  @Test func `a read or a store that is overtaken by the closing is an error`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    try cache.close()
+    // As threads that had checked before.
+    let subject = cache.subject(CacheKey("k"))
+    let errors = [
+      #expect(throws: CacheError.self) {
+        _ = try cache.engine.read(subject, for: .value, extending: .off)?.bytes
+      },
+      #expect(throws: CacheError.self) {
+        try cache.engine.store(cache.request("k", nil, [])) { [2] }
+      },
+    ]
+    #expect(errors.map { $0?.code } == [.closed, .closed])
+    #expect(try scene.open().value(forKey: "k") == [1])
+  }
+
+  @Test func `a directory that cannot be locked for now holds up no other directory`() throws {
+    let (slow, other) = (try DiskScene(), try DiskScene())
+    let gate = Gate()
+    slow.faults.plan(.before { gate.pass() }, for: .flock)
+    let opened = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { try slow.open().close() } catch { Issue.record(error) }
+      opened.signal()
+    }
+    gate.waitUntilReached()
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { try other.open().close() } catch { Issue.record(error) }
+      done.signal()
+    }
+    done.wait(for: "another directory", limit: .seconds(20))
+    gate.open()
+    opened.wait(for: "the directory that was held up")
+  }
+
+  @Test func `an opener waits while another locks the directory, and then shares the engine`()
+    throws
+  {
+    let scene = try DiskScene()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .flock)
+    let caches = Shared<[DiskCache]>([])
+    let opened = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do {
+        let cache = try scene.open { $0.mode = .exclusive }
+        caches.change { $0.append(cache) }
+      } catch { Issue.record(error) }
+      opened.signal()
+    }
+    gate.waitUntilReached()
+    gate.expectToHold {
+      let cache = try scene.open { $0.mode = .exclusive }
+      caches.change { $0.append(cache) }
+    }
+    opened.wait(for: "the first opener")
+    let engines = caches.value.map(\.engine)
+    #expect(engines.count == 2 && engines.first === engines.last)
+    for cache in caches.value { try cache.close() }
+  }
+
+  @Test func `an opener that waited tries for itself when the other has failed`() throws {
+    let scene = try DiskScene()
+    try scene.open().close()
+    let holder = try DirectoryHandle.open(path: scene.path, faults: nil)
+    #expect(try holder.descriptor.tryLock(.exclusive))
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .flock)
+    let failed = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { try scene.open().close() } catch { failed.signal() }
+    }
+    gate.waitUntilReached()
+    gate.expectToHold {
+      let error = #expect(throws: CacheError.self) { try scene.open() }
+      #expect(error?.code == .locked)
+    }
+    failed.wait(for: "the failure of the first opener")
   }
 
   @Test func `closing one object leaves the others`() throws {
@@ -108,6 +209,57 @@ struct `The life of a cache` {
       let error = #expect(throws: CacheError.self) { try DiskCache(directory: path) }
       #expect(error?.code == code, "\(path.prefix(40))")
     }
+  }
+
+  @Test(arguments: [SystemCall.mkdirat, .fcntl])
+  func `what the system does not permit is not called an unsafe directory`(
+    call: SystemCall
+  ) throws {
+    let scene = try DiskScene()
+    scene.faults.plan(.errno(.notPermitted), for: call, onwards: true)
+    let error = #expect(throws: CacheError.self) { try scene.open { $0.sharesWithGroup = true } }
+    #expect(error?.code == .permissionDenied && error?.errno == .notPermitted)
+  }
+
+  @Test(arguments: [DiskCache.Coherence.events, .strict, .none])
+  func `a directory may lie deeper than the longest path, if a shorter path leads to it`(
+    coherence: DiskCache.Coherence
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let name = String(repeating: "d", count: 250)
+    var handles = [try DirectoryHandle.open(path: directory.path, faults: nil)]
+    for _ in 0..<18 {
+      let parent = handles[handles.count - 1]
+      try DirectoryHandle.make(name, below: parent, permissions: 0o700, faults: nil)
+      handles.append(try parent.openDirectory(name))
+    }
+    // Removed from the bottom up, because a removal by paths cannot reach them.
+    defer {
+      for handle in handles.dropLast().reversed() {
+        #expect(unsafe unlinkat(handle.descriptor.rawValue, name, AT_REMOVEDIR) == 0)
+      }
+    }
+    let link = directory.path + "/link"
+    try FileManager.default.createSymbolicLink(
+      atPath: link,
+      withDestinationPath: [String](repeating: name, count: 14).joined(separator: "/"))
+    let path = ([link] + [String](repeating: name, count: 4) + ["cache"]).joined(separator: "/")
+    defer {
+      do {
+        try FileManager.default.removeItem(atPath: path)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    var configuration = DiskCache.Configuration()
+    configuration.coherence = coherence
+    let cache = try DiskCache(directory: path, configuration: configuration)
+    #expect(try cache.store([1], forKey: "k") == .stored)
+    #expect(FileManager.default.contents(atPath: cache.path(forKey: "k")) == Data([1]))
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try cache.store([2], forKey: "k") == .stored)
+    #expect(try cache.value(forKey: "k") == [2] && cache.count() == 1)
+    try cache.close()
   }
 
   @Test(arguments: [(0o700, true), (0o755, true), (0o777, false), (0o1777, false), (0o702, false)])

@@ -102,11 +102,13 @@ extension IndexedEntry {
   var counted: IndexedEntry {
     var entry = self
     entry.byteCount = min(byteCount, 1 << 48 - 1)
-    entry.allocatedByteCount = min(allocatedByteCount / 512, 1 << 32 - 1) * 512
+    entry.allocatedByteCount = min(allocatedByteCount / 512, 1 << 31 - 1) * 512
     entry.lastAccess = lastAccess.counted
     entry.expiry = min(expiry.counted, .never)
     entry.changeTime = changeTime.counted
-    entry.keyTag = keyTag & 0x7ff_ffff
+    if case .seconds(let count) = proof?.lifetime {
+      entry.proof?.lifetime = .seconds(min(count, .max - 4))
+    }
     return entry
   }
 }

@@ -89,7 +89,26 @@ struct NameTableTests {
       index.upsert(entry, order: .mostRecent)
     }
     #expect(index.count == 65_534 && index.byteCount == 6_553_400)
-    #expect(index.contradiction == nil)
+    #expect(index.contradiction == nil && !index.isComplete)
+    index.removeAll()
+    #expect(index.isComplete)
+  }
+
+  @Test func `an exclusive cache whose extension has no number finds what it stores`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { ($0.mode, $0.fileExtension) = (.exclusive, "json") }
+    #expect(try cache.count() == 0)
+    cache.engine.withState { state in
+      for number in 0..<65_534 {
+        var entry = IndexSample.entry(1)
+        entry.name = IndexSample.name(1, extension: "\(number)")
+        state.catalog.index.upsert(entry, order: .byLastAccess)
+      }
+    }
+    #expect(try cache.store([1], forKey: "k") == .stored)
+    #expect(try cache.value(forKey: "k") == [1])
+    #expect(try cache.value(forKey: "none") == nil)
+    try cache.close()
   }
 }
 

@@ -40,6 +40,18 @@ struct NetworkTests {
     #expect(try scene.names == [])
   }
 
+  @Test func `a signal while a value is sent to the server costs neither it nor the older one`()
+    throws
+  {
+    let scene = try DiskScene()
+    let cache = try Self.open(scene)
+    try cache.store([1], forKey: "a")
+    scene.faults.plan(.errno(.interrupted), for: .close)
+    #expect(try cache.store([2], forKey: "a") == .stored)
+    #expect(scene.faults.struckCount == 1)
+    #expect(try cache.value(forKey: "a") == [2])
+  }
+
   @Test func `a store only where nothing is needs no flag that the file system lacks`() throws {
     let scene = try DiskScene()
     let cache = try Self.open(scene)

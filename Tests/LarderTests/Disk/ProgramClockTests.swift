@@ -32,7 +32,7 @@ struct `A clock of the program` {
           Issue.record(error)
         }
         // After a result has waited for the clock in vain, the clock stops using the cache.
-        if !heard.wait(.seconds(10), until: { answered.value > 0 }) {
+        if !heard.wait(until: { answered.value > 0 }) {
           used.value = nil
           Issue.record("the clock was asked under the engine's lock")
         }

@@ -139,6 +139,44 @@ struct `Recency on disk` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a use reaches the disk if an earlier one was stamped during its read`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a", expiration: .days(1))
+    scene.clock.advance(by: .seconds(61))
+    _ = try cache.value(forKey: "a")
+    scene.clock.advance(by: .seconds(61))
+    scene.faults.plan(
+      .before {
+        do { try cache.flush() } catch { Issue.record(error) }
+      }, for: .read)
+    #expect(try cache.value(forKey: "a") == [1])
+    try cache.flush()
+    #expect(try access("a") == scene.clock.now)
+    let expiry = scene.clock.now.adding(seconds: 86_400)
+    #expect(try scene.status(scene.name("a")).modification == expiry)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a stamp at the read itself that meets a replaced file counts as dropped`() throws {
+    let cache = try scene.open { $0.recencyGranularity = .zero }
+    try cache.store([1], forKey: "a")
+    try scene.plant([2], named: "b")
+    scene.clock.advance(by: .seconds(1))
+    scene.faults.plan(
+      .before { [scene] in
+        do {
+          let handle = try DirectoryHandle.open(path: scene.path, faults: nil)
+          try handle.rename(FileName(text: "b"), to: scene.name("a"))
+        } catch {
+          Issue.record(error)
+        }
+      }, for: .futimens)
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(scene.faults.struckCount == 1)
+    #expect(cache.statistics.stampsWritten == 0 && cache.statistics.stampsDropped == 1)
+    #expect(try access("a") == scene.clock.now.adding(seconds: -1))
+  }
+
   @Test func `looking without use changes nothing`() throws {
     let cache = try scene.open { $0.recencyGranularity = .zero }
     try cache.store([1], forKey: "a")

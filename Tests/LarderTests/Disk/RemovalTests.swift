@@ -59,7 +59,7 @@ struct `Removals` {
     var request = cache.request(CacheKey("k"), .never, [])
     request.origin = ObjectIdentifier(tier)
     // The index has the value, and the tier that stores it does not have it yet.
-    request.onPublish = { _ in
+    request.onChange = { _ in
       do {
         _ = try engine.startClearing()
       } catch {
@@ -178,6 +178,41 @@ struct `Removals` {
     for number in 0..<650 {
       #expect(try cache.value(forKey: "\(number)") == (number < 590 ? nil : [2]))
     }
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a second removal of all does not wait for the first, and takes what came since`()
+    throws
+  {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let first = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    let held = cache.engine.withState { $0.locks.held }
+    let others = (0..<5).filter { !held.contains(DiskScene.name(of: Array("\($0)".utf8))) }
+    // The walk has listed the older file of this name.
+    let (again, new) = ("\(others[0])", "new")
+    for key in [again, new] { try cache.store([2], forKey: key) }
+    let (begun, progress) = (DispatchSemaphore(value: 0), Shared<[RemovalProgress]>([]))
+    Thread.detachNewThread {
+      do {
+        let second = try cache.removeAllInBackground()
+        progress.change { $0.append(second) }
+      } catch { Issue.record(error) }
+      begun.signal()
+    }
+    begun.wait(for: "the beginning of a second removal", limit: .seconds(20))
+    #expect(!first.isFinished)
+    #expect(try cache.count() == 0 && cache.value(forKey: new) == nil)
+    #expect(try cache.value(forKey: again) == nil && !cache.contains(again))
+    try cache.store([3], forKey: "kept")
+    gate.open()
+    let removed = try first.wait().removed + (progress.value.first?.wait().removed ?? 0)
+    #expect(removed == 6)
+    #expect(try scene.names == [scene.name("kept").text] && cache.count() == 1)
     try scene.expectConsistent(cache)
   }
 

@@ -39,6 +39,38 @@ struct `A replaced directory` {
     try cache.close()
   }
 
+  @Test func `that is opened where it was moved to takes its own stores`() throws {
+    let first = try scene.open()
+    try first.store([1], forKey: "old")
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    let second = try DiskCache(
+      directory: Self.aside(scene), configuration: scene.configuration.disk)
+    #expect(second.directory == Self.aside(scene))
+    #expect(try second.value(forKey: "old") == [1])
+    // The first makes its directory again with its next store.
+    try first.store([2], forKey: "first")
+    try second.store([3], forKey: "second")
+    #expect(try scene.names == [scene.name("first").text])
+    #expect(isAside("old", scene) && isAside("second", scene) && !isAside("first", scene))
+    #expect(try first.value(forKey: "old") == nil && second.value(forKey: "first") == nil)
+    try first.close()
+    try second.close()
+  }
+
+  @Test func `whose place is taken by another is not shared with a cache at its new path`() throws {
+    let first = try scene.open()
+    try first.store([1], forKey: "old")
+    try manager.moveItem(atPath: scene.path, toPath: Self.aside(scene))
+    try scene.makeDirectory()
+    let second = try DiskCache(
+      directory: Self.aside(scene), configuration: scene.configuration.disk)
+    try second.store([3], forKey: "second")
+    #expect(isAside("second", scene) && first.engine !== second.engine)
+    #expect(try first.value(forKey: "old") == nil)
+    try first.close()
+    try second.close()
+  }
+
   private func isAside(_ key: String, _ scene: DiskScene) -> Bool {
     manager.fileExists(atPath: "\(Self.aside(scene))/\(scene.name(key).text)")
   }

@@ -124,6 +124,14 @@ struct `The scan` {
     try scene.expectConsistent(cache)
   }
 
+  @Test(arguments: [1, 3, 20]) func `a signal does not end it`(n: Int) throws {
+    let cache = try scene.open()
+    scene.faults.plan(.errno(.interrupted), for: .readdir, at: n)
+    #expect(try cache.count() == 20)
+    #expect(scene.faults.struckCount == 1)
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `one that fails is reported, and tried again by the next who asks`() throws {
     let cache = try scene.open { $0.sizeLimit = 1 << 20 }
     scene.faults.plan(.errno(.ioError), for: .readdir, at: 3)

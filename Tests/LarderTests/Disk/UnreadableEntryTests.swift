@@ -17,6 +17,19 @@ struct `An entry that cannot be opened` {
     #expect(try cache.survey().hasTag == false)
   }
 
+  @Test(arguments: [
+    (Errno.noSuchFile, MissReason.absent), (.tooManyLinks, .foreign),
+    (.noSuchDeviceOrAddress, .foreign), (.staleHandle, .unreadable), (.ioError, .unreadable),
+  ])
+  func `is a miss with a reason of its own`(errno: Errno, reason: MissReason) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    scene.faults.plan(.errno(errno), for: .openat)
+    #expect(try cache.value(forKey: "k") == nil)
+    #expect(cache.statistics.misses == [reason: 1])
+  }
+
   @Test func `is listed with what its status tells`() throws {
     let scene = try TemporaryDirectory()
     let faults = FaultInjector()

@@ -67,6 +67,40 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `drops a value that memory alone holds when its key is stored`() async throws {
+    let cache = try open(.strict)
+    let value = try await cache.value(forKey: "k", options: .memoryOnly) { "loaded" }
+    #expect(value == "loaded")
+    #expect(try await cache.tier(forKey: "k") == .memory)
+    try outside(Self.store)
+    #expect(try await cache.value(forKey: "k") == "new")
+    try await cache.close()
+  }
+
+  @Test func `keeps no value in memory alone if its key was stored before it was there`()
+    async throws
+  {
+    let cache = try open(.strict) { $0.durability = .durable }
+    try await cache.store("old", forKey: "k")
+    #expect(try await cache.disk.count() == 1)
+    let neighbour: @Sendable () -> Void = {
+      do {
+        try outside(Self.store)
+        _ = cache.disk.engine.catchUp()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let value = try await cache.value(forKey: "k", options: [.memoryOnly, .reload]) {
+      // The directory is synchronised once the older value is removed.
+      faults.plan(.before(neighbour), for: .fsync)
+      return "loaded"
+    }
+    #expect(value == "loaded" && faults.struckCount == 1)
+    #expect(try await cache.value(forKey: "k") == "new")
+    try await cache.close()
+  }
+
   /// Runs a script during the next read, as another process would, and follows the change.
   private func duringRead(
     of cache: Cache<String>, _ script: String, then body: @escaping @Sendable () throws -> Void
@@ -237,7 +271,7 @@ struct `A cache among neighbours` {
       followed.add()
       happening.tell()
     }
-    return happening.wait(.seconds(10)) { followed.value == 1 }
+    return happening.wait { followed.value == 1 }
   }
 
   @Test func `hears of other names while a store that waits for the disk holds one`() throws {

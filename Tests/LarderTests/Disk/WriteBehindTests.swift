@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -92,7 +93,7 @@ struct `Writing behind` {
   @Test func `a stream, and a value larger than the backlog, are written at once and last`() throws
   {
     let scene = try DiskScene()
-    let cache = try open(scene, limit: 10)
+    let cache = try open(scene, limit: Backlog.recordByteCount + 10)
     try cache.store([1], forKey: "k")
     #expect(try cache.store([UInt8](repeating: 2, count: 11), forKey: "k") == .stored)
     try cache.flush()
@@ -106,16 +107,45 @@ struct `Writing behind` {
 
   @Test func `a full backlog makes stores wait and loses nothing`() throws {
     let scene = try DiskScene()
-    let cache = try open(scene, limit: 1000)
+    let cache = try open(scene, limit: 2000)
     inThreads(4) { thread in
       for number in 0..<100 {
         let outcome = try? cache.store(
           [UInt8](repeating: UInt8(thread), count: 400), forKey: "\(thread) \(number)")
         #expect(outcome == .pending)
-        #expect(cache.engine.withState { $0.backlog.byteCount } <= 1000)
+        #expect(cache.engine.withState { $0.backlog.cost } <= 2000)
       }
     }
     #expect(try cache.count() == 400)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
+  @Test func `a backlog is full of values that are nothing but keys and extended data`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene, limit: 64 << 10)
+    // No other thread writes.
+    cache.engine.withState { $0.backlog.hasWriter = true }
+    Thread.detachNewThread {
+      do {
+        for number in 0..<100 {
+          let data = [UInt8](repeating: 1, count: 900)
+          try cache.store([], forKey: "key \(number)", extendedData: data)
+        }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    try eventually("a store that waits for room") {
+      cache.engine.withState { $0.backlog.isAwaited }
+    }
+    // 64 KiB of 900 bytes of data, 5 or 6 of a key and 512 of a record.
+    #expect(cache.engine.withState { $0.backlog.latest } == 46)
+    try eventually("room for the rest") {
+      try cache.flush()
+      return cache.engine.withState { $0.backlog.isEmpty && $0.backlog.latest == 100 }
+    }
+    #expect(try cache.count() == 100)
     try scene.expectConsistent(cache)
     try cache.close()
   }
@@ -143,7 +173,7 @@ struct `Writing behind` {
 
   @Test func `a write that fails late leaves what was stored since`() throws {
     let scene = try DiskScene()
-    let cache = try open(scene, limit: 8)
+    let cache = try open(scene, limit: Backlog.recordByteCount + 8)
     let gate = Gate()
     scene.faults.plan(.before { gate.pass() }, for: .write, at: 1)
     #expect(try cache.store([1], forKey: "k") == .pending)
@@ -294,7 +324,7 @@ struct `Writing behind` {
     var random = SystemRandomNumberGenerator()
     let seed = random.next()
     var generator = SplitMix(state: seed)
-    let cache = try open(scene, limit: 64)
+    let cache = try open(scene, limit: 4 * Backlog.recordByteCount)
     var model: [String: [UInt8]] = [:]
     for step in 0..<3000 {
       let key = "\(generator.next() % 12)"

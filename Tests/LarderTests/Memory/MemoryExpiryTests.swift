@@ -45,6 +45,20 @@ struct MemoryExpiryTests {
   }
 
   @Test
+  func `what never expires stays when the clock is past the time that means never`() {
+    let cache = cache()
+    cache.store(1, forKey: "a", expiration: .never)
+    // Makes the cache keep times.
+    cache.store(2, forKey: "b", expiration: .seconds(10))
+    clock.now = Timestamp(seconds: Timestamp.never.seconds + 10)
+    #expect(cache.value(forKey: "a") == 1 && cache.value(forKey: "b") == nil)
+    #expect(cache.store(3, forKey: "c", expiration: .never) == .stored)
+    cache.removeExpired()
+    #expect(cache.count == 2 && cache.value(forKey: "c") == 3)
+    cache.checkInvariants()
+  }
+
+  @Test
   func `an expiry is exact to the nanosecond`() {
     let cache = cache()
     let expiry = Timestamp(seconds: 1_000_001, nanoseconds: 500_000_001)

@@ -218,6 +218,16 @@ struct MemoryPressureMonitorTests {
     #expect(taken([.reduce(share: 0.5)]))
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(-2_147_484), .seconds(Int64.min / 2)])
+  func `a wait whose time passed while the process was stopped ends at once`(
+    timeout: Duration
+  ) throws {
+    let source = PressureSource.silent
+    let bell = try EventDescriptor()
+    let outcome = try source.wait(or: bell, timeout: timeout)
+    #expect(outcome == PressureSource.Outcome())
+  }
+
   @Test
   func `a source whose other end is gone is given up, and that can be seen`() throws {
     var ends: [Int32] = [0, 0]

@@ -51,7 +51,9 @@ struct `A fixture's manifest` {
     let merged = try FixtureManifest(parsing: "\(theirs)\n\(ours)\n\(theirs)\n")
     #expect(Set(merged.candidates(for: ours.name).map(\.description)).count == 2)
     #expect(merged.text == "\(ours)\n\(theirs)\n" && merged.lines.count == 1)
-    #expect(merged.latestAccess == Timestamp(seconds: 9))
+    for text in ["\(theirs)\n\(ours)\n", "\(ours)\n\(theirs)\n"] {
+      #expect(try FixtureManifest(parsing: text).latestAccess == Timestamp(seconds: 9))
+    }
     var mended = merged
     mended.set(ours)
     #expect(mended == manifest(ours))

@@ -1,4 +1,5 @@
 import Foundation
+import LarderTestSupport
 import Testing
 
 @testable import Larder
@@ -103,27 +104,44 @@ struct FaultTrial {
   ///
   /// - Returns: Whether there was an n-th call.
   func fails(at n: Int, _ comment: Comment) throws -> Bool {
-    let (outcome, present, isStruck) = try run(at: n, comment)
+    let (outcome, present, counts) = try run(at: n, comment)
     try check(outcome, present, comment)
     try present.close()
     try checkReopened(outcome, comment)
-    return isStruck
+    return counts[call, default: 0] >= n
   }
 
   /// Lets the n-th call of its kind in the operation fail, or all from there, and checks that the
   /// directory can be used afterwards.
-  func strike(at n: Int, onwards: Bool, _ comment: Comment) throws {
-    let (_, present, _) = try run(at: n, onwards: onwards, comment)
+  ///
+  /// - Returns: Whether there was an n-th call.
+  func strike(at n: Int, onwards: Bool, _ comment: Comment) throws -> Bool {
+    let (_, present, counts) = try run(at: n, onwards: onwards, comment)
     #expect(try present.store(Self.new, forKey: "after") == .stored, comment)
     #expect(try present.value(forKey: "after") == Self.new, comment)
     try present.close()
+    return counts[call, default: 0] >= n
   }
 
+  /// Returns the kinds of calls that an operation makes when nothing fails but what always does.
+  static func calls(of operation: Operation) throws -> [SystemCall] {
+    // A thread of its own makes some of them, perhaps after the operation has returned.
+    if operation == .watch { return SystemCall.allCases }
+    var counts: [SystemCall: Int] = [:]
+    // Without and with durability.
+    for call in [SystemCall.read, .fsync] {
+      let (_, cache, made) = try FaultTrial(operation, call, .before {}).run(at: 1, "nothing")
+      try cache.close()
+      counts.merge(made, uniquingKeysWith: +)
+    }
+    return SystemCall.allCases.filter { counts[$0, default: 0] > 0 }
+  }
+
+  /// Lets the n-th call of its kind fail, or all from there, and counts the operation's calls.
   private func run(
     at n: Int, onwards: Bool = false, _ comment: Comment
-  ) throws -> (outcome: Outcome, cache: DiskCache, isStruck: Bool) {
+  ) throws -> (outcome: Outcome, cache: DiskCache, callCounts: [SystemCall: Int]) {
     var cache: DiskCache? = try prepared()
-    let before = scene.faults.struckCount
     if operation == .open || operation == .make {
       try cache?.close()
       cache = nil
@@ -133,10 +151,15 @@ struct FaultTrial {
     }
     for (call, errno) in operation.beforehand { scene.faults.plan(.errno(errno), for: call) }
     scene.faults.plan(fault, for: call, at: n, onwards: onwards)
+    let before = callCounts
     let outcome = act(&cache, comment)
-    let isStruck = scene.faults.struckCount > before
+    let made = callCounts.merging(before, uniquingKeysWith: -)
     scene.faults.reset()
-    return (outcome, try cache ?? open(), isStruck)
+    return (outcome, try cache ?? open(), made)
+  }
+
+  private var callCounts: [SystemCall: Int] {
+    Dictionary(uniqueKeysWithValues: SystemCall.allCases.map { ($0, scene.faults.count(of: $0)) })
   }
 
   /// Returns a cache with the bystander and perhaps the old value, neither of which it has checked.
@@ -208,7 +231,12 @@ struct FaultTrial {
     case .remove: outcome.isRemoved = try cache.remove(forKey: "k")
     case .removeAll: outcome.bulk = try cache.removeAll()
     case .trim: outcome.bulk = try cache.trim(toCount: 0)
-    case .scan, .watch: _ = try cache.count()
+    case .scan: _ = try cache.count()
+    case .watch:
+      _ = try cache.count()
+      // The watching thread may still be on its way to the call that is to fail.
+      guard call == .inotify else { break }
+      _ = Happening().wait(.seconds(2)) { !scene.faults.struckSites.isEmpty }
     case .verify: _ = try cache.verify()
     }
   }

@@ -83,6 +83,29 @@ struct `The executor` {
     #expect(late.value == 0)
   }
 
+  @Test func `threads of a retired executor end without work, and later jobs run`() {
+    let (started, ended, ran, heard) = (Counter(), Counter(), Counter(), Happening())
+    let executor = IOExecutor(threadLimit: 2, idleTime: .seconds(86_400)) { body throws(Errno) in
+      started.add()
+      try startThread {
+        body()
+        ended.add()
+        heard.tell()
+      }
+    }
+    let job: @Sendable () -> Void = {
+      ran.add()
+      heard.tell()
+    }
+    executor.submit(job)
+    #expect(heard.wait { ran.value == 1 })
+    #expect(ended.value == 0)
+    executor.retire()
+    #expect(heard.wait { ended.value == started.value && !executor.hasThreads })
+    executor.submit(job)
+    #expect(heard.wait { ran.value == 2 && ended.value == started.value })
+  }
+
   @Test func `what found no thread runs when a later submission gets one`() async {
     let isRefused = Shared(true)
     let executor = IOExecutor(threadLimit: 1) { body throws(Errno) in

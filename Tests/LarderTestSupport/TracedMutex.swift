@@ -1,0 +1,1 @@
+../../Sources/LarderSystem/Threads/TracedMutex.swift
