@@ -153,8 +153,8 @@ extension Cache {
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
     request.onChange = { [unowned self] _ in
-      flights.supersede(key)
-      memory.remove(forKey: key, cause: .replaced)
+      supersedeValues(key)
+      drop(key)
     }
     return request
   }

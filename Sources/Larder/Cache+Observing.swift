@@ -11,7 +11,7 @@ extension Cache: EngineObserver {
   /// own store: if its first attempt fails, the second must not be declined.
   package func entryChanges(_ subject: DiskEngine.Subject) {
     guard subject.name.fileExtension == disk.fileExtension else { return }
-    memory.remove(forKey: subject.key, cause: .replaced)
+    drop(subject.key)
   }
 
   /// Supersedes loads with the name held, so that a load which began before the change is not
@@ -19,24 +19,22 @@ extension Cache: EngineObserver {
   package func entryChanged(_ subject: DiskEngine.Subject) {
     // With another extension the key's file belongs to another cache in the same directory.
     guard subject.name.fileExtension == disk.fileExtension else { return }
-    flights.supersede(subject.key)
-    fileFlights.supersede(subject.key)
-    memory.remove(forKey: subject.key, cause: .replaced)
+    supersede(subject.key)
+    drop(subject.key)
   }
 
   package func entriesCleared() {
-    flights.supersedeAll()
-    fileFlights.supersedeAll()
-    memory.removeAll()
+    supersedeAll()
+    memory.removeAll(.explicit, elsewhere: true)
   }
 
   /// Supersedes no load: between processes the last store wins, so a running load is stored when it
   /// ends, as if it had begun now.
   package func fileChanged(_ name: EntryName?) {
     if let name {
-      if let key = keptKeys.key(of: name) { memory.remove(forKey: key, cause: .replaced) }
+      if let key = keptKeys.key(of: name) { drop(key) }
     } else {
-      memory.removeAll()
+      memory.removeAll(.explicit, elsewhere: true)
     }
   }
 
@@ -48,10 +46,7 @@ extension Cache: EngineObserver {
   ) -> [DiskEngine.Subject] {
     let keys = flights.runningKeys + fileFlights.runningKeys
     let removed = keys.map { disk.subject($0) }.filter(isRemoved)
-    for subject in removed {
-      flights.supersede(subject.key)
-      fileFlights.supersede(subject.key)
-    }
+    for subject in removed { supersede(subject.key) }
     return removed
   }
 }

@@ -88,7 +88,11 @@ extension Cache {
   ) async {
     guard !disk.engine.isReadOnly || isInMemory else { return }
     do throws(CacheError) {
-      try await disk.executor.run("store", step)
+      let observers = disk.engine.observers
+      try await disk.executor.run("store") { () throws(CacheError) in
+        defer { observers.letGo() }
+        try step()
+      }
     } catch  where error.code == .cancelled {
       // The load was given up, so its value is not wanted.
     } catch {
@@ -173,7 +177,7 @@ extension Cache {
     _ = try disk.engine.remove(
       subject.name, subject, cause: .replaced, of: request
     ) { isFree in
-      memory.remove(forKey: key, cause: .replaced)
+      drop(key)
       if isFree { keep() }
     }
   }

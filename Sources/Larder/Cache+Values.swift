@@ -1,5 +1,6 @@
 import LarderBasics
 import LarderDisk
+import LarderMemory
 import LarderSystem
 
 extension Cache {
@@ -70,6 +71,7 @@ extension Cache {
       value, subject, byteCount: found.bytes.count,
       until: servedUntil(expiry: found.expiry, lifetime: found.lifetime)
     ) { generations.isCurrent(generation) }
+    disk.engine.observers.letGo()
   }
 
   /// Decodes a value. Counts a failure beside the hit on disk, and keeps the file, because it holds
@@ -123,12 +125,8 @@ extension Cache {
     let subject = request.subject
     request.onChange = { [unowned self] published in
       // A load's own value supersedes no load, even if it was rejected.
-      if flight == nil { flights.supersede(key) } else { flights.noteStored(key) }
-      fileFlights.supersede(key)
-      guard let published else {
-        memory.remove(forKey: key, cause: .replaced)
-        return
-      }
+      supersede(key, isOwn: flight != nil)
+      guard let published else { return drop(key) }
       guard isKept else { return }
       keep(
         value, subject, byteCount: published.byteCount,
@@ -145,32 +143,34 @@ extension Cache {
   }
 
   /// Keeps a value in memory if a condition holds; the condition is checked under the memory tier's
-  /// lock. A value that is too large for memory only takes the older one's place.
+  /// lock. What leaves for it waits for `letGo()`, because the name may be held. A value that is too large for memory only takes the older one's place.
   ///
   /// - Parameter isAlone: Whether the disk does not hold the value.
   func keep(
     _ value: Value, _ subject: DiskEngine.Subject, byteCount: Int, until ceiling: Timestamp,
     isAlone: Bool = false, if isCurrent: () -> Bool
   ) {
-    let key = subject.key
+    let (key, now) = (subject.key, disk.engine.heldNow)
     guard byteCount <= memoryEntryCostLimit || isAlone else {
       // There is one after a load with `.memoryOnly`, which may end while the name is changed.
-      if isCurrent() { memory.remove(forKey: key, cause: .replaced) }
+      if isCurrent() { drop(key) }
       return
     }
     // First, so that events of the file that come while the value is stored find the key.
-    if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0) }) {
-      memory.remove(forKey: other, cause: .replaced)
+    if let other = keptKeys.insert(key, subject.name, isKept: { memory.contains($0, at: now) }) {
+      drop(other)
     }
     defer { keptKeys.endInsertion(of: subject.name) }
     // If the directory was moved away, changes at its path bring no event, and a read from memory
     // looks at no file, so nothing is kept. Nor before the directory is watched, or after
     // `close()`, which empties memory.
     let isHeard = isAlone || !disk.followsNeighbours || disk.engine.isWatchSettled
-    memory.storeIf(
+    var removals = Removals<CacheKey, Value>()
+    _ = memory.storeIf(
       { isHeard && !disk.engine.isAstray && !disk.hasClosed && isCurrent() }, value, forKey: key,
-      cost: byteCount,
-      expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false)
+      cost: byteCount, expiration: configuration.memoryExpiration, ceiling: ceiling, slides: false,
+      at: now, into: &removals)
+    depart(removals)
   }
 
   /// Returns the time until which memory may serve a value before a use must reach the disk.
@@ -181,7 +181,7 @@ extension Cache {
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
     }
-    return min(expiry, disk.engine.now.adding(disk.configuration.recency.lag(for: lifetime)))
+    return min(expiry, disk.engine.heldNow.adding(disk.configuration.recency.lag(for: lifetime)))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.

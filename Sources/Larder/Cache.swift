@@ -38,6 +38,7 @@ public final class Cache<Value: Sendable>: Sendable {
   let loadReplacement: (any LoadReplacement)?
   /// The keys of the values in memory, to find the key when another process changes a file.
   let keptKeys = KeptKeys()
+  let departures = Departures<Value>()
 
   /// Opens a cache in a directory, and makes the directory if it does not exist.
   ///
@@ -63,7 +64,7 @@ public final class Cache<Value: Sendable>: Sendable {
     memoryEntryCostLimit = configuration.memoryEntryCostLimit.byteCount(
       isOfBytes: coder.isOfBytes)
     disk = try DiskCache(directory: directory, configuration: configuration.disk)
-    memory = MemoryCache(configuration.memory())
+    memory = MemoryCache(configuration.memory(), isOfOneProcess: true)
     // Last, because the observer may be called as soon as it is added.
     disk.engine.observers.add(self)
   }
@@ -100,15 +101,20 @@ public final class Cache<Value: Sendable>: Sendable {
     // A thread that a forked child does not have may hold the lock.
     guard !disk.engine.isForked else { return }
     disk.engine.observers.remove(ObjectIdentifier(self))
+    // The engine may have held the last reference while it told this object of a change, with the
+    // name held.
+    if disk.engine.observers.isTelling { memory.removeAll(.explicit, elsewhere: true) }
   }
 
   /// The counters of both tiers.
   ///
   /// Read from one tier after the other, so a sum over both may be off by what happened in between.
-  /// Never waits for the disk.
+  /// Never waits for the disk. All are zero in a forked child.
   public var statistics: CacheStatistics {
+    // There a thread that the child does not have may hold the locks.
     CacheStatistics(
-      memory: memory.statistics, disk: disk.statistics, loads: flights.statistics)
+      memory: memory.statistics, disk: disk.statistics,
+      loads: disk.engine.isForked ? LoadStatistics() : flights.statistics)
   }
 
   /// Waits until everything accepted is on disk.

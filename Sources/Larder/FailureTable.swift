@@ -16,29 +16,35 @@ package struct FailureTable: Sendable {
   /// The number of errors kept, including expired ones that were not asked for since.
   var count: Int { failures.count }
 
+  /// All errors that are kept.
+  var errors: [any Error] { failures.values.map(\.error) }
+
   /// Returns the error kept for a key, if it has not expired.
   ///
   /// - Complexity: O(1).
-  mutating func error(for key: CacheKey, at now: Timestamp) -> (any Error)? {
-    guard let failure = failures[key] else { return nil }
-    if failure.expiry > now { return failure.error }
-    failures[key] = nil
-    return nil
+  func error(for key: CacheKey, at now: Timestamp) -> (any Error)? {
+    guard let failure = failures[key], failure.expiry > now else { return nil }
+    return failure.error
   }
 
-  /// Keeps an error.
+  /// Keeps an error. Returns the one that leaves for it, to be released without a lock.
   ///
   /// - Complexity: O(1), and O(`countLimit`) when the table is full.
-  mutating func add(_ error: any Error, for key: CacheKey, until expiry: Timestamp) {
-    if failures.count >= Self.countLimit, failures[key] == nil {
-      let first = failures.min { $0.value.expiry < $1.value.expiry }
-      if let first { failures[first.key] = nil }
+  @discardableResult
+  mutating func add(
+    _ error: any Error, for key: CacheKey, until expiry: Timestamp
+  ) -> (any Error)? {
+    var old = failures.updateValue(Failure(error: error, expiry: expiry), forKey: key)
+    if failures.count > Self.countLimit {
+      let others = failures.lazy.filter { $0.key != key }
+      let first = others.min { $0.value.expiry < $1.value.expiry }
+      if let first { old = failures.removeValue(forKey: first.key) }
     }
-    failures[key] = Failure(error: error, expiry: expiry)
+    return old?.error
   }
 
-  /// Forgets a key's error, because the key was stored or removed.
-  mutating func remove(_ key: CacheKey) {
-    failures[key] = nil
+  /// Forgets a key's error, because the key was stored or removed, and returns it.
+  mutating func remove(_ key: CacheKey) -> (any Error)? {
+    failures.removeValue(forKey: key)?.error
   }
 }

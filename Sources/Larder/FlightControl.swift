@@ -131,11 +131,12 @@ package final class FlightControl<Value: Sendable>: Sendable {
     _ flight: FlightID, _ result: Result<Value, any Error>, since start: MonotonicTime
   ) {
     let time = MonotonicTime.now.duration(since: start)
-    let audience = state.withLock { state in
+    // The task is taken out as well, because its end may release what its closure captured.
+    let (audience, task) = state.withLock { state in
       state.statistics.add(time, isSuccess: result.isSuccess)
-      state.tasks[flight] = nil
-      return state.table.finish(flight)
+      return (state.table.finish(flight), state.tasks.removeValue(forKey: flight))
     }
+    withExtendedLifetime(task) {}
     for waiter in audience.answered { waiter.resume(with: result.map { $0 }) }
     for waiter in audience.late { waiter.resume(returning: nil) }
   }
@@ -153,25 +154,32 @@ package final class FlightControl<Value: Sendable>: Sendable {
   }
 
   /// Records that a key's value was stored or removed.
-  func supersede(_ key: CacheKey) {
-    guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
-    state.withLock { state in
+  ///
+  /// - Returns: The kept errors that are forgotten, to be released with no name held.
+  func supersede(_ key: CacheKey) -> [any Error] {
+    guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
+    return state.withLock { state -> [any Error] in
       state.table.supersede(key)
-      state.failures.remove(key)
+      return state.failures.remove(key).map { [$0] } ?? []
     }
   }
 
   /// Records that a load's own value was stored, which supersedes no load.
-  func noteStored(_ key: CacheKey) {
-    state.withLock { $0.failures.remove(key) }
+  ///
+  /// - Returns: As `supersede(_:)` does.
+  func noteStored(_ key: CacheKey) -> [any Error] {
+    state.withLock { state -> [any Error] in state.failures.remove(key).map { [$0] } ?? [] }
   }
 
   /// Records that everything was removed.
-  func supersedeAll() {
-    guard isUsed.load(ordering: .sequentiallyConsistent) else { return }
-    state.withLock { state in
+  ///
+  /// - Returns: As `supersede(_:)` does.
+  func supersedeAll() -> [any Error] {
+    guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
+    return state.withLock { state -> [any Error] in
+      defer { state.failures = FailureTable() }
       state.table.supersedeAll()
-      state.failures = FailureTable()
+      return state.failures.errors
     }
   }
 
@@ -194,10 +202,11 @@ package final class FlightControl<Value: Sendable>: Sendable {
   func keepFailure(
     _ error: any Error, for key: CacheKey, of flight: FlightID, until expiry: Timestamp
   ) {
-    state.withLock { state in
-      guard state.table.isWanted(flight) else { return }
-      state.failures.add(error, for: key, until: expiry)
+    let old = state.withLock { state -> (any Error)? in
+      guard state.table.isWanted(flight) else { return nil }
+      return state.failures.add(error, for: key, until: expiry)
     }
+    withExtendedLifetime(old) {}
   }
 
   /// The number of waiting callers.

@@ -100,7 +100,6 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
 
   private struct State: Sendable {
     var observers: [Int: Observer] = [:]
-    var lastNumber = 0
     /// Whether the cache has ended, so that a new sequence would get no event.
     var hasEnded = false
   }
@@ -108,7 +107,11 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
   /// Whether there is any sequence, readable without the lock.
   @usableFromInline
   package let isObserved = Atomic<Bool>(false)
-  private let state = ForkSafeMutex(State())
+  // A forked child has a state of its own, because a thread that it does not have may hold the
+  // lock. Its parent's sequences get nothing from it.
+  private let states = PerProcess { ForkSafeMutex(State()) }
+  private var state: PerProcess<ForkSafeMutex<State>>.Own { states.own }
+  private let lastNumber = Atomic<Int>(0)
   private let setMissed: @Sendable (inout Event, Int) -> Void
 
   /// - Parameter setMissed: Writes the number of events dropped before an event into it.
@@ -126,12 +129,12 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
     let missed = RemovalEvents<Event>.MissedCount()
     let (stream, continuation) = AsyncStream<Event>.makeStream(
       bufferingPolicy: .bufferingNewest(limit))
-    let number = state.withLock { state -> Int? in
+    let new = lastNumber.add(1, ordering: .relaxed).newValue
+    let number = state.value.withLock { state -> Int? in
       guard !state.hasEnded else { return nil }
-      state.lastNumber += 1
-      state.observers[state.lastNumber] = Observer(continuation: continuation, missed: missed)
+      state.observers[new] = Observer(continuation: continuation, missed: missed)
       isObserved.store(true, ordering: .relaxed)
-      return state.lastNumber
+      return new
     }
     if let number {
       continuation.onTermination = { [weak self] _ in self?.remove(number) }
@@ -144,7 +147,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
   /// Sends an event to every sequence. Called without a lock; waits for no task.
   @usableFromInline
   package func tell(_ event: Event) {
-    for observer in state.withLock({ $0.observers }).values {
+    for observer in state.value.withLock({ $0.observers }).values {
       // An event dropped from a full buffer is released here, outside of every lock.
       if case .dropped = observer.continuation.yield(event) { observer.missed.add() }
     }
@@ -152,7 +155,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
 
   /// Ends all sequences, after the events in their buffers.
   package func finish() {
-    let observers = state.withLock { state in
+    let observers = state.value.withLock { state in
       state.hasEnded = true
       return state.observers
     }
@@ -161,7 +164,7 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
   }
 
   private func remove(_ number: Int) {
-    let removed = state.withLock { state in
+    let removed = state.value.withLock { state in
       defer { isObserved.store(!state.observers.isEmpty, ordering: .relaxed) }
       return state.observers.removeValue(forKey: number)
     }

@@ -35,6 +35,7 @@ extension DiskCache {
   /// - Complexity: O(n) in memory; the files are removed in the background.
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
+    defer { engine.observers.letGo() }
     return try engine.startClearing()
   }
 
@@ -169,7 +170,9 @@ extension DiskCache {
   ///
   /// - Parameter limit: The most events that wait for the task, at least 1.
   public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<DiskRemovalEvent> {
-    engine.removals.add(bufferingNewest: limit)
+    // In a forked child nothing is removed any more, so the sequence ends at once.
+    if engine.isForked { engine.removals.finish() }
+    return engine.removals.add(bufferingNewest: limit)
   }
 }
 

@@ -146,7 +146,7 @@ extension DiskEngine {
   /// thread left, the removal would run here and wait for the name that this thread holds.
   private func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     if let value = pending(subject.name) {
-      return value.isServed(to: subject.key, at: now) ? value.write.bytes : nil
+      return value.isServed(to: subject.key, at: heldNow) ? value.write.bytes : nil
     }
     do {
       guard !withState({ $0.hidesFile(named: subject.name) }),
@@ -154,7 +154,7 @@ extension DiskEngine {
           subject.name.fileName, in: location.handle)
       else { return nil }
       let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
-      guard reader.trust.objection(to: status, pending: pending, now: now) == nil,
+      guard reader.trust.objection(to: status, pending: pending, now: heldNow) == nil,
         case .accepted(var testimony) = try examine(file, status, subject),
         SystemEnvironment.mayHold(status.byteCount)
       else { return nil }

@@ -87,10 +87,12 @@ public final class DiskCache: Sendable {
   /// The directory's absolute path, with links resolved at opening.
   public var directory: String { engine.location.path }
 
-  /// The counters since the directory was opened. Never waits.
+  /// The counters since the directory was opened. Never waits. All are zero in a forked child.
   ///
   /// - Complexity: O(1), under the engine's lock.
-  public var statistics: DiskStatistics { engine.withState { $0.snapshot } }
+  public var statistics: DiskStatistics {
+    engine.isForked ? DiskStatistics() : engine.withState { $0.snapshot }
+  }
 
   /// Waits until everything accepted is on disk, and detaches from the directory. Any later use
   /// throws `.closed`; closing again does nothing.

@@ -45,6 +45,7 @@ extension MemoryCache {
   /// With several stripes, the stripes' counters are read one after the other.
   public var statistics: MemoryStatistics {
     var sum = MemoryCounters()
+    if isForked { return MemoryStatistics(sum) }
     for index in 0...stripeMask { sum.add(withStripe(at: index) { $0.counters }) }
     return MemoryStatistics(sum)
   }
@@ -55,10 +56,11 @@ extension MemoryCache {
     _ transform: @Sendable (Slab<Key, Value>.Entry) -> Element
   ) -> [Element] {
     var elements: [Element] = []
+    let now = timeIfKept
     for index in 0...stripeMask {
       withStripe(at: index) { lru in
         elements.reserveCapacity(elements.count + lru.slab.count)
-        lru.forEach(at: now(for: lru)) { elements.append(transform($0)) }
+        lru.forEach(at: now) { elements.append(transform($0)) }
       }
     }
     return elements

@@ -30,6 +30,8 @@ extension MemoryCache {
       limits = change(limits)
       return limits.age != nil
     }
+    // Before the stripes know the limit, because they keep times as soon as they do.
+    if hasAgeLimit { noteTimes() }
     var goals = LRU<Key, Value>.Goals()
     _ = removing(at: now) { slice, lru, removals in
       if slice.isFirst { goals = LRU.Goals() }
@@ -91,6 +93,7 @@ extension MemoryCache {
   public func trim(toAge age: Duration) -> Int {
     precondition(age >= .zero, "the age to trim to must not be negative")
     let span = PackedSpan(age)
+    noteTimes()
     return trimming(to: 0) { lru, _, now, removals in
       lru.keepTimes(from: now)
       return lru.evictSlice(toAge: span, at: now, into: &removals)

@@ -46,6 +46,7 @@ extension MemoryCache {
   /// the sum is larger.
   @inlinable
   func sum(_ body: (inout sending LRU<Key, Value>) -> sending Int) -> Int {
+    if isForked { return 0 }
     var sum = 0
     for index in 0...stripeMask {
       let (next, overflow) = sum.addingReportingOverflow(withStripe(at: index, body))
@@ -54,10 +55,22 @@ extension MemoryCache {
     return sum
   }
 
-  /// Returns the time if the stripe needs it, else zero.
+  /// The time if a stripe may need it, else zero. Read without a lock, because the clock may be the
+  /// caller's.
   @inlinable @inline(__always)
-  func now(for lru: borrowing LRU<Key, Value>) -> PackedTime {
-    lru.settings.keepsTimes ? PackedTime(configuration.clock.now()) : .zero
+  var timeIfKept: PackedTime { keepsTimes.load(ordering: .relaxed) ? now : .zero }
+
+  /// Returns the time of a store; nil if no value can expire.
+  @inlinable @inline(__always)
+  func timeToStore(_ expiration: Expiration, _ ceiling: Timestamp?) -> Timestamp? {
+    if case .never = expiration, ceiling == nil, !keepsTimes.load(ordering: .relaxed) { return nil }
+    return configuration.clock.now()
+  }
+
+  /// Notes that stripes keep times from now on.
+  @inlinable
+  func noteTimes() {
+    if !keepsTimes.load(ordering: .relaxed) { keepsTimes.store(true, ordering: .relaxed) }
   }
 
   /// The time, whether or not a stripe needs it.
@@ -74,7 +87,7 @@ extension MemoryCache {
   ///
   /// Values are released on return; if there are many, on another thread.
   @inlinable @inline(__always)
-  func finish(_ removals: inout Removals<Key, Value>) {
+  package func finish(_ removals: inout Removals<Key, Value>) {
     guard removals.first != nil else { return }
     if isHeard { tell(of: removals) }
     if removals.rest.count >= Self.releaseLimit { release(&removals) }

@@ -1,4 +1,5 @@
 public import LarderBasics
+package import LarderSystem
 
 extension MemoryCache {
   /// Returns the value of a key, or nil, and counts as a use of it.
@@ -19,6 +20,8 @@ extension MemoryCache {
   @inlinable
   public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
     let hash = Self.hash(key)
+    // A clock of the caller's is read before the lock is taken, because it may use the cache.
+    if hasOwnClock { return valueOfSecondLook(key, hash, extending) }
     var mustLookAgain = false
     let value: Value? = withStripe(hash) { lru in
       let value = lru.value(
@@ -30,14 +33,15 @@ extension MemoryCache {
     return mustLookAgain ? valueOfSecondLook(key, hash, extending) : value
   }
 
-  /// Looks for a value again: removes it if it has expired, or finds it in a table that is being
-  /// changed. Another thread may have stored a new one since the first look.
+  /// Looks for a value, mostly again: removes it if it has expired, or finds it in a table that is
+  /// being changed. Another thread may have stored a new one since the first look.
   @usableFromInline
   func valueOfSecondLook(_ key: Key, _ hash: Int, _ extending: ExpirationExtending) -> Value? {
     var removals = Removals<Key, Value>()
+    let now = timeIfKept
     let value: Value? = withStripe(hash) { lru in
       let value = lru.valueOfSecondLook(
-        forKey: key, tag: Self.tag(hash), extending: extending, at: now(for: lru), into: &removals)
+        forKey: key, tag: Self.tag(hash), extending: extending, at: now, into: &removals)
       check(lru)
       return value
     }
@@ -50,17 +54,25 @@ extension MemoryCache {
   /// - Complexity: O(1).
   @inlinable
   public func peek(_ key: Key) -> Value? {
-    let hash = Self.hash(key)
-    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now(for: $0)) }
+    let (hash, now) = (Self.hash(key), timeIfKept)
+    return withStripe(hash) { $0.peek(key, tag: Self.tag(hash), at: now) }
   }
 
   /// Returns whether a key has a valid value. Counts neither as a use nor in the statistics.
   ///
   /// - Complexity: O(1).
   @inlinable
-  public func contains(_ key: Key) -> Bool {
+  public func contains(_ key: Key) -> Bool { contains(key, at: timeIfKept) }
+
+  /// Returns whether a key has a value that is valid at a time that the caller has read.
+  package func contains(_ key: Key, at now: Timestamp) -> Bool {
+    contains(key, at: PackedTime(now))
+  }
+
+  @inlinable
+  func contains(_ key: Key, at now: PackedTime) -> Bool {
     let hash = Self.hash(key)
-    return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now(for: $0)) }
+    return withStripe(hash) { $0.contains(key, tag: Self.tag(hash), at: now) }
   }
 
   /// The value of a key, read as by `value(forKey:)` and set as by `store(_:forKey:)`; nil removes

@@ -1,4 +1,5 @@
 public import LarderBasics
+package import LarderSystem
 
 extension MemoryCache {
   /// Removes the value of a key and returns whether there was a valid one.
@@ -14,16 +15,31 @@ extension MemoryCache {
   @inlinable
   @discardableResult
   package func remove(forKey key: Key, cause: RemovalCause) -> Bool {
-    let hash = Self.hash(key)
     var removals = Removals<Key, Value>()
-    let wasThere = withStripe(hash) { lru in
-      let wasThere = lru.remove(
-        key, tag: Self.tag(hash), cause, at: now(for: lru), into: &removals)
+    let wasThere = remove(key, cause, at: timeIfKept, into: &removals)
+    finish(&removals)
+    return wasThere
+  }
+
+  /// Takes the value of a key out, which the caller passes to ``finish(_:)`` when it holds no lock.
+  package func remove(
+    forKey key: Key, cause: RemovalCause, at now: Timestamp,
+    into removals: inout Removals<Key, Value>
+  ) {
+    _ = remove(key, cause, at: PackedTime(now), into: &removals)
+  }
+
+  @inlinable
+  func remove(
+    _ key: Key, _ cause: RemovalCause, at now: PackedTime,
+    into removals: inout Removals<Key, Value>
+  ) -> Bool {
+    let hash = Self.hash(key)
+    return withStripe(hash) { lru in
+      let wasThere = lru.remove(key, tag: Self.tag(hash), cause, at: now, into: &removals)
       check(lru)
       return wasThere
     }
-    finish(&removals)
-    return wasThere
   }
 
   /// Removes every value and returns how many there were, expired ones included.
@@ -38,9 +54,12 @@ extension MemoryCache {
   }
 
   /// Removes every value for a given cause.
+  ///
+  /// - Parameter isElsewhere: Whether another thread tells of the values and releases them, because
+  ///   the caller may hold what they need.
   @usableFromInline
   @discardableResult
-  func removeAll(_ cause: RemovalCause) -> Int {
+  package func removeAll(_ cause: RemovalCause, elsewhere isElsewhere: Bool = false) -> Int {
     var removed = 0
     for index in 0...stripeMask {
       // The whole stripe is exchanged, so that all values are released outside of the lock.
@@ -50,13 +69,20 @@ extension MemoryCache {
           lru = LRU(old.settingsWhenEmptied(cause))
           return old
         }
-      ) { $0 = LRU() }
+      ) { old in
+        if isElsewhere { self.tell(of: old, cause) }
+        old = LRU()
+      }
       let count = old.look { $0.slab.count }
       removed += count
-      if isHeard { old.look { $0.slab.forEach { tell($0.key, $0.value, cause) } } }
-      if count > Self.releaseLimit { old.releaseElsewhere() }
+      if !isElsewhere { old.look { tell(of: $0, cause) } }
+      if count > (isElsewhere ? 0 : Self.releaseLimit) { old.releaseElsewhere() }
     }
     return removed
+  }
+
+  private func tell(of lru: borrowing LRU<Key, Value>, _ cause: RemovalCause) {
+    if isHeard { lru.slab.forEach { tell($0.key, $0.value, cause) } }
   }
 
   /// Removes the values past their expiry or the age limit and returns their number.

@@ -45,40 +45,57 @@ extension MemoryCache {
     _ isCurrent: () -> Bool, _ value: Value, forKey key: Key, cost: Int, expiration: Expiration,
     ceiling: Timestamp?, slides: Bool = true
   ) -> StoreOutcome {
-    precondition(cost >= 0, "a cost must not be negative")
-    let hash = Self.hash(key)
     var removals = Removals<Key, Value>()
-    var canExpire = false
-    let outcome = withStripe(hash) { lru in
-      // Under the lock, so that no newer store can come between the condition and the store.
-      guard isCurrent() else {
-        lru.settings.counters.countRejection(.declined)
-        return StoreOutcome.rejected(.declined)
-      }
-      let (deadline, now) = deadline(expiration, ceiling, slides, for: lru)
-      let outcome = lru.store(
-        value, forKey: key, tag: Self.tag(hash), cost: cost, deadline: deadline, at: now,
-        into: &removals)
-      canExpire = lru.canExpire
-      check(lru)
-      return outcome
-    }
-    if canExpire { planSweep() }
+    let outcome = storeIf(
+      isCurrent, value, forKey: key, cost: cost, expiration: expiration, ceiling: ceiling,
+      slides: slides, at: timeToStore(expiration, ceiling), into: &removals)
     finish(&removals)
     return outcome
   }
 
-  /// Returns the expiry of a value stored now, and the time. Reads the clock only if a value can
-  /// expire.
+  /// Stores a value as the function above does, at a time that the caller has read. What leaves for
+  /// it, the caller passes to ``finish(_:)`` when it holds no lock.
+  @inlinable @inline(__always)
+  package func storeIf(
+    _ isCurrent: () -> Bool, _ value: Value, forKey key: Key, cost: Int, expiration: Expiration,
+    ceiling: Timestamp?, slides: Bool, at time: Timestamp?,
+    into removals: inout Removals<Key, Value>
+  ) -> StoreOutcome {
+    precondition(cost >= 0, "a cost must not be negative")
+    let hash = Self.hash(key)
+    var (time, canExpire) = (time, false)
+    while true {
+      let (deadline, now) = deadline(expiration, ceiling, slides, at: time)
+      let outcome: StoreOutcome? = withStripe(hash) { lru in
+        // Under the lock, so that no newer store can come between the condition and the store.
+        guard isCurrent() else {
+          lru.settings.counters.countRejection(.declined)
+          return .rejected(.declined)
+        }
+        // Another thread has stored the first value with a time since the clock was passed over.
+        if time == nil && lru.settings.keepsTimes { return nil }
+        let outcome = lru.store(
+          value, forKey: key, tag: Self.tag(hash), cost: cost, deadline: deadline, at: now,
+          into: &removals)
+        canExpire = lru.canExpire
+        check(lru)
+        return outcome
+      }
+      if canExpire { planSweep() }
+      if let outcome { return outcome }
+      time = configuration.clock.now()
+    }
+  }
+
+  /// Returns the expiry of a value stored at a time, which is nil if it is not needed.
   @inlinable @inline(__always)
   func deadline(
-    _ expiration: Expiration, _ ceiling: Timestamp?, _ slides: Bool,
-    for lru: borrowing LRU<Key, Value>
+    _ expiration: Expiration, _ ceiling: Timestamp?, _ slides: Bool, at now: Timestamp?
   ) -> (SlotDeadline, PackedTime) {
-    if case .never = expiration, ceiling == nil { return (.never, now(for: lru)) }
-    let now = configuration.clock.now()
-    let deadline = SlotDeadline(expiration, at: now)
-    guard let ceiling else { return (deadline, PackedTime(now)) }
-    return (deadline.capped(at: ceiling, slides: slides), PackedTime(now))
+    guard let now else { return (.never, .zero) }
+    var deadline = SlotDeadline(expiration, at: now)
+    if let ceiling { deadline = deadline.capped(at: ceiling, slides: slides) }
+    if deadline.expiry < .never { noteTimes() }
+    return (deadline, PackedTime(now))
   }
 }

@@ -41,18 +41,20 @@ extension MemoryCache {
   /// Removes expired values from a stripe, in slices, so that other threads get the lock in
   /// between.
   private func sweep(stripe index: Int) {
-    guard withStripe(at: index, { $0.beginSweep(at: now(for: $0)) }) else { return }
+    var now = now
+    guard withStripe(at: index, { $0.beginSweep(at: now) }) else { return }
     var (isUnfinished, isSparse) = (true, false)
     while isUnfinished {
       var removals = Removals<Key, Value>()
       isUnfinished = withStripe(at: index) { lru in
-        let isUnfinished = lru.sweepSlice(at: now(for: lru), into: &removals)
+        let isUnfinished = lru.sweepSlice(at: now, into: &removals)
         // Only after the last slice, because it moves entries.
         if !isUnfinished { isSparse = lru.shrinkSlice() }
         check(lru)
         return isUnfinished
       }
       finish(&removals)
+      now = self.now
     }
     if isSparse { shrink(stripe: index) }
   }

@@ -20,8 +20,7 @@ public import Synchronization
 /// in use afterwards, the rest is moved to less memory in steps as short. No store waits until a
 /// million values have moved to more memory, unless they have weak references in them: the memory
 /// itself moves. Keys are hashed before the lock is taken, and values are released after it. The
-/// listener and a cost function are called outside of it. The clock is read under it, so a clock of
-/// your own must not use the cache.
+/// listener, a cost function and the clock are called outside of it, so they may use the cache.
 ///
 /// Two keys are the same if `==` says so. `String` compares by canonical equivalence; if bytes
 /// matter, use `CacheKey`, as `Cache` does.
@@ -36,6 +35,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The fork gate of all stripes, stored beside the fields that every read uses.
   @usableFromInline
   let gate = ForkGate()
+  /// Whether any stripe may keep times. Set before the first value with a time is stored, so that
+  /// the clock is read before a stripe's lock is taken, and only if it is needed.
+  @usableFromInline
+  let keepsTimes = Atomic<Bool>(false)
+  /// Whether the clock is the caller's.
+  @usableFromInline
+  let hasOwnClock: Bool
   /// The settings that the cache was made with. For limits changed since, see ``costLimit`` and so
   /// on.
   public let configuration: Configuration
@@ -43,6 +49,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The sequences of removals.
   @usableFromInline
   let observers = RemovalObservers<RemovalEvent<Key, Value>> { $0.missedCount = $1 }
+  /// The number of forks before this process, if the cache is of no use in a forked child.
+  private let forkCount: UInt32?
+  /// Whether a thread that this process does not have may hold the locks for ever. Totals do not
+  /// wait for it.
+  @usableFromInline
+  var isForked: Bool { forkCount.map { $0 != ProcessIdentity.forkCount } ?? false }
   /// The process in which a sweep of expired values is planned, as ``ownSweepPlan``; 0 for none.
   @usableFromInline
   let sweepPlan = Atomic<UInt32>(0)
@@ -51,7 +63,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// on an interval between sweeps that is not positive.
   ///
   /// - Complexity: O(stripes).
-  public init(_ configuration: Configuration = Configuration()) {
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    self.init(configuration, isOfOneProcess: false)
+  }
+
+  /// Creates the memory tier of a cache that cannot be used in a forked child.
+  package init(_ configuration: Configuration, isOfOneProcess: Bool) {
+    forkCount = isOfOneProcess ? ProcessIdentity.forkCount : nil
     let count = configuration.stripes
     precondition([1, 2, 4, 8, 16].contains(count), "stripes must be 1, 2, 4, 8 or 16")
     precondition(
@@ -59,6 +77,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       "sweepInterval must be positive; nil sweeps never")
     let limits = configuration.limits
     self.configuration = configuration
+    hasOwnClock = configuration.clock.isOwn
     self.limits = ForkSafeMutex(limits)
     stripeMask = count - 1
     let now = PackedTime(configuration.clock.now())
@@ -69,6 +88,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       if configuration.recordsUseTimes { lru.keepTimes(from: now) }
       return Mutex(lru)
     }
+    if configuration.recordsUseTimes || limits.age != nil { noteTimes() }
   }
 }
 

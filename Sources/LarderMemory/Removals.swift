@@ -8,7 +8,7 @@ import Synchronization
 /// A single entry, which is the usual number, needs no allocation.
 @frozen
 @usableFromInline
-struct Removals<Key: Sendable, Value: Sendable>: Sendable {
+package struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   /// The entry that left first.
   @usableFromInline
   var first: Removal<Key, Value>?
@@ -18,15 +18,15 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
 
   /// Creates an empty collection.
   @inlinable
-  init() {}
+  package init() {}
 
   /// The number of entries.
   @inlinable
-  var count: Int { first == nil ? 0 : 1 + rest.count }
+  package var count: Int { first == nil ? 0 : 1 + rest.count }
 
   /// Adds an entry that left after the ones before it.
   @inlinable
-  package mutating func append(_ removal: consuming Removal<Key, Value>) {
+  mutating func append(_ removal: consuming Removal<Key, Value>) {
     // Usually there is one entry; an array would be an allocation under the lock.
     if first == nil {
       first = removal
@@ -43,9 +43,16 @@ struct Removals<Key: Sendable, Value: Sendable>: Sendable {
   }
 
   /// Takes all entries out.
-  mutating func takeAll() -> Removals {
+  package mutating func takeAll() -> Removals {
     defer { self = Removals() }
     return self
+  }
+
+  /// Adds the entries that left after the ones before them.
+  package mutating func append(contentsOf other: consuming Removals) {
+    if first == nil { return self = other }
+    if let next = other.first { rest.append(next) }
+    rest += other.rest
   }
 
   /// Calls a function with each entry, in the order of removal.
@@ -77,12 +84,12 @@ struct Removal<Key: Sendable, Value: Sendable>: Sendable {
 }
 
 /// Content to be released, on another thread if it is large.
-final class Retired<Content: ~Copyable>: Sendable {
+package final class Retired<Content: ~Copyable>: Sendable {
   private let content: Mutex<Content>
   private let empty: @Sendable (inout sending Content) -> Void
 
   /// - Parameter empty: Takes everything out of the content and releases it.
-  init(
+  package init(
     _ content: consuming sending Content,
     emptiedBy empty: @escaping @Sendable (inout sending Content) -> Void
   ) {
@@ -95,11 +102,11 @@ final class Retired<Content: ~Copyable>: Sendable {
     content.withLock { body($0) }
   }
 
-  /// Releases the content on a thread for upkeep, as soon as one is free.
-  func releaseElsewhere() {
+  /// Releases the content on another thread, as soon as one is free.
+  package func releaseElsewhere() {
     // By emptying the content, not by releasing this object: the caller may hold its last
     // reference.
-    IOExecutor.upkeep.submit { self.content.withLock { self.empty(&$0) } }
+    IOExecutor.releases.submit { self.content.withLock { self.empty(&$0) } }
   }
 }
 

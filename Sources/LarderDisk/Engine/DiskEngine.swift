@@ -33,11 +33,17 @@ package final class DiskEngine: Sendable {
   /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
   let clearMark = Atomic<Int>(0)
   private let forkCount = ProcessIdentity.forkCount
+  /// Whether the clock is the caller's.
+  private let hasOwnClock: Bool
+  /// The last time that a clock of the caller's has shown.
+  private let lastReading: ForkSafeMutex<Timestamp>
 
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
     recency = configuration.recency
+    hasOwnClock = configuration.clock.isOwn
+    lastReading = ForkSafeMutex(configuration.clock.now())
     let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
     networkMark = Atomic(fileSystem.isNetwork)
     pathMark = Atomic(fileSystem.isPathBound)
@@ -50,7 +56,21 @@ package final class DiskEngine: Sendable {
     }
   }
 
-  package var now: Timestamp { configuration.clock.now() }
+  package var now: Timestamp {
+    let now = configuration.clock.now()
+    if hasOwnClock { lastReading.withLock { $0 = now } }
+    return now
+  }
+
+  /// The time for a thread that may hold a name. A clock of the caller's is not read then, because
+  /// it may use the cache; its last reading counts, which is that of the thread before it took the
+  /// name, or a later one.
+  package var heldNow: Timestamp {
+    hasOwnClock ? lastReading.withLock { $0 } : configuration.clock.now()
+  }
+  /// Reads a clock of the caller's, before a thread takes a name.
+  func readOwnClock() { if hasOwnClock { _ = now } }
+
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   /// Whether a call on an open file may reach another file that took its path.
@@ -88,6 +108,7 @@ package final class DiskEngine: Sendable {
   /// Takes a name, after every other change of it.
   @discardableResult
   func acquire(_ name: EntryName) -> NameLocks.Turn {
+    readOwnClock()
     let turn = wait { $0.take(name) }
     generations.begin(name)
     return turn
@@ -97,6 +118,26 @@ package final class DiskEngine: Sendable {
     generations.end(name)
     if !withState({ $0.locks.giveBack(name) }) { followLateEvents(of: name) }
     changed.signal()
+    if mayBe(.hasLeftJobs) { runLeftJobs() }
+  }
+
+  /// Runs a job on a thread for upkeep. If the system has no thread left, this one runs it, once no
+  /// thread holds a name: this one may, and the job may wait for it.
+  func runAside(_ job: @escaping @Sendable () -> Void) {
+    if IOExecutor.upkeep.submitAside(job) { return }
+    let mustWait = withState { state in
+      state.hasLeftJobs = !state.locks.isEmpty
+      return state.hasLeftJobs
+    }
+    if !mustWait { IOExecutor.upkeep.runReady() }
+  }
+
+  private func runLeftJobs() {
+    let areLeft = withState { state in
+      defer { state.hasLeftJobs = false }
+      return state.hasLeftJobs
+    }
+    if areLeft { IOExecutor.upkeep.runReady() }
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.
@@ -160,7 +201,8 @@ package final class DiskEngine: Sendable {
 }
 
 extension DiskEngine {
-  /// Runs what a caller asked for, and counts the error that the caller gets.
+  /// Runs what a caller asked for, counts the error that the caller gets, and lets go what the call
+  /// took out of the memory tiers.
   ///
   /// Errors are counted here and not where they arise, because the engine may retry or ignore them.
   // Inlined, because a closure that is called retains the engine.
@@ -168,6 +210,7 @@ extension DiskEngine {
   package func countingErrors<Result>(
     _ body: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
+    defer { observers.letGo() }
     do throws(CacheError) {
       return try body()
     } catch {

@@ -16,6 +16,8 @@ package protocol EngineObserver: AnyObject, Sendable {
   /// May be called by any thread. The caller holds the name, so the call comes before any other
   /// change of it. The observer must not change the name in this directory.
   func entryChanged(_ subject: DiskEngine.Subject)
+  /// Tells the observer to release what left it during such calls. Called with no name held.
+  func letGo()
   /// Tells the observer that everything was removed.
   ///
   /// Values stored after the call stay. Values that are being stored during the call may go.
@@ -41,6 +43,9 @@ package protocol EngineObserver: AnyObject, Sendable {
 }
 
 extension EngineObserver {
+  /// Does nothing, as is right for an observer that keeps nothing of the caller's.
+  package func letGo() {}
+
   /// Does nothing, as is right for an observer that loads nothing.
   package func supersedeLoads(
     where isRemoved: (DiskEngine.Subject) -> Bool
@@ -61,6 +66,11 @@ package final class EngineObservers: Sendable {
   /// An observer sets it before it looks at any name, and a change reads it after it has marked its
   /// name, so one of the two sees the other.
   private let areThere = Atomic<Bool>(false)
+  /// Whether something of the caller's has left an observer and was not let go.
+  private let hasDepartures = Atomic<Bool>(false)
+  private let isReleasePlanned = Atomic<Bool>(false)
+  /// The number of threads that tell observers of a change.
+  private let tellingCount = Atomic<Int>(0)
 
   /// Whether there is no observer.
   var isEmpty: Bool { !areThere.load(ordering: .sequentiallyConsistent) }
@@ -82,6 +92,43 @@ package final class EngineObservers: Sendable {
     }
   }
 
+  /// Whether a thread tells observers of a change, and so may hold the last reference to one.
+  package var isTelling: Bool { tellingCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// Tells all observers that still live, except one, of a change.
+  func tell(except origin: ObjectIdentifier? = nil, _ change: (any EngineObserver) -> Void) {
+    if isEmpty { return }
+    tellingCount.add(1, ordering: .sequentiallyConsistent)
+    for observer in all(except: origin) { change(observer) }
+    tellingCount.subtract(1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Notes that something of the caller's has left an observer.
+  package func noteDeparture() { hasDepartures.store(true, ordering: .releasing) }
+
+  /// Releases what has left the observers. Called at the end of each call, with no name held.
+  @inline(__always)
+  package func letGo() {
+    if hasDepartures.load(ordering: .relaxed) { letGoNow() }
+  }
+
+  private func letGoNow() {
+    guard hasDepartures.exchange(false, ordering: .acquiring) else { return }
+    for observer in all() { observer.letGo() }
+  }
+
+  /// Releases on another thread what has left the observers. The end of the next call does so if no
+  /// thread can be had.
+  func letGoElsewhere() {
+    guard hasDepartures.load(ordering: .relaxed),
+      !isReleasePlanned.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
+    _ = IOExecutor.releases.submitAside { [weak self] in
+      self?.isReleasePlanned.store(false, ordering: .releasing)
+      self?.letGo()
+    }
+  }
+
   /// Returns all observers that still live, except one.
   ///
   /// The references are strong. They are taken under the lock and used outside of it.
@@ -96,20 +143,21 @@ package final class EngineObservers: Sendable {
 extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
   package func tellObservers(_ subject: Subject, except origin: ObjectIdentifier?) {
-    for observer in observers.all(except: origin) { observer.entryChanged(subject) }
+    observers.tell(except: origin) { $0.entryChanged(subject) }
   }
 
   /// Tells the memory tiers of a change that is about to become visible.
   func tellObservers(before subject: Subject) {
-    for observer in observers.all() { observer.entryChanges(subject) }
+    observers.tell { $0.entryChanges(subject) }
   }
 
   /// Tells the memory tiers of files that have changed or gone, because they may hold their values.
   func tellObservers(ofFiles names: [EntryName]) {
     guard !names.isEmpty else { return }
-    for observer in observers.all() {
+    observers.tell { observer in
       for name in names { observer.fileChanged(name) }
     }
+    observers.letGoElsewhere()
   }
 
   /// Tells the caches that values whose keys are not known are removed, so that running loads of
@@ -118,7 +166,9 @@ extension DiskEngine {
   /// - Returns: The keys of these loads.
   @discardableResult
   func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
-    observers.all().flatMap { $0.supersedeLoads(where: isRemoved) }
+    var superseded: [Subject] = []
+    observers.tell { superseded += $0.supersedeLoads(where: isRemoved) }
+    return superseded
   }
 
   /// Tells the memory tiers what the index has just learned of files, and counts that as told.
@@ -136,12 +186,13 @@ extension DiskEngine {
   func tellObserversOfReplacement() {
     // A read that began earlier must not put back a value that is dropped here.
     generations.beginAll()
-    for observer in observers.all() { observer.fileChanged(nil) }
+    observers.tell { $0.fileChanged(nil) }
     generations.endAll()
   }
 
   /// Tells the memory tiers that everything is gone.
   func tellObserversOfClearing() {
-    for observer in observers.all() { observer.entriesCleared() }
+    observers.tell { $0.entriesCleared() }
+    observers.letGoElsewhere()
   }
 }

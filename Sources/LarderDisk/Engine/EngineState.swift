@@ -47,6 +47,8 @@ struct EngineState: Sendable {
   /// The number of changes by other processes that the index knows and that the memory tiers have
   /// not been told of.
   var untoldCount = 0
+  /// Whether a job for upkeep found no thread and waits until a name is free.
+  var hasLeftJobs = false
 }
 
 extension EngineState {
@@ -70,6 +72,8 @@ extension EngineState {
     static let hasLateEvents = Rarities(rawValue: 8)
     /// The index knows a change by another process that memory has not been told of.
     static let isAhead = Rarities(rawValue: 16)
+    /// Jobs that found no thread wait until a name is free.
+    static let hasLeftJobs = Rarities(rawValue: 32)
   }
 
   /// The flags that are set.
@@ -77,7 +81,7 @@ extension EngineState {
   var rarities: Rarities {
     Rarities(
       rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
-        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
+        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0) | (hasLeftJobs ? 32 : 0))
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read

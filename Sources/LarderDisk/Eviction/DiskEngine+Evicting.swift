@@ -8,7 +8,7 @@ extension DiskEngine {
   /// Starts the evictor if an eviction is ready and no thread carries it out.
   func runEvictor() {
     let start = withState { $0.evictions.startEvictor() }
-    if start.mustRun { IOExecutor.upkeep.submit { self.evict() } }
+    if start.mustRun { runAside { self.evict() } }
   }
 
   /// Removes the files of all victims, after this process is elected among those on the directory.

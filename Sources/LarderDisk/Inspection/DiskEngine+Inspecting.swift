@@ -20,9 +20,11 @@ extension DiskEngine {
   /// Inspects the entry of a key. Returns nil if a read would miss, as far as that shows without
   /// the content.
   ///
-  /// - Parameter staleness: The time past its expiry for which an entry is still found.
+  /// - Parameters:
+  ///   - staleness: The time past its expiry for which an entry is still found.
+  ///   - now: The time, if the caller holds the name.
   func inspect(
-    _ subject: Subject, staleness: Duration = .zero
+    _ subject: Subject, staleness: Duration = .zero, at now: Timestamp? = nil
   ) throws(CacheError) -> Inspection? {
     guard let inspection = try inspect(subject.name) else { return nil }
     if let attribute = inspection.attribute {
@@ -37,7 +39,7 @@ extension DiskEngine {
     let status = inspection.status
     let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
     let objection = reader.trust.objection(
-      to: status, pending: pending, now: now.adding(.zero - staleness))
+      to: status, pending: pending, now: (now ?? self.now).adding(.zero - staleness))
     return objection == nil ? inspection : nil
   }
 

@@ -165,6 +165,7 @@ extension DiskEngine {
   /// - Parameter isPassing: Whether memory forgets the name also if it is free and has no entry,
   ///   because a file of it came and went.
   func followOrLeave(_ name: EntryName, isPassing: Bool = false) {
+    readOwnClock()
     let isFree = withState { $0.locks.takeOrMark(name) }
     guard isFree else { return tellObservers(ofFiles: [name]) }
     generations.begin(name)
@@ -179,7 +180,8 @@ extension DiskEngine {
   @discardableResult
   func followHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
     guard let look = look(at: name, isGone: false) else { return true }
-    let hasChanged = withState { [now] state in
+    let now = heldNow
+    let hasChanged = withState { state in
       let isPast = isPassing && look.met == nil
       let hasChanged = state.follow(look.met, of: name, at: now) || isPast
       if hasChanged { state.untoldCount += 1 }

@@ -309,7 +309,7 @@ extension DiskEngine {
       let isUnchanged = status.modification == pending.expirySeen
       stamp(
         descriptor, name, status, access: pending.lastAccess,
-        expiry: isUnchanged ? pending.expiry : nil, now: now)
+        expiry: isUnchanged ? pending.expiry : nil, now: heldNow)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
       withState { $0.counters.countDroppedStamp() }

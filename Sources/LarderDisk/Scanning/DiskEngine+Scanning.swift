@@ -7,7 +7,7 @@ extension DiskEngine {
     let (number, isScanned) = withState { state in
       (state.catalog.scans.needsScan ? state.beginScan() : nil, state.isScanned)
     }
-    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    if let number { runAside { self.scan(number) } }
     // The scan may have been that of an object that does not follow.
     if isScanned && followsNeighbours { startWatching() }
   }
@@ -21,7 +21,7 @@ extension DiskEngine {
       guard state.catalog.scans.mayRescan, !state.phase.isShutDown else { return nil }
       return state.beginScan()
     }
-    if let number { IOExecutor.upkeep.submit { self.scan(number) } }
+    if let number { runAside { self.scan(number) } }
     return number != nil
   }
 

@@ -35,7 +35,7 @@ extension DiskEngine {
     var recorded: EntryAttribute?
     if case .attribute(let attribute)? = reading { recorded = attribute }
     let (hash, status) = try settledHash(of: descriptor)
-    let now = self.now
+    let now = heldNow
     let (lifetime, expiry) = hand.lifetimeAndExpiry(
       recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
     let attribute = EntryAttribute(

@@ -318,7 +318,7 @@ extension DiskEngine {
 
   /// Whether a read would return a value. The content is checked unless it was checked before.
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    guard let inspection = try inspect(subject) else { return false }
+    guard let inspection = try inspect(subject, at: heldNow) else { return false }
     let status = inspection.status
     let testimony = EntryReader.Testimony(attribute: inspection.attribute)
     if proven(testimony, subject.name, status) == nil { return false }

@@ -95,6 +95,8 @@ extension DiskEngine {
   private func storeOnce(
     _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
+    // Before room is reserved, because a clock of the caller's may store as well.
+    readOwnClock()
     let room = waitForRoom(content.count)
     do throws(CacheError) {
       var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
@@ -252,7 +254,7 @@ extension DiskEngine {
   private func finish(
     _ file: inout StagedFile, _ request: StoreRequest, reserved room: UInt64 = 0
   ) throws(CacheError) -> StoreOutcome {
-    let now = self.now
+    let now = room > 0 ? heldNow : self.now
     let seal =
       request.write.map { currentSeal(of: $0, at: now) }
       ?? EntryWriter.Seal(

@@ -107,7 +107,7 @@ extension DiskEngine {
     let staleness = request.revives ? Self.anyStaleness : .zero
     let pending = withState { $0.catalog.uses.expiry(of: name, status) }
     guard
-      reader.trust.objection(to: status, pending: pending, now: now.adding(.zero - staleness))
+      reader.trust.objection(to: status, pending: pending, now: heldNow.adding(.zero - staleness))
         == nil,
       case .accepted(let testimony) = try examine(descriptor, status, request.subject)
     else { return nil }
@@ -121,7 +121,7 @@ extension DiskEngine {
     _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(Errno) -> Bool {
-    let (name, now) = (request.subject.name, self.now)
+    let (name, now) = (request.subject.name, heldNow)
     // Told before the stamp, because memory may serve its value for longer than the new expiry
     // allows. Nothing is promoted while the name is held.
     tellObservers(ofFiles: [name])

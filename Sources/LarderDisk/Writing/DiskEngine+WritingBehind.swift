@@ -13,6 +13,8 @@ extension DiskEngine {
   func storeBehind(
     _ content: Span<UInt8>, _ request: StoreRequest, cost: Int, limit: Int
   ) throws(CacheError) -> StoreOutcome {
+    // Before the room is reserved, because a clock of the caller's may store as well.
+    let now = now
     var place: UInt64?
     let isAwaited = wait { state in
       state.backlog.reserve(cost, limit: limit, place: &place) ? state.backlog.isAwaited : nil
@@ -20,7 +22,7 @@ extension DiskEngine {
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
     if isAwaited { changed.signal() }
-    switch accept([UInt8](copying: content), request) {
+    switch accept([UInt8](copying: content), request, at: now) {
     case .accepted(let mustStart):
       if mustStart { startWriter() }
       return .pending
@@ -49,8 +51,10 @@ extension DiskEngine {
   }
 
   /// Puts a value for which room is reserved into the backlog.
-  private func accept(_ bytes: [UInt8], _ request: StoreRequest) -> Acceptance {
-    let (subject, now) = (request.subject, now)
+  private func accept(
+    _ bytes: [UInt8], _ request: StoreRequest, at now: Timestamp
+  ) -> Acceptance {
+    let subject = request.subject
     acquire(subject.name)
     defer { release(subject.name) }
     // Only for a load: its source was read before now, so a clearing that begins after this line
@@ -119,6 +123,7 @@ extension DiskEngine {
     // A newer value of the name may have been passed over while this one was being written.
     if withState({ $0.backlog.claimWriter() }) { startWriter() }
     changed.signal()
+    observers.letGoElsewhere()
   }
 
   /// Drops a value that could not be written or turned out to be too large.

@@ -49,7 +49,8 @@ extension LRU {
       remove(slot, .expired, into: &removals)
       return nil
     }
-    if settings.keepsTimes { slab.times[slot.index].use(extending, at: now) }
+    // Zero if the first time was kept a moment ago, after the clock was passed over.
+    if settings.keepsTimes, now > .zero { slab.times[slot.index].use(extending, at: now) }
     slab.moveToFront(slot)
     hits &+= 1
     return slab.entries[slot.index].value

@@ -54,6 +54,11 @@ package final class IOExecutor: Sendable {
   package static var endings: IOExecutor { ends.own.value }
   private static let ends = PerProcess { IOExecutor(threadLimit: 2) }
 
+  /// The executor that releases values of callers. Separate from the others, because a
+  /// deinitialiser may use a cache and wait for what they do.
+  package static var releases: IOExecutor { release.own.value }
+  private static let release = PerProcess { IOExecutor(threadLimit: 2) }
+
   /// Starts a thread, or throws if the system has none.
   package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) throws(Errno) -> Void
 
@@ -81,12 +86,23 @@ package final class IOExecutor: Sendable {
   ///
   /// Does not wait for the work, unless no thread can be started.
   package func submit(_ job: @escaping @Sendable () -> Void) {
+    if !submitAside(job) { runReady() }
+  }
+
+  /// Runs a job on one of the threads, and never on the caller's, which may hold what the job needs.
+  ///
+  /// - Returns: False if no thread can be started. The job then waits for ``runReady()`` or for a
+  ///   thread that a later submission starts.
+  package func submitAside(_ job: @escaping @Sendable () -> Void) -> Bool {
     let newThread = state.withLock { state in
       state.ready.append(job)
       return state.claimThread(within: threadLimit)
     }
-    wake(newThread)
+    return wake(newThread)
   }
+
+  /// Runs the jobs that are ready on the caller's thread.
+  package func runReady() { work(mayWait: false) }
 
   /// Runs a job on one of the threads after a delay.
   ///
@@ -102,12 +118,16 @@ package final class IOExecutor: Sendable {
       state.delayed.insert(entry, at: index)
       return state.claimThread(within: threadLimit)
     }
-    wake(newThread)
+    // Nothing runs on the caller's thread, because a job with a delay need not run now.
+    _ = wake(newThread)
   }
 
   /// Whether there is a thread that would run a job with a delay. A thread that is still being
   /// started does not count.
   package var hasThreads: Bool { state.withLock { $0.threadCount > $0.starting.count } }
+
+  /// Whether a thread ends as soon as there is no work for it.
+  package var isRetired: Bool { state.withLock { $0.isRetired } }
 
   /// Ends the threads without work now, and the others as soon as they have none. Jobs that are
   /// submitted later run all the same.
@@ -116,9 +136,10 @@ package final class IOExecutor: Sendable {
     changed.signal()
   }
 
-  private func wake(_ newThread: UInt64?) {
+  /// Wakes the threads and starts a claimed one. Returns false if it cannot be started.
+  private func wake(_ newThread: UInt64?) -> Bool {
     changed.signal()
-    guard let newThread else { return }
+    guard let newThread else { return true }
     do throws(Errno) {
       // Recorded by both, because either the new thread or the starter may be the first to read it.
       try start {
@@ -126,14 +147,14 @@ package final class IOExecutor: Sendable {
         self.work(mayWait: true)
       }
       noteStart(newThread)
+      return true
     } catch {
-      // Without a thread, jobs that are ready run here, late rather than never. Delayed jobs stay
-      // until the next submission, which tries again to start a thread.
+      // Delayed jobs stay until the next submission, which tries again to start a thread.
       state.withLock { state in
         state.starting.remove(newThread)
         state.threadCount -= 1
       }
-      work(mayWait: false)
+      return false
     }
   }
 

@@ -32,6 +32,9 @@ public struct WallClock: Sendable {
   /// value.
   package func isSame(as other: WallClock) -> Bool { identity === other.identity }
 
+  /// Whether the clock is the caller's, whose function may use a cache.
+  package var isOwn: Bool { !isSame(as: .system) && !isSame(as: .systemCoarse) }
+
   /// Remembers the last stamp that this clock gave to a file in a directory, until it is asked to
   /// remember another.
   ///

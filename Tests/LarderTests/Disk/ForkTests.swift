@@ -56,6 +56,61 @@ struct `A fork` {
     }
   }
 
+  @Test func `in a child what does not throw waits for no lock of the parent's threads`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open(.bytes)
+      try cache.store([1], forKey: "k")
+      let (engineGate, memoryGate) = (Gate(), Gate())
+      try startThread { cache.disk.engine.withState { _ in engineGate.pass() } }
+      try startThread {
+        let hold = {
+          memoryGate.pass()
+          return false
+        }
+        _ = cache.memory.storeIf(
+          hold, [2], forKey: "k", cost: 1, expiration: .never, ceiling: nil)
+      }
+      engineGate.waitUntilReached()
+      memoryGate.waitUntilReached()
+      let status = Fork.status {
+        let statistics = cache.statistics
+        let events = cache.disk.removals()
+        defer { withExtendedLifetime(events) {} }
+        return statistics.disk == DiskStatistics() && statistics.memory.stores == 0
+          && cache.disk.statistics == DiskStatistics() && cache.memory.count == 0
+          && cache.memory.totalCost == 0 && cache.memory.isEmpty
+          && !cache.disk.engine.removals.isObserved.load(ordering: .relaxed)
+      }
+      engineGate.open()
+      memoryGate.open()
+      #expect(status == 0)
+      #expect(cache.memory.count == 1 && cache.statistics.disk.stores == 1)
+      try cache.close()
+    }
+  }
+
+  @Test func `a child that ends its parent's sequence of removals ends its own copy alone`() async {
+    await #expect(processExitsWith: .success) {
+      let observers = RemovalObservers<Int> { _, _ in }
+      let events = observers.add(bufferingNewest: 1)
+      let status = Fork.status {
+        observers.finish()
+        let own = observers.add(bufferingNewest: 1)
+        withExtendedLifetime(own) {}
+        return true
+      }
+      #expect(status == 0)
+      let isObserved = observers.isObserved.load(ordering: .relaxed)
+      #expect(isObserved)
+      observers.tell(1)
+      observers.finish()
+      var count = 0
+      for await _ in events { count += 1 }
+      #expect(count == 1)
+    }
+  }
+
   /// A value whose end is seen.
   private final class Held: Sendable {
     private let ended: Counter

@@ -282,6 +282,25 @@ struct `The life of a cache` {
     #expect(try cache.store([1], forKey: "k") == .stored)
   }
 
+  @Test(arguments: ["close", "close asynchronously", "release"])
+  func `the threads of asynchronous calls are told to end when the cache does`(
+    way: String
+  ) async throws {
+    let scene = try DiskScene()
+    var cache: DiskCache? = try scene.open()
+    try await cache?.store([1], forKey: "k")
+    let executor = try #require(cache?.executor)
+    #expect(executor.hasThreads && !executor.isRetired)
+    switch way {
+    case "close": try Self.closeNow(cache)
+    case "release": cache = nil
+    default: try await cache?.close()
+    }
+    #expect(executor.isRetired)
+  }
+
+  private static func closeNow(_ cache: DiskCache?) throws { try cache?.close() }
+
   @Test func `nothing is evicted after the end, whoever had decided to before it`() throws {
     let scene = try DiskScene()
     let cache = try scene.open { $0.sizeLimit = 1000 }

@@ -1,0 +1,80 @@
+import LarderBasics
+import LarderDisk
+import LarderMemory
+import LarderSystem
+
+/// What left a cache while a name was held: values of the memory tier and kept errors of loads.
+///
+/// Their deinitialisers are the caller's and may use the cache, also for the key whose name is held.
+/// So they are collected here, and released once the name is free:
+///
+/// 1. A change of a name adds what leaves, with the name held.
+/// 2. The call that made the change lets it go at its end (`EngineObservers.letGo`). If a thread of
+///    the engine made it, a thread that does nothing else does so.
+final class Departures<Value: Sendable>: Sendable {
+  private struct Content: Sendable {
+    var values = Removals<CacheKey, Value>()
+    var errors: [any Error] = []
+  }
+
+  private let content = ForkSafeMutex(Content())
+
+  func add(_ values: consuming Removals<CacheKey, Value>) {
+    content.withLock { [values] in $0.values.append(contentsOf: values) }
+  }
+
+  func add(_ errors: [any Error]) {
+    content.withLock { $0.errors += errors }
+  }
+
+  /// Takes everything out. The errors are released on return.
+  func takeValues() -> Removals<CacheKey, Value> {
+    content.withLock { content in
+      defer { content = Content() }
+      return content
+    }.values
+  }
+}
+
+extension Cache {
+  /// Takes the value of a key out of memory. It leaves when no name is held.
+  func drop(_ key: CacheKey) {
+    var removals = Removals<CacheKey, Value>()
+    memory.remove(forKey: key, cause: .replaced, at: disk.engine.heldNow, into: &removals)
+    depart(removals)
+  }
+
+  func depart(_ values: consuming Removals<CacheKey, Value>) {
+    guard values.count > 0 else { return }
+    departures.add(values)
+    disk.engine.observers.noteDeparture()
+  }
+
+  private func depart(_ errors: [any Error]) {
+    guard !errors.isEmpty else { return }
+    departures.add(errors)
+    disk.engine.observers.noteDeparture()
+  }
+
+  /// Supersedes the running loads of a key, and forgets a kept error.
+  ///
+  /// - Parameter isOwn: Whether a load of the key has stored its value, which supersedes no load.
+  func supersede(_ key: CacheKey, isOwn: Bool = false) {
+    let errors = isOwn ? flights.noteStored(key) : flights.supersede(key)
+    depart(errors + fileFlights.supersede(key))
+  }
+
+  /// Supersedes the running loads of a key's value, because a load of its file has stored one.
+  func supersedeValues(_ key: CacheKey) { depart(flights.supersede(key)) }
+
+  /// Supersedes all running loads, and forgets all kept errors.
+  func supersedeAll() {
+    depart(flights.supersedeAll() + fileFlights.supersedeAll())
+  }
+
+  /// Reports and releases what has left.
+  package func letGo() {
+    var values = departures.takeValues()
+    memory.finish(&values)
+  }
+}
