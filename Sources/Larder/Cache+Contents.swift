@@ -91,7 +91,7 @@ extension Cache {
   /// tiers, and waits for the end.
   ///
   /// ```swift
-  /// try cache.removeAll { $0.byteCount > 1 << 20 }
+  /// try await cache.removeAll { $0.byteCount > 1 << 20 }
   /// ```
   ///
   /// - Throws: `CacheError`, as `DiskCache.removeAll(where:)` does.

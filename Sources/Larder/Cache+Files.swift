@@ -5,7 +5,7 @@ extension Cache {
   /// let count = try await images.withFile(forKey: url) { file in
   ///   try copy(file, to: socket)
   /// } orStore: { writer in
-  ///   for try await piece in response.body { try await writer.write(piece) }
+  ///   for try await piece in try await download(url) { try await writer.write(piece) }
   /// }
   /// ```
   ///

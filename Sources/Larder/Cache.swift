@@ -9,8 +9,8 @@
 ///
 /// ```swift
 /// let pages = try Cache(named: "pages", coder: .string)
-/// try pages.store(html, forKey: url, expiration: .days(1))
-/// let hit = try pages.value(forKey: url)
+/// try await pages.store(html, forKey: url, expiration: .days(1))
+/// let hit = try await pages.value(forKey: url)
 /// ```
 ///
 /// Safe to use from any thread. Operations on one key run one after the other across both tiers, so

@@ -29,7 +29,7 @@ public enum LoadContext {
 /// The options of one call through the cache.
 ///
 /// ```swift
-/// let quick = try pages.value(forKey: url, options: .memoryOnly)
+/// let quick = try await pages.value(forKey: url, options: .memoryOnly)
 /// let options: LoadOptions = [.reload, .staleIfFailing(.seconds(86_400))]
 /// let fresh = try await pages.value(forKey: url, options: options) { try await fetch(url) }
 /// ```

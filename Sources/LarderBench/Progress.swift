@@ -2,7 +2,7 @@ import Glibc
 
 /// What a benchmark is doing and how long it still takes, on standard error if that is a terminal.
 ///
-/// Each step is expected to take a number of seconds on the machine of the README's table. The
+/// Each step is expected to take a number of seconds on the machine of the guide Measuring. The
 /// steps that are done show how much faster or slower this machine is.
 final class Progress {
   private let name: String

@@ -12,7 +12,7 @@ let usage = """
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
     holds    the longest that a lock is held, per operation; wants a build with -DLARDER_HOLDS
-    table    disk, scan, evict and open as the README shows them
+    table    disk, scan, evict and open as the guide Measuring shows them
     repeat   one operation so many times, for tools that count
     shell    a cache that does what its input says, for scripts that change things around it
     calls    system calls of misses and of modes that only read, for a tracer to count

@@ -71,7 +71,7 @@ extension DiskCache {
   /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
   ///
   /// ```swift
-  /// try cache.removeAll { $0.byteCount > 1 << 20 }
+  /// try await cache.removeAll { $0.byteCount > 1 << 20 }
   /// ```
   ///
   /// An entry that is used, changed or stored anew after the closure was called for it stays and is

@@ -3,8 +3,8 @@ import Glibc
 /// The benchmarks of the disk tier as the tables of the documentation: the time of each operation
 /// and its ratio to raw system calls, with the machine, the date and the keys.
 ///
-/// It ends within ten minutes on a machine like that of the README. On one that is much slower, it
-/// leaves out the eviction of half a million files and says so.
+/// It ends within ten minutes on a machine like that of the guide Measuring. On one that is much
+/// slower, it leaves out the eviction of half a million files and says so.
 enum TableBenchmark {
   private static let mostSeconds = 600.0
 

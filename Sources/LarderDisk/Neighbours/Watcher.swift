@@ -90,7 +90,7 @@ package final class Watcher: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Throws: `.tryAgain` if the system has no thread left.
+  /// - Throws: `EAGAIN` if the system has no thread left.
   func start() throws(Errno) {
     try startThread { self.run() }
   }

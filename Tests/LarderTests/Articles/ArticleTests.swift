@@ -8,15 +8,33 @@ import Testing
 @testable import LarderSystem
 
 struct `An article` {
-  @Test func `shows no Swift that is not compiled here`() throws {
+  @Test func `shows no Swift that is not compiled here, and no doc comment does`() throws {
     let compiled = try Articles.compiledLines()
-    let blocks = try Articles.names.flatMap { try Articles.blocks(of: $0, in: "swift") }
-    // Without the README's first block, which has a test of its own that also runs it.
-    for block in try blocks + Articles.blocks(at: "README.md", in: "swift").dropFirst() {
+    let guides = try Articles.names.map { "Sources/Larder/Larder.docc/\($0)" }
+    let sources = try Articles.files(below: "Sources", suffix: ".swift")
+    let blocks = try (["README.md"] + guides + sources)
+      .flatMap { try Articles.blocks(at: $0, in: "swift") }
+    #expect(blocks.count > 60)
+    // `ReadmeMainTests` compiles whole programs as such.
+    for block in blocks where !block.lines.contains("@main") {
       let shown = block.lines.map(Articles.squeezed).filter {
-        !$0.isEmpty && $0 != "import Larder"
+        !$0.isEmpty && !$0.hasPrefix("import Larder")
       }
       #expect(compiled.firstRange(of: shown) != nil, "\(block)")
+    }
+  }
+
+  // Where readers paste code, calls that wait for the disk are awaited, and nothing internal is
+  // visible.
+  @Test func `shows Swift for an asynchronous function and by public names alone`() throws {
+    for path in try Articles.snippetFiles() {
+      let text = try Readme.text(of: path)
+      #expect(!text.contains("@testable"), "\(path)")
+      let functions = text.matches(of: #/(?m)^(?:private )?func (?<name>\w+)(?<rest>[^{]*)\{$/#)
+      #expect(functions.count > 0, "\(path)")
+      for function in functions {
+        #expect(function.rest.contains("async throws"), "\(path): \(function.name)")
+      }
     }
   }
 
@@ -53,6 +71,15 @@ struct `An article` {
     for match in source.matches(of: #/precondition\(.*"(?<name>\w+) is (?<rule>[^"]+)"\)/#) {
       #expect(text.contains("`\(match.name)`") || text.contains("`\(match.name) is \(match.rule)`"))
     }
+  }
+
+  @Test func `has a row for each verb of the command`() throws {
+    let text = try Readme.text(of: "Sources/Larder/Larder.docc/TheCommand.md")
+    let verbs = [
+      "put", "get", "rm", "path", "why", "list", "top", "info", "verify", "diff", "report", "watch",
+      "expire", "trim", "clear", "stamp", "record", "fixture", "completions", "man", "demo",
+    ]
+    for verb in verbs { #expect(text.contains(try Regex("larder \(verb)\\b")), "\(verb)") }
   }
 
   @Test func `is linked from the first page`() throws {

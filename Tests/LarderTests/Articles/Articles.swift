@@ -26,11 +26,13 @@ enum Articles {
     try blocks(at: "\(folder)/\(article)", in: language)
   }
 
-  /// Returns the blocks of a page in a language, each line without its margin.
+  /// Returns the blocks of a page, or of the doc comments of a source, in a language.
   static func blocks(at path: String, in language: String) throws -> [Block] {
+    let isSource = path.hasSuffix(".swift")
+    let text = try isSource ? docComments(at: path) : Readme.text(of: path)
     var blocks: [Block] = []
     var lines: [String]?
-    for line in try Readme.text(of: path).components(separatedBy: "\n") {
+    for line in text.components(separatedBy: "\n") {
       if line == "```\(language)" {
         lines = []
       } else if line == "```", let whole = lines {
@@ -43,17 +45,35 @@ enum Articles {
     return blocks
   }
 
-  /// Returns all lines of Swift that are compiled for the articles, file by file.
+  /// The files of the code in pages, each function of which is one in which a reader may paste it.
+  static func snippetFiles() throws -> [String] {
+    try ["Tests/LarderTests/Articles", "Tests/LarderHTTPTests", "Tests/LarderFoundationTests"]
+      .flatMap { try files(below: $0, suffix: "Snippets.swift") }
+  }
+
+  /// Returns all lines of Swift that are compiled for the pages, file by file.
   static func compiledLines() throws -> [String] {
-    let folders = [
-      "Tests/LarderTests/Articles", "Tests/Examples/ForecastTests", "Tests/LarderHTTPTests",
-      "Tests/Servers",
-    ]
-    return try folders.flatMap { folder in
-      try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)")
-        .filter { $0.hasSuffix(".swift") }.sorted()
-        .flatMap { try Readme.text(of: "\(folder)/\($0)").components(separatedBy: "\n") }
-    }.map(squeezed).filter { !$0.isEmpty }
+    let programs = try [
+      "Tests/Examples/ForecastTests", "Tests/Servers", "Tests/LarderTests/Readme",
+    ].flatMap { try files(below: $0, suffix: ".swift") }
+    return try (snippetFiles() + programs)
+      .flatMap { try Readme.text(of: $0).components(separatedBy: "\n") }
+      .map(squeezed).filter { !$0.isEmpty }
+  }
+
+  /// Returns the paths of all files below a folder whose names end so.
+  static func files(below folder: String, suffix: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")
+      .filter { $0.hasSuffix(suffix) }.sorted().map { "\(folder)/\($0)" }
+  }
+
+  /// Returns the doc comments of a file, each as a paragraph of its own, without slashes.
+  static func docComments(at path: String) throws -> String {
+    try Readme.text(of: path).components(separatedBy: "\n").map { line in
+      let line = line.drop { $0 == " " }
+      guard line.hasPrefix("///") else { return "" }
+      return String(line.dropFirst(line.hasPrefix("/// ") ? 4 : 3))
+    }.joined(separator: "\n")
   }
 
   /// Returns a line without its margin and the alignment of its remark.

@@ -33,11 +33,11 @@ func migrateFromNuke(
 
 func migrateFromHyperoslo(
   _ storage: Cache<String>, user: String, show: (String, String) -> Void
-) throws {
-  if let entry = try storage.read(forKey: "user", allowingExpired: true) {
+) async throws {
+  if let entry = try await storage.read(forKey: "user", allowingExpired: true) {
     show(entry.value, entry.hasExpired ? "expired" : "valid")
   }
-  try storage.store(user, forKey: "user", expiration: .seconds(600))
+  try await storage.store(user, forKey: "user", expiration: .seconds(600))
 }
 
 func migrateFromDiskcache(

@@ -1,26 +1,20 @@
 import Larder
 import LarderFixtures
 
-@testable import LarderBasics
-@testable import LarderDisk
-@testable import LarderMemory
+// The code of the other guides, and of doc comments. `ArticleTests` compares them line by line.
 
-// The articles' examples of use. `ArticleTests` compares them with the articles line by line.
-
-typealias Fetch = @Sendable (String) async throws -> String
-
-func getStarted() throws -> (Cache<String>, String?) {
+func storeAndRead() async throws -> (Cache<String>, String?) {
   let pages = try Cache(named: "hello-pages", coder: .string)
-  try pages.store("<h1>Hello</h1>", forKey: "https://example.org/", expiration: .days(1))
-  let page = try pages.value(forKey: "https://example.org/")
+  try await pages.store("<h1>Hello</h1>", forKey: "https://example.org/", expiration: .days(1))
+  let page = try await pages.value(forKey: "https://example.org/")
   print(page ?? "nothing")
   return (pages, page)
 }
 
-func overview(html: String, url: String) throws -> String? {
+func overview(html: String, url: String) async throws -> String? {
   let pages = try Cache(named: "pages", coder: .string)
-  try pages.store(html, forKey: url, expiration: .days(1))
-  let hit = try pages.value(forKey: url)
+  try await pages.store(html, forKey: url, expiration: .days(1))
+  let hit = try await pages.value(forKey: url)
   return hit
 }
 
@@ -32,15 +26,8 @@ func loadOnce(_ pages: Cache<String>) async throws -> String {
   return news
 }
 
-func closeAtTheEnd(_ pages: Cache<String>) throws {
-  try pages.close()
-}
-
-func serveStale(_ pages: Cache<String>, url: String, fetch: @escaping Fetch) async throws -> String
-{
-  let options = LoadOptions(staleWhileRevalidating: .seconds(600))
-  let page = try await pages.value(forKey: url, options: options) { try await fetch(url) }
-  return page
+func closeAtTheEnd(_ pages: Cache<String>) async throws {
+  try await pages.close()
 }
 
 func doWithout(
@@ -54,32 +41,25 @@ func doWithout(
   }
 }
 
-func countDamage(_ pages: Cache<String>, log: (String) -> Void) {
+func countDamage(_ pages: Cache<String>, log: (String) -> Void) async throws {
   let misses = pages.statistics.disk.misses
   if let damaged = misses[.damaged] { log("\(damaged) files were damaged") }
 }
 
-func lookInside(
-  directory: String, configuration: DiskCache.Configuration, now: Timestamp
-) throws {
+func lookInside(directory: String, now: Timestamp) async throws {
+  var configuration = DiskCache.Configuration()
+  configuration.mode = .readOnly
   let cache = try DiskCache(directory: directory, configuration: configuration)
-  for entry in try cache.entries() where entry.isExpired(at: now) {
+  for entry in try await cache.entries() where entry.isExpired(at: now) {
     print(entry.name, entry.byteCount, entry.lastAccess.seconds)
   }
-  let survey = try cache.survey()
+  let survey = try await cache.survey()
   print("\(survey.entryCount) entries, \(survey.foreignCount) foreign files")
 }
 
-func measure(_ pages: Cache<String>) {
-  let statistics = pages.statistics
-  let hits = statistics.memory.hits + statistics.disk.hits
-  let misses = statistics.disk.missCount
-  print("\(hits) hits, \(misses) misses, \(statistics.loads.started) loads")
-}
-
-func measureADifference(_ pages: Cache<String>, workload: () async throws -> Void) async throws
-  -> Int
-{
+func measureADifference(
+  _ pages: Cache<String>, workload: () async throws -> Void
+) async throws -> Int {
   let before = pages.statistics
   try await workload()
   let after = pages.statistics
@@ -87,7 +67,7 @@ func measureADifference(_ pages: Cache<String>, workload: () async throws -> Voi
   return loads
 }
 
-func openFixture() throws -> Cache<String> {
+func openFixture() async throws -> Cache<String> {
   // The tests have another type of that name, for golden directories.
   typealias Fixture = LarderFixtures.Fixture
   let fixture = try Fixture("Fixtures/forecast")  // beside the test's source file
@@ -96,25 +76,13 @@ func openFixture() throws -> Cache<String> {
   return cache
 }
 
-func sayHello() throws {
-  let cache = try Cache(named: "hello", coder: .string)
-  if let greeting = try cache.value(forKey: "greeting") {
-    print("found \(greeting)")
-  } else {
-    try cache.store("hello", forKey: "greeting", expiration: .days(1))
-    print("stored")
-  }
-  try cache.close()
-}
-
-func observe(_ cache: Cache<String>) {
+func observe(_ cache: Cache<String>) async throws {
   let now = cache.statistics
-  let hits = now.memory.hits + now.disk.hits
-  let misses = now.disk.missCount
-  print("\(hits) hits, \(misses) misses, \(now.loads.time / max(1, now.loads.started)) a load")
+  let rate = now.hitRate ?? 0  // of calls, between 0 and 1
+  print("\(rate), \(now.loads.time / max(1, now.loads.started)) a load")
 }
 
-func listen(_ cache: Cache<String>, log: @escaping @Sendable (String) -> Void) {
+func listen(_ cache: Cache<String>, log: @escaping @Sendable (String) -> Void) async throws {
   Task {
     for await removal in cache.removals(bufferingNewest: 1_000) {
       log("\(removal.name) \(removal.cause), \(removal.missedCount) not seen")
@@ -122,9 +90,21 @@ func listen(_ cache: Cache<String>, log: @escaping @Sendable (String) -> Void) {
   }
 }
 
+func listenToMemory(_ cache: MemoryCache<String, Int>) async throws {
+  for await removal in cache.removals(bufferingNewest: 100) {
+    print(removal.key, removal.cause, removal.missedCount)
+  }
+}
+
+func attach(_ cache: Cache<String>) async throws -> MemoryPressureMonitor {
+  let monitor = MemoryPressureMonitor()
+  monitor.attach(cache)
+  return monitor
+}
+
 func watchMemory(
   _ cache: Cache<String>, log: @escaping @Sendable (String) -> Void
-) -> MemoryPressureMonitor {
+) async throws -> MemoryPressureMonitor {
   var configuration = MemoryPressureMonitor.Configuration()
   configuration.stepListener = { step in log("memory: \(step)") }
   let monitor = MemoryPressureMonitor(configuration)
@@ -132,7 +112,7 @@ func watchMemory(
   return monitor
 }
 
-func touchValue(_ pages: Cache<String>, url: String) throws {
-  try pages.touch(forKey: url, expiration: .hours(1))
-  try pages.touch(forKey: url, expiration: .expired)
+func touchValue(_ pages: Cache<String>, url: String) async throws {
+  try await pages.touch(forKey: url, expiration: .hours(1))
+  try await pages.touch(forKey: url, expiration: .expired)
 }

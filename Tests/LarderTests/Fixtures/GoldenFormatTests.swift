@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -28,6 +29,9 @@ struct `Format 1` {
           extendedData: entry.extendedData) == .stored)
       try cache.close()
     }
+    // The umask decides who may read the tag.
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o644], ofItemAtPath: "\(directory.path)/CACHEDIR.TAG")
     let golden = try Fixture("basic")
     let written = try DirectoryRecord(directory.path)
     #expect(written.manifest == golden.manifest)

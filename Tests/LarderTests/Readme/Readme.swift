@@ -1,6 +1,6 @@
 import Foundation
 
-/// The README, parsed.
+/// The README and other files of the repository, as text.
 enum Readme {
   private static let root = URL(fileURLWithPath: Fixture.root).deletingLastPathComponent().path
 
@@ -12,21 +12,10 @@ enum Readme {
     try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
   }
 
-  /// Returns the lines of all code blocks in a language.
-  static func code(in language: String) throws -> [String] {
-    var isInside = false
-    return try lines().filter { line in
-      if line.hasPrefix("```") {
-        isInside = line == "```\(language)"
-        return false
-      }
-      return isInside
-    }
-  }
-
-  /// Returns the shell recipes without their remarks.
+  /// Returns the shell recipes of the guide on inspecting a directory, without their remarks.
   static func recipes() throws -> [String] {
-    try code(in: "sh").map { line in
+    let page = "Sources/Larder/Larder.docc/InspectingADirectory.md"
+    return try Articles.blocks(at: page, in: "sh").flatMap(\.lines).map { line in
       line.components(separatedBy: "  # ")[0].trimmingCharacters(in: .whitespaces)
     }
   }

@@ -1,21 +1,19 @@
 import Larder
 
-@testable import LarderBasics
-@testable import LarderDisk
-
-/// Runs the README's example. `ReadmeTests` compares it with the README line by line.
-func readmeExample(
-  in directory: String, bytes: [UInt8], url: String, other: String
-) async throws -> (hit: [UInt8]?, page: [UInt8], tier: CacheTier?) {
+/// Runs the README's program. `ReadmeTests` compares it with the README line by line.
+///
+/// - Returns: The number of loads.
+func readmeExample(in directory: String) async throws -> Int {
+  let loads = Counter()
+  @Sendable func print(_ text: String) { if text == "loading" { loads.add() } }
   // README begins
-  let cache = try Cache(directory: directory, coder: .bytes)
-  try await cache.store(bytes, forKey: url, expiration: .days(1))
-  let hit = try await cache.value(forKey: url)  // [UInt8]?
-  let page = try await cache.value(forKey: other) { Array("loaded".utf8) }  // or await a download
-  let tier = try await cache.tier(forKey: url)  // .memory, .disk or nil
-  print(hit?.count ?? 0, page.count, tier == .memory)
-  try await cache.remove(forKey: url)
-  try await cache.close()
+  let pages = try Cache(directory: directory, coder: .string)
+  let page = try await pages.value(forKey: "https://example.org/", expiration: .hours(1)) {
+    print("loading")  // not printed by the second run
+    return "<h1>Hello</h1>"  // or await a download
+  }
+  print(page)
+  try await pages.close()
   // README ends
-  return (hit, page, tier)
+  return loads.value
 }

@@ -6,8 +6,8 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderSystem
 
-/// The shell recipes of the README, run unchanged.
-struct `A recipe of the README` {
+/// The shell recipes of the guide on inspecting a directory, run unchanged.
+struct `A shell recipe of a guide` {
   private let live: LiveDirectory
   /// The file of the key `a`, the oldest entry.
   private let file: String

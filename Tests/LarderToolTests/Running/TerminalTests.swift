@@ -52,7 +52,9 @@ struct `On a terminal` {
   func `q ends what is drawn again and again`(line: [String]) throws {
     let outcome = try scene.runOnTerminal(line, typing: "xq")
     #expect(outcome.status == 0)
-    #expect(outcome.lines.allSatisfy { $0.visibleWidth <= 80 || $0.contains(scene.root.path) })
+    // The terminal itself shows the keys, if they come before the command turns that off.
+    let lines = outcome.lines.map { $0.hasPrefix("xq") ? String($0.dropFirst(2)) : $0 }
+    #expect(lines.filter { $0.visibleWidth > 80 && !$0.contains(scene.root.path) } == [])
   }
 
   @Test(.watched) func `a listing does not keep the keys waiting while the disk is slow`() throws {

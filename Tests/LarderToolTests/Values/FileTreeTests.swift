@@ -9,7 +9,11 @@ struct `A directory of files` {
   @Test func `is listed without a file that vanishes meanwhile`() throws {
     let directory = try TemporaryDirectory()
     for name in ["a", "b", "c"] {
-      try Data([1]).write(to: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+      // All may read it, whatever the umask is.
+      #expect(
+        FileManager.default.createFile(
+          atPath: "\(directory.path)/\(name)", contents: Data([1]),
+          attributes: [.posixPermissions: 0o644]))
     }
     let faults = FaultInjector()
     faults.plan(.errno(.noSuchFile), for: .fstatat)

@@ -1,0 +1,14 @@
+import LarderFoundation
+
+// The code of pages that needs LarderFoundation. `ArticleTests` compares them line by line.
+
+struct User: Codable, Sendable {
+  var name: String
+}
+
+func storeUser(_ user: User) async throws {
+  var configuration = CacheConfiguration()
+  configuration.disk.sizeLimit = 10 << 30  // bytes; the default is 1 GiB
+  let users = try Cache(named: "users", coder: .json(User.self), configuration: configuration)
+  try await users.store(user, forKey: "user/7", expiration: .days(30))
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// Code in the pages and in doc comments names what exists: calls with their labels, members,
+/// products, options of the command. What stands in blocks of Swift is compiled as well, by
+/// `ArticleTests`.
+struct `A name in the documentation` {
+  private static let modules = [
+    "LarderSystem", "LarderBasics", "LarderMemory", "LarderDisk", "Larder", "LarderFixtures",
+    "LarderFoundation", "LarderHTTP",
+  ]
+
+  /// Names of other programs that pages mention, and no source declares.
+  private static let foreign: Set = [
+    "main", "max", "swift", "gitattributes", "gitignore", "gitkeep", "iB", "textContent",
+    // The command's own codes in JSON, and the C library.
+    "notACache", "clock_gettime", "sysconf", "signal", "renameat2", "eventfd", "limit_in_bytes",
+    // Other caches, in sentences.
+    "retrieveImage", "onlyFromCache", "removeExpiredObjects",
+  ]
+
+  private static func declarations(
+    in modules: [String], publicOnly: Bool
+  ) throws -> Declarations {
+    var all = Declarations()
+    let paths = try modules.flatMap {
+      try Articles.files(below: "Sources/\($0)", suffix: ".swift")
+    }
+    for path in paths {
+      all.add(try Readme.text(of: path), publicOnly: publicOnly)
+    }
+    return all
+  }
+
+  /// What users see, which pages for users may name.
+  private static let published = Result {
+    Mentions(declared: try declarations(in: modules, publicOnly: true), foreign: foreign)
+  }
+  private static let declared = Result {
+    Mentions(
+      declared: try declarations(in: modules + ["LarderDigest", "LarderTool"], publicOnly: false),
+      foreign: foreign)
+  }
+
+  /// All pages, and which may name what is not public.
+  private static func pages() throws -> [(path: String, isInternal: Bool)] {
+    let guides = try Articles.names.map { "Sources/Larder/Larder.docc/\($0)" }
+    let internals = ["Architecture.md", "Contributing.md"]
+    return (["README.md"] + guides).map { path in
+      (path, internals.contains(where: path.hasSuffix))
+    }
+  }
+
+  @Test func `of a page is declared, with these labels`() throws {
+    for (path, isInternal) in try Self.pages() {
+      let mentions = try (isInternal ? Self.declared : Self.published).get()
+      for span in Mentions.spans(of: try Self.text(of: path)) {
+        #expect(mentions.complaints(about: span) == [], "\(path): \(span)")
+      }
+    }
+  }
+
+  @Test func `of a doc comment is declared, with these labels`() throws {
+    let mentions = try Self.declared.get()
+    for path in try Articles.files(below: "Sources", suffix: ".swift") {
+      for span in Mentions.spans(of: try Articles.docComments(at: path)) {
+        #expect(mentions.complaints(about: span) == [], "\(path): \(span)")
+      }
+    }
+  }
+
+  /// A page without the columns that name what other caches have.
+  private static func text(of path: String) throws -> String {
+    let text = try Readme.text(of: path)
+    guard path.hasSuffix("MigratingFromOtherCaches.md") else { return text }
+    return text.components(separatedBy: "\n").map { line in
+      line.hasPrefix("|") ? line.split(separator: "|").dropFirst().joined(separator: "|") : line
+    }.joined(separator: "\n")
+  }
+
+  @Test func `that begins with Larder is a module or a product`() throws {
+    let manifest = try Readme.text(of: "Package.swift")
+    let products = Set(
+      manifest.matches(of: #/\.(?:library|executable)\(name: "(\w+)"/#).map { $0.1 })
+    let targets = Set(manifest.matches(of: #/name: "(Larder\w*)"/#).map { $0.1 })
+    for (path, _) in try Self.pages() {
+      let text = try Readme.text(of: path)
+      for match in text.matches(of: #/\.product\(name: "(\w*)"/#) {
+        #expect(products.contains(match.1), "\(path): \(match.0)")
+      }
+      for match in text.matches(of: #/\bLarder[A-Za-z]*\b/#) {
+        let name = match.output
+        #expect(targets.contains(name) || name == "Larder", "\(path): \(name)")
+      }
+    }
+  }
+
+  @Test func `of an option is one that the command has`() throws {
+    let sources = try Articles.files(below: "Sources/LarderTool", suffix: ".swift")
+      .map { try Readme.text(of: $0) }.joined()
+    for (path, _) in try Self.pages() {
+      for span in Mentions.spans(of: try Readme.text(of: path)) where span.hasPrefix("larder ") {
+        for match in span.matches(of: #/ --([a-z-]+)/#) {
+          let isThere = sources.contains("\"\(match.1)\"") || sources.contains("--\(match.1)")
+          #expect(isThere, "\(path): \(span)")
+        }
+      }
+    }
+  }
+
+  // The mistakes that once went unnoticed in the README, and others like them.
+  @Test(arguments: [
+    "cache.disk.trimm(toCost:)", "trimm(toCost:)", "trim(toCosts:)", "cache.disk.surveyy()",
+    "cache.withFil(forKey: key) { file in … }", "fixture.clock.advanceBy()",
+    "fixture.clock.advance(to:)", "try Cache(name: \"pages\", coder: .bytes)", "sizeLimmit",
+    "DiskCache/Configuration/sizeLimmit", "Cache/init(named:decoder:configuration:)",
+    "cache.statistics.hitRates", ".staleIfFailure(.seconds(60))", "removeAll(were:)",
+    "store(…, extendData: etag)",
+  ])
+  func `that is misspelt is found`(span: String) throws {
+    #expect(try Self.published.get().complaints(about: span[...]) != [])
+  }
+
+  @Test(arguments: [
+    "cache.disk.trim(toCost:)", "trim(toCost: 5)", "withFile(forKey: key) { file in … }",
+    "value(forKey:orStore:)", "try Cache(named: \"pages\", coder: .bytes)", "CACHEDIR.TAG",
+    "store(…, extendedData: etag)", "[.diskOnly, .staleIfFailing(.seconds(60))]", "rm FILE",
+    "Caching/store(_:forKey:expiration:)", "removeAll { $0.byteCount > 1 << 20 }", "main.swift",
+  ])
+  func `that is right is not`(span: String) throws {
+    #expect(try Self.published.get().complaints(about: span[...]) == [])
+  }
+}
