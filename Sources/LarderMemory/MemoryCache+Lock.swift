@@ -73,6 +73,12 @@ extension MemoryCache {
     if !keepsTimes.load(ordering: .relaxed) { keepsTimes.store(true, ordering: .relaxed) }
   }
 
+  /// The time as a stripe's lock allows; nil if the clock is the caller's, which may use the cache.
+  ///
+  /// Not inlined: the look for a hit, with it, would not be inlined either, which costs a tenth.
+  @inlinable @inline(never)
+  var timeUnderLock: PackedTime? { hasOwnClock ? nil : now }
+
   /// The time, whether or not a stripe needs it.
   @inlinable
   var now: PackedTime { PackedTime(configuration.clock.now()) }

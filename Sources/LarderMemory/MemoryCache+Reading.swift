@@ -20,12 +20,10 @@ extension MemoryCache {
   @inlinable
   public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
     let hash = Self.hash(key)
-    // A clock of the caller's is read before the lock is taken, because it may use the cache.
-    if hasOwnClock { return valueOfSecondLook(key, hash, extending) }
     var mustLookAgain = false
     let value: Value? = withStripe(hash) { lru in
       let value = lru.value(
-        forKey: key, tag: Self.tag(hash), extending: extending, at: now,
+        forKey: key, tag: Self.tag(hash), extending: extending, at: timeUnderLock,
         mustLookAgain: &mustLookAgain)
       check(lru)
       return value

@@ -3,16 +3,18 @@ public import LarderBasics
 extension LRU {
   /// Returns the value of a key, makes it the most recently used, and extends its expiry.
   ///
-  /// For an expired entry, and for one that may be in the old buckets of the table, it returns nil,
-  /// counts nothing, and sets `mustLookAgain`; the caller must then call
+  /// For an expired entry, for one that may be in the old buckets of the table, and without the
+  /// time where it is needed, it returns nil, counts nothing, and sets `mustLookAgain`; the caller
+  /// must then call
   /// `valueOfSecondLook(forKey:tag:extending:at:into:)`. So the code that removes an entry or
   /// searches a second time is not on the path of a hit, which would take a sixth longer with it.
   ///
-  /// - Parameter now: The time, asked for only if there is an entry and times are kept.
+  /// - Parameter now: The time, asked for only if there is an entry and times are kept; nil if it
+  ///   cannot be read under the lock.
   @inlinable @inline(__always)
   mutating func value(
     forKey key: Key, tag: UInt32, extending: ExpirationExtending,
-    at now: @autoclosure () -> PackedTime, mustLookAgain: inout Bool
+    at now: @autoclosure () -> PackedTime?, mustLookAgain: inout Bool
   ) -> Value? {
     let slot = slab.findInNewBuckets(key, tag: tag)
     guard slot != .none else {
@@ -20,8 +22,7 @@ extension LRU {
       return nil
     }
     if settings.keepsTimes {
-      let now = now()
-      if self.isExpired(slot, at: now) {
+      guard let now = now(), !self.isExpired(slot, at: now) else {
         mustLookAgain = true
         return nil
       }
