@@ -15,7 +15,8 @@ struct `A name in the documentation` {
     "main", "max", "swift", "gitattributes", "gitignore", "gitkeep", "iB", "textContent",
     // The command's own codes in JSON, and the C library.
     "notACache", "clock_gettime", "sysconf", "signal", "renameat2", "eventfd", "limit_in_bytes",
-    // Other caches, in sentences.
+    // The manifest of a package, and other caches in sentences.
+    "when", "linux",
     "retrieveImage", "onlyFromCache", "removeExpiredObjects",
   ]
 
