@@ -92,6 +92,9 @@ let package = Package(
       name: "LarderFoundationTests", dependencies: ["LarderFoundation", "LarderTestSupport"],
       swiftSettings: house),
     .testTarget(
+      name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderTestSupport"],
+      swiftSettings: house),
+    .testTarget(
       name: "LarderToolTests",
       dependencies: layers + ["LarderFixtures", "LarderTool", "LarderTestSupport"],
       swiftSettings: house),

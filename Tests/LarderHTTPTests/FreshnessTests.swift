@@ -4,6 +4,7 @@ import Testing
 @testable import LarderHTTP
 
 /// RFC 9111, 4.2: how long a response is fresh, and how old it is.
+@Suite(.serialized)
 struct `Freshness` {
   /// Responses and whether a request a second later is answered by them.
   struct Row: Sendable, CustomTestStringConvertible {
