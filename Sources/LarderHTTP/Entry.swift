@@ -23,6 +23,26 @@ enum Entry: Sendable {
   case response(HTTPCache.Stored)
   case marker(Marker)
 
+  /// The time of the last demand to validate whatever was stored before it.
+  var outdated: Timestamp? {
+    get {
+      switch self {
+      case .response(let stored): stored.outdated
+      case .marker(let marker): marker.outdated
+      }
+    }
+    set {
+      switch self {
+      case .response(var stored):
+        stored.outdated = newValue
+        self = .response(stored)
+      case .marker(var marker):
+        marker.outdated = newValue
+        self = .marker(marker)
+      }
+    }
+  }
+
   /// The largest body that lies behind its head in one file.
   static let largestInlineBody = 16 << 10
   /// The largest head of a response, in bytes.
@@ -63,18 +83,14 @@ extension Coder<Entry> {
   private static func encode(_ entry: Entry) -> [UInt8] {
     switch entry {
     case .marker(let marker):
-      let outdated = marker.outdated.map { "outdated \($0.decimal)\n" } ?? ""
-      return Array(
-        """
-        GET \(marker.url)\nvaries-by \(marker.names.joined(separator: " "))
-        generation \(String(marker.generation, radix: 16))\n\(outdated)\n
-        """.utf8)
+      let generation = String(marker.generation, radix: 16)
+      let head = "GET \(marker.url)\nvaries-by \(marker.names.joined(separator: " "))\n"
+      return Array("\(head)generation \(generation)\n\(line(marker.outdated))\n".utf8)
     case .response(let stored):
       let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
         "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
       }
-      var body: [UInt8] = []
-      var place = "\(stored.byteCount)"
+      var (body, place): ([UInt8], String) = ([], "\(stored.byteCount)")
       switch stored.content {
       case .bytes(let bytes): body = bytes
       case .entry(let id, _): place += " \(String(id, radix: 16))"
@@ -82,34 +98,35 @@ extension Coder<Entry> {
       return Array(
         """
         GET \(stored.url)\n\(variant.joined())times \(stored.sent.decimal) \
-        \(stored.received.decimal)\n\(stored.outdated.map { "outdated \($0.decimal)\n" } ?? "")\
-        body \(place)\n\nHTTP/1.1 \(stored.status)\r
+        \(stored.received.decimal)\n\(line(stored.outdated))body \(place)\n
+        HTTP/1.1 \(stored.status)\r
         \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
         """.utf8) + body
     }
+  }
+
+  private static func line(_ outdated: Timestamp?) -> String {
+    outdated.map { "outdated \($0.decimal)\n" } ?? ""
   }
 
   private static func decode(_ bytes: [UInt8]) throws -> Entry {
     var rest = bytes[...]
     let lines = try head(&rest).map { $0.split(at: " ") }
     func value(_ name: String) -> String? { lines.first { $0.name == name }.flatMap(\.value) }
+    func words(_ name: String) -> [Substring] { value(name)?.split(separator: " ") ?? [] }
     guard let url = value("GET") else { throw WrongEntry() }
     let outdated = value("outdated").flatMap(Timestamp.init(decimal:))
-    if let names = value("varies-by") {
-      guard let generation = value("generation").flatMap({ UInt64($0, radix: 16) }) else {
-        throw WrongEntry()
-      }
-      let list = names.split(separator: " ").map(String.init)
-      return .marker(Marker(url: url, names: list, generation: generation, outdated: outdated))
+    if let generation = value("generation") {
+      guard let generation = UInt64(generation, radix: 16) else { throw WrongEntry() }
+      let names = words("varies-by").map(String.init)
+      return .marker(Marker(url: url, names: names, generation: generation, outdated: outdated))
     }
     let response = try head(&rest)
     let pairs = response.dropFirst().map { $0.split(at: ": ") }
     let fields = HTTPCache.Fields(pairs.map { ($0.name, $0.value ?? "\0") })
-    let times = value("times")?.split(separator: " ").compactMap(Timestamp.init(decimal:)) ?? []
-    let place = value("body")?.split(separator: " ") ?? []
-    guard times.count == 2, let byteCount = place.first.flatMap({ Int($0) }), byteCount >= 0,
-      let status = response.first.flatMap({ Int($0.dropFirst(9)) }), (200...599).contains(status),
-      fields.areValid
+    let (times, place) = (words("times").compactMap(Timestamp.init(decimal:)), words("body"))
+    guard times.count == 2, let byteCount = place.first?.number, fields.areValid,
+      let status = response.first.flatMap({ Int($0.dropFirst(9)) }), (200...599).contains(status)
     else { throw WrongEntry() }
     let variant = lines.filter { $0.name == "vary" }.map { ($0.value ?? "")[...].split(at: ": ") }
     var stored = HTTPCache.Stored(
@@ -158,9 +175,9 @@ extension Timestamp {
   fileprivate init?(decimal text: some StringProtocol) {
     let parts = text.split(separator: ".")
     // Bounded, so that no arithmetic with times from a file goes beyond its range.
-    guard parts.count == 2, let seconds = Int64(parts[0]), (0...1 << 40).contains(seconds),
-      parts[1].utf8.count == 9, let nanoseconds = parts[1].deltaSeconds
+    guard parts.count == 2, let seconds = parts[0].number, seconds <= 1 << 40,
+      parts[1].utf8.count == 9, let nanoseconds = parts[1].number
     else { return nil }
-    self.init(seconds: seconds, nanoseconds: Int64(nanoseconds))
+    self.init(seconds: Int64(seconds), nanoseconds: Int64(nanoseconds))
   }
 }

@@ -45,6 +45,42 @@ extension HTTPCache {
   }
 }
 
+extension HTTPCache.Request {
+  /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
+  var control: Directives {
+    if let field = fields["cache-control"] { return Directives(field) }
+    let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
+    return isForced ? Directives("no-cache") : Directives()
+  }
+
+  /// Returns the request to the origin, with conditions of the cache in place of the client's.
+  func asking(_ conditions: HTTPCache.Fields) -> Self {
+    var asked = self
+    asked.fields = fields.withoutHopByHop
+      .removing(["if-none-match", "if-modified-since", "if-range", "range"])
+    for condition in conditions { asked.fields.append(condition.name, condition.value) }
+    return asked
+  }
+}
+
+extension HTTPCache.Response {
+  /// Whether the response says that the origin has failed. Source: RFC 5861, 4.
+  var isFailure: Bool { status == 500 || (502...504).contains(status) }
+
+  /// The length that the fields announce; nil for none.
+  var announcedLength: Int? {
+    let lengths = Set(fields.members(of: "content-length"))
+    return lengths.count == 1 ? lengths.first?.number : nil
+  }
+
+  /// Whether the head can be sent on and stored without changing the meaning of what follows it.
+  func hasValidHead(for request: HTTPCache.Request) -> Bool {
+    let isBodiless = request.method == "HEAD" || status == 304
+    return (200...999).contains(status) && fields.areValid
+      && (isBodiless || announcedLength != nil || !fields.contains("content-length"))
+  }
+}
+
 /// An absolute URL of a request, with scheme and authority in lower case and no default port.
 struct URLReference: Equatable {
   let origin: String

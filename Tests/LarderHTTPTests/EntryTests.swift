@@ -129,7 +129,7 @@ struct `Files as responses` {
         guard case .response(let stored) = try Coder<Entry>.entry.decode(bytes) else { continue }
         let time = Timestamp(seconds: .random(in: 0...1 << 40, using: &random))
         #expect(stored.age(at: time) >= 0)
-        _ = stored.isFresh(HTTPCache.Policy(), at: time)
+        _ = stored.isTrusted(at: time)
       } catch {
         #expect(error is WrongEntry)
       }

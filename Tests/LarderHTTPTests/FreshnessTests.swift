@@ -200,7 +200,7 @@ struct `Freshness` {
       sent: scene.clock.now, received: scene.clock.now)
     let before = scene.clock.now.adding(seconds: -100)
     #expect(stored.age(at: before) == 5)
-    #expect(!stored.isFresh(HTTPCache.Policy(), at: before))
+    #expect(!stored.isTrusted(at: before))
   }
 }
 
