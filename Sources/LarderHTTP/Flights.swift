@@ -38,7 +38,7 @@ actor Flights {
   private(set) var flights: [UInt64: Flight] = [:]
   private var ids: [String: [UInt64]] = [:]
   /// The markers that the first of several responses have made, which the others share.
-  private var markers: [String: Marker] = [:]
+  private var markers: [String: HTTPCache.Stored] = [:]
   /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
   private var lone: [String: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0
@@ -81,7 +81,7 @@ actor Flights {
         }
       }
     } onCancel: {
-      Task { await self.cancel(id, match) }
+      Task { await self.release(match, .fails(CancellationError())) { waiter, _ in waiter == id } }
     }
   }
 
@@ -92,16 +92,6 @@ actor Flights {
     return lastID
   }
 
-  /// Starts a flight, unless there is one for the URL.
-  func startAlone(_ url: String) -> UInt64? {
-    ids[url] == nil ? start(url, isShared: true) : nil
-  }
-
-  private func cancel(_ waiter: UInt64, _ flight: UInt64) {
-    let waiter = flights[flight]?.waiters.removeValue(forKey: waiter)
-    waiter?.continuation.resume(returning: .fails(CancellationError()))
-  }
-
   /// Lets every waiter of a flight go on its own, because the flight takes too long.
   private func release(_ flight: UInt64, after limit: Duration) async {
     do { try await Task.sleep(for: limit) } catch { return }
@@ -110,9 +100,10 @@ actor Flights {
   }
 
   private func release(
-    _ flight: UInt64, _ turn: Turn, where isReleased: (HTTPCache.Request) -> Bool = { _ in true }
+    _ flight: UInt64, _ turn: Turn,
+    where isReleased: (UInt64, HTTPCache.Request) -> Bool = { _, _ in true }
   ) {
-    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(waiter.request) {
+    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(id, waiter.request) {
       flights[flight]?.waiters[id] = nil
       waiter.continuation.resume(returning: turn)
     }
@@ -135,7 +126,7 @@ actor Flights {
     let isFilling = ids[own.url]?.contains { flights[$0]?.variant == variant }
     let mayStore = own.isWanted && isFilling != true
     if mayStore { flights[flight]?.variant = variant }
-    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $0) != variant }
+    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $1) != variant }
     return mayStore
   }
 
@@ -163,13 +154,18 @@ actor Flights {
     markers[url] = nil
   }
 
-  /// Returns the marker for the responses of a URL that vary by some fields: the stored one if its
-  /// names are these, or else the one that a flight of the URL has made or makes now.
-  func marker(_ url: String, _ names: [String], stored: Marker?) -> Marker {
-    let known = [stored, markers[url]].compactMap { $0 }.first { $0.names == names }
-    let marker = known ?? Marker(url: url, names: names, generation: .random(in: .min ... .max))
-    if known == nil { markers[url] = marker }
-    return marker
+  /// Returns the generation of the responses of a URL that vary as one does: that of the stored
+  /// marker if its names are these, or else that which a flight of the URL has made or makes now.
+  func generation(for response: HTTPCache.Stored, stored: HTTPCache.Stored?) -> UInt64 {
+    for case let marker? in [stored, markers[response.url]] {
+      guard case .variants(let known) = marker.content,
+        marker.variant.names == response.variant.names
+      else { continue }
+      return known
+    }
+    let made = UInt64.random(in: .min ... .max)
+    markers[response.url] = response.marker(made)
+    return made
   }
 }
 

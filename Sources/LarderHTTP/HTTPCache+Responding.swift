@@ -67,7 +67,7 @@ extension HTTPCache {
       switch action {
       case .serve, .serveStaleAndRefresh:
         if let answer = serve(exchange, at: time) { return answer }
-      case .gatewayTimeout: return stating("fwd=miss", in: Response(status: 504))
+      case .gatewayTimeout: return stating("detail=only-if-cached", in: Response(status: 504))
       case .validate(let validators): conditions = validators
       case .forward: break
       }
@@ -117,7 +117,8 @@ extension HTTPCache {
     var exchange = exchange
     exchange.reason = .stale
     drain { [self, exchange] in
-      guard let flight = await flights.startAlone(exchange.url) else { return Body([]) }
+      let turn = await flights.join(exchange.request, exchange.url, mayShare: true, after: .max)
+      guard case .asks(let flight) = turn else { return Body([]) }
       let asked = exchange.request.asking(exchange.usable?.stored.validators ?? [:])
       return try await ask(exchange, asked, flight).body
     }
@@ -142,18 +143,23 @@ extension HTTPCache {
     return try await ask(exchange, asked, flight, isAlone: true)
   }
 
-  /// Asks the origin, and carries out what its response means for what is stored.
+  /// Asks the origin, or answers with what is stored if the origin fails and that may answer.
   ///
   /// - Parameter isAlone: Whether the response concerns nobody else: it is not stored.
   private func ask(
     _ exchange: Exchange, _ asked: Request, _ flight: UInt64, isAlone: Bool = false
   ) async throws -> Response {
-    let (sent, previous) = (now, exchange.usable?.stored)
+    let sent = now
     count { $0.forwarded[exchange.reason, default: 0] += 1 }
-    var response: Response
     do {
-      response = try await exchange.forwarding(asked)
+      var response = try await exchange.forwarding(asked)
       if !response.hasValidHead(for: asked) { response = Response(status: 502) }
+      let isFailure = [500, 502, 503, 504].contains(response.status)
+      guard isFailure, let stale = staleAnswer(exchange) else {
+        return await settle(response, asked, exchange, flight, isAlone, sent)
+      }
+      await flights.end(flight, .fails(nil))
+      return stale
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
@@ -161,10 +167,14 @@ extension HTTPCache {
       if !isCancelled, let stale = staleAnswer(exchange) { return stale }
       throw error
     }
-    if response.isFailure, let stale = staleAnswer(exchange) {
-      await flights.end(flight, .fails(nil))
-      return stale
-    }
+  }
+
+  /// Carries out what a response of the origin means for what is stored, and returns the answer.
+  private func settle(
+    _ response: Response, _ asked: Request, _ exchange: Exchange, _ flight: UInt64,
+    _ isAlone: Bool, _ sent: Timestamp
+  ) async -> Response {
+    let previous = exchange.usable?.stored
     let verdict = exchange.policy.verdict(
       on: response, to: asked, previous: previous, sent: sent, at: now)
     switch verdict {

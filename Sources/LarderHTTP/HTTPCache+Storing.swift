@@ -10,16 +10,14 @@ extension HTTPCache {
   func lookUp(_ exchange: inout Exchange) async throws {
     (exchange.usable, exchange.reason) = (nil, .uriMiss)
     do throws(CacheError) {
-      var (variant, entry) = (Variant.only, try await entries.value(forKey: exchange.key))
-      var outdated: Timestamp?
-      if case .marker(let marker) = entry {
+      var (variant, stored) = (Variant.only, try await entries.value(forKey: exchange.key))
+      let outdated = stored?.outdated
+      if let marker = stored, case .variants(let generation) = marker.content {
         exchange.reason = .varyMiss
-        (variant, outdated) = (Variant(names: marker.names, of: exchange.request), marker.outdated)
-        entry = try await entries.value(forKey: CacheKey(variant, of: marker))
+        variant = Variant(names: marker.variant.names, of: exchange.request)
+        stored = try await entries.value(forKey: CacheKey(variant, of: exchange.url, generation))
       }
-      guard case .response(var stored) = entry, stored.url == exchange.url,
-        stored.variant == variant
-      else { return }
+      guard var stored, stored.url == exchange.url, stored.variant == variant else { return }
       stored.outdated = [stored.outdated, outdated].compactMap { $0 }.max()
       exchange.usable = try await body(of: stored).map { (stored, $0) }
     } catch {
@@ -34,6 +32,7 @@ extension HTTPCache {
   /// Returns the body of a stored response; nil if its entry is gone.
   private func body(of stored: Stored) async throws(CacheError) -> Body? {
     switch stored.content {
+    case .variants: return nil
     case .bytes(let bytes): return Body(bytes)
     case .entry(let id, let byteCount):
       let key = CacheKey(bodyOf: stored.url, id: id)
@@ -51,14 +50,13 @@ extension HTTPCache {
     return isDone
   }
 
-  /// Stores an entry for as long past its freshness as responses are kept.
-  func store(_ entry: Entry, _ key: CacheKey) async throws(CacheError) -> Bool {
-    var expiration = Expiration.never
-    if case .response(let stored) = entry { expiration = self.expiration(of: stored) }
-    return try await entries.store(entry, forKey: key, expiration: expiration).isKept
+  func store(_ stored: Stored, _ key: CacheKey) async throws(CacheError) -> Bool {
+    try await entries.store(stored, forKey: key, expiration: expiration(of: stored)).isKept
   }
 
+  /// Returns the expiry of a response's files: as long past its freshness as it is kept.
   func expiration(of stored: Stored) -> Expiration {
+    if case .variants = stored.content { return .never }
     let fresh = -min(0, stored.staleness(configuration.policy, at: stored.received))
     return .date(stored.received.adding(.seconds(fresh)).adding(configuration.retention))
   }
@@ -71,7 +69,7 @@ extension HTTPCache {
   func publish(_ stored: Stored, replacing previous: Stored?, _ flight: UInt64) async -> Bool {
     let isKept = await countingFailure { () async throws(CacheError) in
       guard await flights.isWanted(flight) else { return false }
-      let isKept = try await store(.response(stored), key(for: stored))
+      let isKept = try await store(stored, key(for: stored))
       // An invalidation since the first look removes first and sees this response, or this look
       // sees the invalidation.
       guard await flights.isWanted(flight) else {
@@ -90,11 +88,12 @@ extension HTTPCache {
   private func key(for stored: Stored) async throws(CacheError) -> CacheKey {
     let key = CacheKey(url: stored.url)
     guard !stored.variant.names.isEmpty else { return key }
-    var current: Marker?
-    if case .marker(let marker) = try await entries.value(forKey: key) { current = marker }
-    let marker = await flights.marker(stored.url, stored.variant.names, stored: current)
-    if current?.generation != marker.generation { _ = try await store(.marker(marker), key) }
-    return CacheKey(stored.variant, of: marker)
+    let current = try await entries.value(forKey: key)
+    let generation = await flights.generation(for: stored, stored: current)
+    if current?.content != .variants(generation: generation) {
+      _ = try await store(stored.marker(generation), key)
+    }
+    return CacheKey(stored.variant, of: stored.url, generation)
   }
 
   /// Stores a response with newer fields, and leaves its body as it is.
@@ -113,8 +112,9 @@ extension HTTPCache {
     await countingFailure { () async throws(CacheError) in
       var key = CacheKey(url: stored.url)
       if stored.variant != .only {
-        guard case .marker(let marker) = try await entries.value(forKey: key) else { return false }
-        key = CacheKey(stored.variant, of: marker)
+        guard case .variants(let generation) = try await entries.value(forKey: key)?.content
+        else { return false }
+        key = CacheKey(stored.variant, of: stored.url, generation)
       }
       try await entries.remove(forKey: key)
       try await removeBody(of: stored)

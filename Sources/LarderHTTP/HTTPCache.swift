@@ -49,7 +49,7 @@ public final class HTTPCache: Sendable {
   }
 
   let configuration: Configuration
-  let entries: Cache<Entry>
+  let entries: Cache<Stored>
   let flights: Flights
   private let counters = Mutex(Statistics())
   private let lastTime = Mutex(Timestamp(seconds: 0))
@@ -148,9 +148,9 @@ extension HTTPCache {
     let url = URLReference(url)?.text ?? url
     await flights.invalidate(url)
     let key = CacheKey(url: url)
-    let entry = try await entries.value(forKey: key)
+    let stored = try await entries.value(forKey: key)
     let wasThere = try await entries.remove(forKey: key)
-    if case .response(let stored) = entry { try await removeBody(of: stored) }
+    if let stored { try await removeBody(of: stored) }
     return wasThere
   }
 
@@ -162,8 +162,8 @@ extension HTTPCache {
   @discardableResult
   public func expire(_ url: String) async throws(CacheError) -> Bool {
     let key = CacheKey(url: URLReference(url)?.text ?? url)
-    guard var entry = try await entries.value(forKey: key) else { return false }
-    entry.outdated = now
-    return try await store(entry, key)
+    guard var stored = try await entries.value(forKey: key) else { return false }
+    stored.outdated = now
+    return try await store(stored, key)
   }
 }

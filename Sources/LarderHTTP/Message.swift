@@ -64,9 +64,6 @@ extension HTTPCache.Request {
 }
 
 extension HTTPCache.Response {
-  /// Whether the response says that the origin has failed. Source: RFC 5861, 4.
-  var isFailure: Bool { status == 500 || (502...504).contains(status) }
-
   /// The length that the fields announce; nil for none.
   var announcedLength: Int? {
     let lengths = Set(fields.members(of: "content-length"))

@@ -9,6 +9,9 @@ extension HTTPCache {
       case bytes([UInt8])
       /// An entry of its own, whose key ends in a random number.
       case entry(id: UInt64, byteCount: Int)
+      /// None: this is a marker, which says by which fields the responses of the URL vary. The
+      /// random number is in their keys, so that without the marker none of them is found.
+      case variants(generation: UInt64)
     }
 
     /// The status.
@@ -61,6 +64,7 @@ extension HTTPCache {
       switch content {
       case .bytes(let bytes): bytes.count
       case .entry(_, let byteCount): byteCount
+      case .variants: 0
       }
     }
   }
@@ -141,6 +145,15 @@ extension HTTPCache.Stored {
     let added = newer.removing(["content-length", "content-encoding", "content-range"])
     let kept = fields.removing(["age"] + added.map(\.name))
     return HTTPCache.Fields((Array(kept) + added).map { ($0.name, $0.value) })
+  }
+
+  /// Returns the marker for this response and others that vary by the same fields.
+  func marker(_ generation: UInt64) -> Self {
+    let names = Variant(names: variant.names, values: variant.names.map { _ in nil })
+    var marker = Self(
+      status: 300, fields: [:], url: url, variant: names, sent: sent, received: received)
+    marker.content = .variants(generation: generation)
+    return marker
   }
 
   /// Returns the same response with its body, whose length its fields then tell.

@@ -19,7 +19,7 @@ struct `Stored responses` {
     for name in names {
       let data = try #require(FileManager.default.contents(atPath: "\(directory)/\(name)"))
       let text = String(decoding: data, as: UTF8.self)
-      files[String(text.prefix { $0 != "\n" }) + (text.contains("\nvaries-by") ? " marker" : "")] =
+      files[String(text.prefix { $0 != "\n" }) + (text.contains("\nvariants ") ? " marker" : "")] =
         text
     }
     return files
