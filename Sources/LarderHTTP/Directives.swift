@@ -3,8 +3,9 @@
 /// A number that cannot be read is 0, and so is one that is given twice with different values:
 /// a response with wrong freshness is stale. Source: RFC 9111, 4.2.1.
 struct Directives: Sendable {
-  /// The numbers of directives; 0 for one that has none.
-  private var values: [String: Int] = [:]
+  /// The numbers of directives; 0 for one that has none. A list, because a search of the few that
+  /// there are is faster than a hash.
+  private var values: [(name: String, number: Int)] = []
   /// The fields that `no-cache` and `private` name: not used again without validation, and not
   /// stored by a shared cache.
   private(set) var named: [String: [String]] = [:]
@@ -14,10 +15,13 @@ struct Directives: Sendable {
   ]
 
   /// Whether a directive is there that is not limited to some fields.
-  func has(_ name: String) -> Bool { values[name] != nil }
+  func has(_ name: String) -> Bool { self[name] != nil }
 
   /// The number of a directive; for `max-stale` without one, any number.
-  subscript(name: String) -> Int? { values[name] }
+  subscript(name: String) -> Int? {
+    for value in values where value.name == name { return value.number }
+    return nil
+  }
 
   init() {}
 
@@ -39,14 +43,16 @@ struct Directives: Sendable {
   private mutating func add(_ name: String, _ value: String?) {
     if Self.numeric.contains(name) {
       let number = value.map { $0.deltaSeconds ?? 0 } ?? (name == "max-stale" ? .max : 0)
-      values[name] = values[name] ?? number == number ? number : 0
+      let isSame = self[name] ?? number == number
+      values.removeAll { $0.name == name }
+      values.append((name, isSame ? number : 0))
       return
     }
     let fields = name == "no-cache" || name == "private" ? value.map(HTTPCache.Fields.members) : nil
     if let fields, !fields.isEmpty, fields.allSatisfy(\.isToken) {
       named[name, default: []] += fields
     } else {
-      values[name] = 0
+      values.append((name, 0))
     }
   }
 

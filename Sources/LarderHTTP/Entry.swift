@@ -34,13 +34,24 @@ extension CacheKey {
   init(url: String) { self.init("GET \(url)") }
 
   /// The key of one of the responses of a URL that vary.
-  init(_ variant: Variant, of url: String, _ generation: UInt64) {
+  init(_ variant: Variant, of marker: HTTPCache.Stored) {
     let values = variant.values.map { $0.map { "=\($0)" } ?? "-" }
-    self.init(joining: ["GET \(url)", "variant", String(generation, radix: 16)] + values)
+    self.init(joining: ["GET \(marker.url)", marker.content.line] + values)
   }
 
   init(bodyOf url: String, id: UInt64) {
     self.init(joining: ["GET \(url)", "body", String(id, radix: 16)])
+  }
+}
+
+extension HTTPCache.Stored.Content {
+  /// The last line before the head of the response.
+  fileprivate var line: String {
+    switch self {
+    case .bytes(let bytes): "body \(bytes.count)"
+    case .entry(let id, let byteCount): "body \(byteCount) \(String(id, radix: 16))"
+    case .variants(let generation): "variants \(String(generation, radix: 16))"
+    }
   }
 }
 
@@ -51,17 +62,13 @@ extension Coder<HTTPCache.Stored> {
     let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
       "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
     }
-    var (body, place): ([UInt8], String) = ([], "body \(stored.byteCount)")
-    switch stored.content {
-    case .bytes(let bytes): body = bytes
-    case .entry(let id, _): place += " \(String(id, radix: 16))"
-    case .variants(let generation): place = "variants \(String(generation, radix: 16))"
-    }
+    var body: [UInt8] = []
+    if case .bytes(let bytes) = stored.content { body = bytes }
     let outdated = stored.outdated.map { "outdated \($0.decimal)\n" } ?? ""
     return Array(
       """
       GET \(stored.url)\n\(variant.joined())times \(stored.sent.decimal) \
-      \(stored.received.decimal)\n\(outdated)\(place)\n
+      \(stored.received.decimal)\n\(outdated)\(stored.content.line)\n
       HTTP/1.1 \(stored.status)\r
       \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
       """.utf8) + body

@@ -105,7 +105,7 @@ extension HTTPCache.Fields {
   ///
   /// Source: RFC 9110, 5.1, 5.5.
   var areValid: Bool {
-    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [13, 10, 0].contains($0) } }
+    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
       && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= Entry.largestHead
   }
 }

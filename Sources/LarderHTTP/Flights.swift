@@ -154,18 +154,14 @@ actor Flights {
     markers[url] = nil
   }
 
-  /// Returns the generation of the responses of a URL that vary as one does: that of the stored
-  /// marker if its names are these, or else that which a flight of the URL has made or makes now.
-  func generation(for response: HTTPCache.Stored, stored: HTTPCache.Stored?) -> UInt64 {
-    for case let marker? in [stored, markers[response.url]] {
-      guard case .variants(let known) = marker.content,
-        marker.variant.names == response.variant.names
-      else { continue }
-      return known
-    }
-    let made = UInt64.random(in: .min ... .max)
-    markers[response.url] = response.marker(made)
-    return made
+  /// Returns the marker for a response that varies: the stored one if its names are the same, or
+  /// else the one that a flight of the URL has made or makes now.
+  func marker(for response: HTTPCache.Stored, stored: HTTPCache.Stored?) -> HTTPCache.Stored {
+    let known = [stored, markers[response.url]].compactMap { $0 }
+      .first { $0.isMarker && $0.variant.names == response.variant.names }
+    let marker = known ?? response.marker
+    markers[response.url] = marker
+    return marker
   }
 }
 

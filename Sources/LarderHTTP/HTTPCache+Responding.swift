@@ -15,8 +15,6 @@ struct Exchange: Sendable {
   var reason = HTTPCache.Reason.bypass
   /// Whether it has waited for another request.
   var hasWaited = false
-
-  var key: CacheKey { CacheKey(url: url) }
 }
 
 extension HTTPCache {
@@ -32,11 +30,12 @@ extension HTTPCache {
     to request: Request,
     forwarding: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
-    let reference = URLReference(request)
     var exchange = Exchange(
-      request: request, url: reference.text, policy: configuration.policy, forwarding: forwarding)
+      request: request, url: request.url, policy: configuration.policy, forwarding: forwarding)
+    // The URL stands in a line of a file and in a key.
     var isBypassed =
-      request.hasBody || !reference.isClean || !request.fields.areValid
+      request.hasBody || exchange.url.utf8.contains { $0 <= 32 || $0 == 127 }
+      || !request.fields.areValid
       || request.fields.contains(any: ["if-match", "if-unmodified-since"])
     switch configuration.route?(request) {
     case .cached(let own): exchange.policy = own
@@ -52,9 +51,8 @@ extension HTTPCache {
   /// again.
   private func answer(_ exchange: Exchange) async throws -> Response {
     var exchange = exchange
-    let (request, demand) = (exchange.request, exchange.request.control)
-    var mayWait =
-      !request.fields.contains(any: ["range", "authorization"]) && !demand.has("no-store")
+    let request = exchange.request
+    var mayWait = true
     while true {
       let endCount = flights.endCount.load(ordering: .relaxed)
       try await lookUp(&exchange)
@@ -71,6 +69,7 @@ extension HTTPCache {
       case .validate(let validators): conditions = validators
       case .forward: break
       }
+      let demand = request.control
       if exchange.usable != nil {
         let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: demand.has)
         exchange.reason = isDemanded ? .request : .stale
@@ -78,7 +77,10 @@ extension HTTPCache {
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
       guard request.method == "GET", exchange.usable != nil || !request.fields.contains("range")
       else { return try await passBy(exchange) }
-      let turn = await flights.join(request, exchange.url, mayShare: mayWait, after: endCount)
+      let isShared =
+        !request.fields.contains(any: ["range", "authorization"]) && !demand.has("no-store")
+      let turn = await flights.join(
+        request, exchange.url, mayShare: mayWait && isShared, after: endCount)
       if case .asks(let flight) = turn {
         return try await ask(exchange, request.asking(conditions), flight)
       }

@@ -10,15 +10,16 @@ extension HTTPCache {
   func lookUp(_ exchange: inout Exchange) async throws {
     (exchange.usable, exchange.reason) = (nil, .uriMiss)
     do throws(CacheError) {
-      var (variant, stored) = (Variant.only, try await entries.value(forKey: exchange.key))
+      var variant = Variant.only
+      var stored = try await entries.value(forKey: CacheKey(url: exchange.url))
       let outdated = stored?.outdated
-      if let marker = stored, case .variants(let generation) = marker.content {
+      if let marker = stored, marker.isMarker {
         exchange.reason = .varyMiss
         variant = Variant(names: marker.variant.names, of: exchange.request)
-        stored = try await entries.value(forKey: CacheKey(variant, of: exchange.url, generation))
+        stored = try await entries.value(forKey: CacheKey(variant, of: marker))
       }
       guard var stored, stored.url == exchange.url, stored.variant == variant else { return }
-      stored.outdated = [stored.outdated, outdated].compactMap { $0 }.max()
+      if let outdated { stored.outdated = max(outdated, stored.outdated ?? outdated) }
       exchange.usable = try await body(of: stored).map { (stored, $0) }
     } catch {
       switch error.code {
@@ -56,7 +57,7 @@ extension HTTPCache {
 
   /// Returns the expiry of a response's files: as long past its freshness as it is kept.
   func expiration(of stored: Stored) -> Expiration {
-    if case .variants = stored.content { return .never }
+    if stored.isMarker { return .never }
     let fresh = -min(0, stored.staleness(configuration.policy, at: stored.received))
     return .date(stored.received.adding(.seconds(fresh)).adding(configuration.retention))
   }
@@ -89,11 +90,9 @@ extension HTTPCache {
     let key = CacheKey(url: stored.url)
     guard !stored.variant.names.isEmpty else { return key }
     let current = try await entries.value(forKey: key)
-    let generation = await flights.generation(for: stored, stored: current)
-    if current?.content != .variants(generation: generation) {
-      _ = try await store(stored.marker(generation), key)
-    }
-    return CacheKey(stored.variant, of: stored.url, generation)
+    let marker = await flights.marker(for: stored, stored: current)
+    if current?.content != marker.content { _ = try await store(marker, key) }
+    return CacheKey(stored.variant, of: marker)
   }
 
   /// Stores a response with newer fields, and leaves its body as it is.
@@ -112,9 +111,10 @@ extension HTTPCache {
     await countingFailure { () async throws(CacheError) in
       var key = CacheKey(url: stored.url)
       if stored.variant != .only {
-        guard case .variants(let generation) = try await entries.value(forKey: key)?.content
-        else { return false }
-        key = CacheKey(stored.variant, of: stored.url, generation)
+        guard let marker = try await entries.value(forKey: key), marker.isMarker else {
+          return false
+        }
+        key = CacheKey(stored.variant, of: marker)
       }
       try await entries.remove(forKey: key)
       try await removeBody(of: stored)

@@ -107,9 +107,6 @@ struct URLReference: Equatable {
     self.init(String(text[..<end]), path.hasPrefix("/") ? String(path) : "/\(path)")
   }
 
-  /// Whether the text can stand in a line of a file and in a key.
-  var isClean: Bool { text.utf8.allSatisfy { $0 > 32 && $0 != 127 } }
-
   /// Returns the URL that a reference in this URL's response means, if it has the same origin.
   ///
   /// Source: RFC 3986, 5.2; RFC 9111, 4.4.

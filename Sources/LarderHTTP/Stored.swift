@@ -74,10 +74,8 @@ extension HTTPCache.Stored {
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
     let apparent = received.seconds - date
-    let corrected = Int64(age) + max(0, received.duration(since: sent).components.seconds)
-    // A clock that was set back makes no negative age.
-    let resident = max(0, now.duration(since: received).components.seconds)
-    return Int(min(max(apparent, corrected), 1 << 40) + min(resident, 1 << 40))
+    let corrected = Int64(age) + received.seconds(since: sent)
+    return Int(min(max(apparent, corrected), 1 << 40) + min(now.seconds(since: received), 1 << 40))
   }
 
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
@@ -147,12 +145,14 @@ extension HTTPCache.Stored {
     return HTTPCache.Fields((Array(kept) + added).map { ($0.name, $0.value) })
   }
 
-  /// Returns the marker for this response and others that vary by the same fields.
-  func marker(_ generation: UInt64) -> Self {
+  var isMarker: Bool { if case .variants = content { true } else { false } }
+
+  /// A new marker for this response and others that vary by the same fields.
+  var marker: Self {
     let names = Variant(names: variant.names, values: variant.names.map { _ in nil })
     var marker = Self(
       status: 300, fields: [:], url: url, variant: names, sent: sent, received: received)
-    marker.content = .variants(generation: generation)
+    marker.content = .variants(generation: .random(in: .min ... .max))
     return marker
   }
 
@@ -164,6 +164,14 @@ extension HTTPCache.Stored {
       copy.fields.append("Content-Length", "\(copy.byteCount)")
     }
     return copy
+  }
+}
+
+extension Timestamp {
+  /// Returns the whole seconds since a time; 0 if it is later, so that a clock that was set back
+  /// makes no negative age.
+  fileprivate func seconds(since other: Timestamp) -> Int64 {
+    max(0, seconds - other.seconds - (nanoseconds < other.nanoseconds ? 1 : 0))
   }
 }
 
