@@ -121,7 +121,9 @@ extension StringProtocol {
   var isToken: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in
-        byte.isDigit || (97...122).contains(byte.lowered) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        // The usual ones first.
+        (97...122).contains(byte.lowered) || byte == UInt8(ascii: "-") || byte.isDigit
+          || "!#$%&'*+.^_`|~".utf8.contains(byte)
       }
   }
 

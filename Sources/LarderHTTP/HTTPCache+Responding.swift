@@ -15,6 +15,11 @@ struct Exchange: Sendable {
   var reason = HTTPCache.Reason.bypass
   /// Whether it has waited for another request.
   var hasWaited = false
+
+  /// Whether other requests may wait for the response, and this one for theirs.
+  var mayShare: Bool {
+    !request.fields.contains(any: ["range", "authorization"]) && !request.control.has("no-store")
+  }
 }
 
 extension HTTPCache {
@@ -44,13 +49,12 @@ extension HTTPCache {
     }
     let isKnown = request.method == "GET" || request.method == "HEAD"
     if !isKnown { exchange.reason = .method }
-    return isKnown && !isBypassed ? try await answer(exchange) : try await passBy(exchange)
+    return isKnown && !isBypassed ? try await answer(&exchange) : try await passBy(exchange)
   }
 
   /// Answers from what is stored, asks the origin, or waits for another request that does and looks
   /// again.
-  private func answer(_ exchange: Exchange) async throws -> Response {
-    var exchange = exchange
+  private func answer(_ exchange: inout Exchange) async throws -> Response {
     let request = exchange.request
     var mayWait = true
     while true {
@@ -69,18 +73,15 @@ extension HTTPCache {
       case .validate(let validators): conditions = validators
       case .forward: break
       }
-      let demand = request.control
       if exchange.usable != nil {
-        let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: demand.has)
+        let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
         exchange.reason = isDemanded ? .request : .stale
       }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
       guard request.method == "GET", exchange.usable != nil || !request.fields.contains("range")
       else { return try await passBy(exchange) }
-      let isShared =
-        !request.fields.contains(any: ["range", "authorization"]) && !demand.has("no-store")
       let turn = await flights.join(
-        request, exchange.url, mayShare: mayWait && isShared, after: endCount)
+        request, exchange.url, mayShare: mayWait && exchange.mayShare, after: endCount)
       if case .asks(let flight) = turn {
         return try await ask(exchange, request.asking(conditions), flight)
       }
@@ -96,13 +97,15 @@ extension HTTPCache {
   /// Answers with what is stored.
   private func serve(_ exchange: Exchange, at time: Timestamp) -> Response? {
     guard let usable = exchange.usable else { return nil }
-    let rest = -usable.stored.staleness(exchange.policy, at: time)
+    let (rest, hasWaited) = (
+      -usable.stored.staleness(exchange.policy, at: time), exchange.hasWaited
+    )
     count {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
-      if exchange.hasWaited { $0.collapsed += 1 }
+      if hasWaited { $0.collapsed += 1 }
     }
     let response = usable.stored.response(to: exchange.request, usable.body, at: time)
-    return stating("hit; ttl=\(rest)\(exchange.hasWaited ? "; collapsed" : "")", in: response)
+    return stating("hit; ttl=\(rest)\(hasWaited ? "; collapsed" : "")", in: response)
   }
 
   /// Returns what is stored, if it may answer although the origin has failed.

@@ -81,8 +81,10 @@ extension HTTPCache.Stored {
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
   func rules(_ policy: HTTPCache.Policy) -> (directives: Directives, useExpires: Bool) {
-    let own = policy.targetedFields.lazy.compactMap { targeted[$0.lowercased()] }.first
-    return (own ?? control, own == nil)
+    for name in policy.targetedFields {
+      if let own = targeted[name.lowercased()] { return (own, false) }
+    }
+    return (control, true)
   }
 
   /// Returns the seconds for which the response is fresh, and whether it says so itself.
