@@ -17,7 +17,8 @@ let layers: [Target.Dependency] = [
 // What neither users nor `swift test` need. It is part of the package only if LARDER_EVERYTHING is
 // set in the environment, as .ci/run and the scripts of Tests/Reliability do.
 let programs: [Target] = [
-  .executableTarget(name: "LarderBench", dependencies: layers, swiftSettings: house),
+  .executableTarget(
+    name: "LarderBench", dependencies: layers + ["LarderHTTP"], swiftSettings: house),
   .executableTarget(
     name: "Schedules", dependencies: layers, path: "Tests/Schedules", swiftSettings: house),
   // Complete programs, as a package of yours would have them: no settings of the house.
@@ -90,6 +91,9 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "LarderFoundationTests", dependencies: ["LarderFoundation", "LarderTestSupport"],
+      swiftSettings: house),
+    .testTarget(
+      name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderTestSupport"],
       swiftSettings: house),
     .testTarget(
       name: "LarderToolTests",

@@ -78,35 +78,39 @@ extension HTTPCache {
 extension HTTPCache.Body: AsyncSequence {
   /// Reads a body in pieces of at most 64 KiB if it is in a file, and as they come otherwise.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private let content: Content
-    private var offset = 0
-
-    init(_ content: Content) {
-      self.content = content
-    }
+    let content: Content
+    private(set) var offset = 0
 
     /// Returns the next piece; nil at the end.
     ///
     /// - Throws: The origin's error; ``HTTPCache/BodyError`` for another length than announced.
     public mutating func next() async throws -> [UInt8]? {
+      let piece: [UInt8]
       switch content {
-      case .bytes(let bytes):
-        defer { offset = bytes.count }
-        return offset < bytes.count ? bytes : nil
+      case .stream(let next): return try await next()
+      case .bytes(let bytes): piece = offset == 0 ? bytes : []
       case .file(let reader, let range):
         let count = Swift.min(64 << 10, range.count - offset)
         guard count > 0 else { return nil }
-        let piece = try await reader.read(at: range.lowerBound + offset, upTo: count)
-        offset += piece.count
-        return piece
-      case .stream(let next):
-        return try await next()
+        piece = try await reader.read(at: range.lowerBound + offset, upTo: count)
       }
+      offset += piece.count
+      return piece.isEmpty ? nil : piece
     }
   }
 
   /// Returns an iterator; the pieces of a stream are read once in all.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
+
+  /// Returns a part of a body that is in memory or in a file.
+  func part(_ range: Range<Int>) -> Self {
+    switch content {
+    case .bytes(let bytes): Self(Array(bytes[range]))
+    case .file(let file, let whole):
+      Self(file, whole.lowerBound + range.lowerBound..<whole.lowerBound + range.upperBound)
+    case .stream: self
+    }
+  }
 }
 
 extension HTTPCache {

@@ -3,8 +3,9 @@
 /// A number that cannot be read is 0, and so is one that is given twice with different values:
 /// a response with wrong freshness is stale. Source: RFC 9111, 4.2.1.
 struct Directives: Sendable {
-  private var flags: Set<String> = []
-  private var numbers: [String: Int] = [:]
+  /// The numbers of directives; 0 for one that has none. A list, because a search of the few that
+  /// there are is faster than a hash.
+  private var values: [(name: String, number: Int)] = []
   /// The fields that `no-cache` and `private` name: not used again without validation, and not
   /// stored by a shared cache.
   private(set) var named: [String: [String]] = [:]
@@ -14,10 +15,13 @@ struct Directives: Sendable {
   ]
 
   /// Whether a directive is there that is not limited to some fields.
-  func has(_ name: String) -> Bool { flags.contains(name) }
+  func has(_ name: String) -> Bool { self[name] != nil }
 
   /// The number of a directive; for `max-stale` without one, any number.
-  subscript(name: String) -> Int? { numbers[name] }
+  subscript(name: String) -> Int? {
+    for value in values where value.name == name { return value.number }
+    return nil
+  }
 
   init() {}
 
@@ -25,42 +29,30 @@ struct Directives: Sendable {
   init(_ field: String) {
     for member in HTTPCache.Fields.members(of: field) {
       let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) ?? member.endIndex
-      let name = member[..<equals]
+      let (name, text) = (member[..<equals], member[equals...].dropFirst())
+      var value: String? = text.isToken ? String(text) : nil
+      var parser = DictionaryParser(rest: Array(text.utf8)[...])
+      if case .string(let content)? = parser.item(), parser.rest.isEmpty { value = content }
       // A space before the sign is against the grammar. The directive is meant all the same, and
       // its value is not believed.
-      let isWrong = name.utf8.last == 32 || name.utf8.last == 9
-      let value = member[equals...].dropFirst()
-      add(
-        name.trimmed.lowercased(),
-        equals == member.endIndex ? nil : isWrong ? "" : Self.unquoted(value) ?? "")
+      if name.utf8.last == 32 || name.utf8.last == 9 { value = nil }
+      add(name.trimmed.lowercased(), equals == member.endIndex ? nil : value ?? "")
     }
-  }
-
-  /// Returns a token, or the content of a quoted string; nil for other text.
-  private static func unquoted(_ text: Substring) -> String? {
-    guard text.hasPrefix("\"") else { return text.isToken ? String(text) : nil }
-    var (content, isEscaped): ([UInt8], Bool) = ([], false)
-    for (place, byte) in text.utf8.enumerated().dropFirst() {
-      if !isEscaped, byte == UInt8(ascii: "\"") {
-        return place == text.utf8.count - 1 ? String(decoding: content, as: UTF8.self) : nil
-      }
-      isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-      if !isEscaped { content.append(byte) }
-    }
-    return nil
   }
 
   private mutating func add(_ name: String, _ value: String?) {
     if Self.numeric.contains(name) {
       let number = value.map { $0.deltaSeconds ?? 0 } ?? (name == "max-stale" ? .max : 0)
-      numbers[name] = numbers[name] ?? number == number ? number : 0
+      let isSame = self[name] ?? number == number
+      values.removeAll { $0.name == name }
+      values.append((name, isSame ? number : 0))
       return
     }
     let fields = name == "no-cache" || name == "private" ? value.map(HTTPCache.Fields.members) : nil
     if let fields, !fields.isEmpty, fields.allSatisfy(\.isToken) {
       named[name, default: []] += fields
     } else {
-      flags.insert(name)
+      values.append((name, 0))
     }
   }
 
@@ -70,7 +62,7 @@ struct Directives: Sendable {
   /// A directive whose value has another type than its own does not count. Source: RFC 9213, 2.1.
   init?(targeted field: String) {
     var parser = DictionaryParser(rest: Array(field.utf8)[...])
-    guard let members = parser.dictionary(), !members.isEmpty else { return nil }
+    guard let members = parser.dictionary() else { return nil }
     for (name, value) in members {
       switch value {
       case .integer(let text) where Self.numeric.contains(name): add(name, text)
@@ -95,22 +87,26 @@ struct DictionaryParser {
 
   var rest: ArraySlice<UInt8>
 
-  /// Returns the members, the last of each name; nil if the text is no dictionary.
+  /// Returns the members, the last of each name; nil if there is none or the text is no dictionary.
   mutating func dictionary() -> [String: Item]? {
     var members: [String: Item] = [:]
-    _ = take { $0 == 32 }
-    while !rest.isEmpty {
+    repeat {
       // A comma at the end, and none between members, are errors.
+      _ = take(" \t")
       guard let name = key(), let value = skip("=") ? itemOrList() : .yes, parameters() else {
         return nil
       }
       members[name] = value
-      _ = take { $0 == 32 || $0 == 9 }
-      if rest.isEmpty { break }
-      guard skip(","), case _ = take({ $0 == 32 || $0 == 9 }), !rest.isEmpty else { return nil }
-    }
-    return members
+      _ = take(" \t")
+    } while skip(",")
+    return rest.isEmpty ? members : nil
   }
+
+  private static let letters = "abcdefghijklmnopqrstuvwxyz"
+  private static let digits = "0123456789"
+  private static let capitals = letters.uppercased()
+  private static let tokens = letters + capitals + digits + "!#$%&'*+-.^_`|~:/"
+  private static let base64 = letters + capitals + digits + "+/="
 
   private mutating func skip(_ byte: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: byte) else { return false }
@@ -118,20 +114,20 @@ struct DictionaryParser {
     return true
   }
 
-  private mutating func take(_ isWanted: (UInt8) -> Bool) -> String {
-    let taken = rest.prefix(while: isWanted)
+  private mutating func take(_ wanted: String) -> String {
+    let taken = rest.prefix { wanted.utf8.contains($0) }
     rest = rest[taken.endIndex...]
     return String(decoding: taken, as: UTF8.self)
   }
 
   private mutating func key() -> String? {
-    guard let first = rest.first, (97...122).contains(first) || first == 42 else { return nil }
-    return take { (97...122).contains($0) || $0.isDigit || "_-.*".utf8.contains($0) }
+    let text = take(Self.letters + Self.digits + "_-.*")
+    return text.utf8.first.map { (97...122).contains($0) || $0 == 42 } == true ? text : nil
   }
 
   private mutating func parameters() -> Bool {
     while skip(";") {
-      _ = take { $0 == 32 }
+      _ = take(" ")
       guard key() != nil, !skip("=") || item() != nil else { return false }
     }
     return true
@@ -140,33 +136,30 @@ struct DictionaryParser {
   private mutating func itemOrList() -> Item? {
     guard skip("(") else { return item() }
     while true {
-      _ = take { $0 == 32 }
+      _ = take(" ")
       if skip(")") { return .other }
       guard item() != nil, parameters(), rest.first == 32 || rest.first == 41 else { return nil }
     }
   }
 
-  private mutating func item() -> Item? {
-    guard let first = rest.first else { return nil }
-    if first == UInt8(ascii: "-") || first.isDigit { return number() }
-    if first == UInt8(ascii: "*") || (97...122).contains(first.lowered) {
-      _ = take { (33...126).contains($0) && !"\"(),;<=>?@[\\]{}".utf8.contains($0) }
-      return .other
-    }
+  /// Takes an item without its parameters; returns nil if there is none.
+  mutating func item() -> Item? {
     if skip("\"") { return string() }
     if skip("?") { return skip("1") ? .yes : skip("0") ? .other : nil }
     if skip("@") { if case .integer = number() { return .other } else { return nil } }
-    guard skip(":") else { return nil }
-    _ = take { $0.isDigit || (97...122).contains($0.lowered) || "+/=".utf8.contains($0) }
-    return skip(":") ? .other : nil
+    if skip(":"), case _ = take(Self.base64) { return skip(":") ? .other : nil }
+    guard let first = rest.first, first == 42 || (97...122).contains(first.lowered) else {
+      return number()
+    }
+    return take(Self.tokens).isEmpty ? nil : .other
   }
 
   private mutating func number() -> Item? {
     let sign = skip("-") ? "-" : ""
-    let digits = take(\.isDigit)
-    guard (1...15).contains(digits.utf8.count) else { return nil }
-    guard skip(".") else { return .integer(sign + digits) }
-    return digits.utf8.count <= 12 && (1...3).contains(take(\.isDigit).utf8.count) ? .other : nil
+    let whole = take(Self.digits)
+    guard (1...15).contains(whole.utf8.count) else { return nil }
+    guard skip(".") else { return .integer(sign + whole) }
+    return whole.utf8.count <= 12 && (1...3).contains(take(Self.digits).utf8.count) ? .other : nil
   }
 
   private mutating func string() -> Item? {

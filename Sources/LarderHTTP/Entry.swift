@@ -2,7 +2,7 @@ import Larder
 import LarderBasics
 import LarderSystem
 
-/// What a file of the cache holds: a response, or the names by which the responses of a URL vary.
+/// The form of a stored response in its file.
 ///
 /// ```
 /// GET http://example.org/a?b=c
@@ -17,26 +17,13 @@ import LarderSystem
 /// ```
 ///
 /// A body over 16 KiB is an entry of its own, and `body 1048576 9a3f…` names it. A line
-/// `outdated TIME` is written by ``HTTPCache/expire(_:)``. A marker has the lines `varies-by`,
-/// `generation` and perhaps `outdated` in place of the rest.
-enum Entry: Sendable {
-  case response(HTTPCache.Stored)
-  case marker(Marker)
-
+/// `outdated TIME` is written by ``HTTPCache/expire(_:)``. A marker has the names of the fields by
+/// which responses vary, without values, and `variants 9a3f…` in place of `body`.
+enum Entry {
   /// The largest body that lies behind its head in one file.
   static let largestInlineBody = 16 << 10
   /// The largest head of a response, in bytes.
   static let largestHead = 64 << 10
-}
-
-/// The names of the fields by which the responses of a URL vary.
-struct Marker: Sendable, Equatable {
-  let url: String
-  let names: [String]
-  /// A random number in the keys of the responses. Without the marker none of them is found.
-  let generation: UInt64
-  /// The time of the last demand to validate whatever was stored before it.
-  var outdated: Timestamp?
 }
 
 /// The bytes are no entry of this module.
@@ -46,10 +33,10 @@ extension CacheKey {
   /// The key of a URL's response, or of the marker of its responses.
   init(url: String) { self.init("GET \(url)") }
 
-  init(_ variant: Variant, of marker: Marker) {
+  /// The key of one of the responses of a URL that vary.
+  init(_ variant: Variant, of marker: HTTPCache.Stored) {
     let values = variant.values.map { $0.map { "=\($0)" } ?? "-" }
-    self.init(
-      joining: ["GET \(marker.url)", "variant", String(marker.generation, radix: 16)] + values)
+    self.init(joining: ["GET \(marker.url)", marker.content.line] + values)
   }
 
   init(bodyOf url: String, id: UInt64) {
@@ -57,74 +44,64 @@ extension CacheKey {
   }
 }
 
-extension Coder<Entry> {
-  static let entry = Coder(encode: encode, decode: decode)
-
-  private static func encode(_ entry: Entry) -> [UInt8] {
-    switch entry {
-    case .marker(let marker):
-      let outdated = marker.outdated.map { "outdated \($0.decimal)\n" } ?? ""
-      return Array(
-        """
-        GET \(marker.url)\nvaries-by \(marker.names.joined(separator: " "))
-        generation \(String(marker.generation, radix: 16))\n\(outdated)\n
-        """.utf8)
-    case .response(let stored):
-      let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
-        "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
-      }
-      var body: [UInt8] = []
-      var place = "\(stored.byteCount)"
-      switch stored.content {
-      case .bytes(let bytes): body = bytes
-      case .entry(let id, _): place += " \(String(id, radix: 16))"
-      }
-      return Array(
-        """
-        GET \(stored.url)\n\(variant.joined())times \(stored.sent.decimal) \
-        \(stored.received.decimal)\n\(stored.outdated.map { "outdated \($0.decimal)\n" } ?? "")\
-        body \(place)\n\nHTTP/1.1 \(stored.status)\r
-        \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
-        """.utf8) + body
+extension HTTPCache.Stored.Content {
+  /// The last line before the head of the response.
+  fileprivate var line: String {
+    switch self {
+    case .bytes(let bytes): "body \(bytes.count)"
+    case .entry(let id, let byteCount): "body \(byteCount) \(String(id, radix: 16))"
+    case .variants(let generation): "variants \(String(generation, radix: 16))"
     }
   }
+}
 
-  private static func decode(_ bytes: [UInt8]) throws -> Entry {
+extension Coder<HTTPCache.Stored> {
+  static let entry = Coder(encode: encode, decode: decode)
+
+  private static func encode(_ stored: HTTPCache.Stored) -> [UInt8] {
+    let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
+      "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
+    }
+    var body: [UInt8] = []
+    if case .bytes(let bytes) = stored.content { body = bytes }
+    let outdated = stored.outdated.map { "outdated \($0.decimal)\n" } ?? ""
+    return Array(
+      """
+      GET \(stored.url)\n\(variant.joined())times \(stored.sent.decimal) \
+      \(stored.received.decimal)\n\(outdated)\(stored.content.line)\n
+      HTTP/1.1 \(stored.status)\r
+      \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
+      """.utf8) + body
+  }
+
+  private static func decode(_ bytes: [UInt8]) throws -> HTTPCache.Stored {
     var rest = bytes[...]
     let lines = try head(&rest).map { $0.split(at: " ") }
-    func value(_ name: String) -> String? { lines.first { $0.name == name }.flatMap(\.value) }
-    guard let url = value("GET") else { throw WrongEntry() }
-    let outdated = value("outdated").flatMap(Timestamp.init(decimal:))
-    if let names = value("varies-by") {
-      guard let generation = value("generation").flatMap({ UInt64($0, radix: 16) }) else {
-        throw WrongEntry()
-      }
-      let list = names.split(separator: " ").map(String.init)
-      return .marker(Marker(url: url, names: list, generation: generation, outdated: outdated))
-    }
     let response = try head(&rest)
+    func value(_ name: String) -> String? { lines.first { $0.name == name }.flatMap(\.value) }
+    func words(_ name: String) -> [Substring] { value(name)?.split(separator: " ") ?? [] }
     let pairs = response.dropFirst().map { $0.split(at: ": ") }
     let fields = HTTPCache.Fields(pairs.map { ($0.name, $0.value ?? "\0") })
-    let times = value("times")?.split(separator: " ").compactMap(Timestamp.init(decimal:)) ?? []
-    let place = value("body")?.split(separator: " ") ?? []
-    guard times.count == 2, let byteCount = place.first.flatMap({ Int($0) }), byteCount >= 0,
-      let status = response.first.flatMap({ Int($0.dropFirst(9)) }), (200...599).contains(status),
-      fields.areValid
+    let times = words("times").compactMap(Timestamp.init(decimal:))
+    guard let url = value("GET"), times.count == 2, fields.areValid,
+      let status = response.first.flatMap({ Int($0.dropFirst(9)) }), (200...599).contains(status)
     else { throw WrongEntry() }
     let variant = lines.filter { $0.name == "vary" }.map { ($0.value ?? "")[...].split(at: ": ") }
     var stored = HTTPCache.Stored(
       status: status, fields: fields, url: url,
       variant: Variant(names: variant.map(\.name), values: variant.map(\.value)), sent: times[0],
       received: times[1])
-    stored.outdated = outdated
-    if place.count == 2, let id = UInt64(place[1], radix: 16), rest.isEmpty {
-      stored.content = .entry(id: id, byteCount: byteCount)
-    } else if place.count == 1, rest.count == byteCount {
+    stored.outdated = value("outdated").flatMap(Timestamp.init(decimal:))
+    let (place, id) = (words("body"), words("body").dropFirst().first ?? words("variants").first)
+    switch (place.first?.number, id.flatMap { UInt64($0, radix: 16) }) {
+    case (let count?, nil) where place.count == 1 && rest.count == count:
       stored.content = .bytes(Array(rest))
-    } else {
-      throw WrongEntry()
+    case (let count?, let id?) where rest.isEmpty:
+      stored.content = .entry(id: id, byteCount: count)
+    case (nil, let id?) where rest.isEmpty: stored.content = .variants(generation: id)
+    default: throw WrongEntry()
     }
-    return .response(stored)
+    return stored
   }
 
   /// Takes the lines up to an empty one.
@@ -158,9 +135,9 @@ extension Timestamp {
   fileprivate init?(decimal text: some StringProtocol) {
     let parts = text.split(separator: ".")
     // Bounded, so that no arithmetic with times from a file goes beyond its range.
-    guard parts.count == 2, let seconds = Int64(parts[0]), (0...1 << 40).contains(seconds),
-      parts[1].utf8.count == 9, let nanoseconds = parts[1].deltaSeconds
+    guard parts.count == 2, let seconds = parts[0].number, seconds <= 1 << 40,
+      parts[1].utf8.count == 9, let nanoseconds = parts[1].number
     else { return nil }
-    self.init(seconds: seconds, nanoseconds: Int64(nanoseconds))
+    self.init(seconds: Int64(seconds), nanoseconds: Int64(nanoseconds))
   }
 }

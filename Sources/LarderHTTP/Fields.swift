@@ -16,10 +16,6 @@ extension HTTPCache {
       all = pairs.map { Field(name: $0, value: $1) }
     }
 
-    private init(_ all: [Field]) {
-      self.all = all
-    }
-
     /// Adds a field at the end.
     public mutating func append(_ name: String, _ value: String) {
       all.append(Field(name: name, value: value))
@@ -27,13 +23,15 @@ extension HTTPCache {
 
     /// Puts one field in place of every field with a name.
     public mutating func set(_ name: String, _ value: String) {
-      self = removing([name])
+      all.removeAll { $0.name.equalsIgnoringCase(name) }
       append(name, value)
     }
 
     /// Returns the fields without those with some names.
     public func removing(_ names: [String]) -> Self {
-      Fields(all.filter { field in !names.contains { field.name.equalsIgnoringCase($0) } })
+      var copy = self
+      copy.all.removeAll { field in names.contains { field.name.equalsIgnoringCase($0) } }
+      return copy
     }
 
     /// The values of every field with a name, in their order.
@@ -53,6 +51,9 @@ extension HTTPCache {
     }
 
     func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
+
+    /// Whether any field has one of some names.
+    func contains(any names: [String]) -> Bool { names.contains(where: contains) }
   }
 }
 
@@ -65,9 +66,7 @@ extension HTTPCache.Fields: RandomAccessCollection, ExpressibleByDictionaryLiter
   public subscript(position: Int) -> Field { all[position] }
 
   /// Creates fields from names and values, which may repeat a name.
-  public init(dictionaryLiteral pairs: (String, String)...) {
-    self.init(pairs)
-  }
+  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
 }
 
 extension HTTPCache.Fields {
@@ -76,7 +75,7 @@ extension HTTPCache.Fields {
   /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
   var withoutHopByHop: Self {
     removing(
-      (self["connection"].map { Self.members(of: $0) } ?? []) + [
+      members(of: "connection") + [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
       ])
@@ -88,6 +87,9 @@ extension HTTPCache.Fields {
       "content-length", "content-type", "content-encoding", "content-language", "content-range",
     ])
   }
+
+  /// The elements of the list in every field with a name.
+  func members(of name: String) -> [String] { self[name].map(Self.members(of:)) ?? [] }
 
   /// The elements of a list, without the space around them. Commas in quotes do not separate.
   static func members(of list: String) -> [String] {
@@ -103,7 +105,7 @@ extension HTTPCache.Fields {
   ///
   /// Source: RFC 9110, 5.1, 5.5.
   var areValid: Bool {
-    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [13, 10, 0].contains($0) } }
+    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
       && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= Entry.largestHead
   }
 }
@@ -119,7 +121,9 @@ extension StringProtocol {
   var isToken: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in
-        byte.isDigit || (97...122).contains(byte.lowered) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        // The usual ones first.
+        (97...122).contains(byte.lowered) || byte == UInt8(ascii: "-") || byte.isDigit
+          || "!#$%&'*+.^_`|~".utf8.contains(byte)
       }
   }
 

@@ -29,13 +29,10 @@ actor Fill {
     iterator = source.makeAsyncIterator()
   }
 
+  // The client has gone before the end: who waits asks on its own.
   deinit {
-    // The client has gone before the end: who waits asks on its own.
     guard !hasEnded else { return }
-    Task { [cache, flight, entry] in
-      await cache.discard(entry?.writer)
-      await cache.flights.end(flight, .flies)
-    }
+    Task { [cache, flight, entry] in await cache.discard(entry?.writer, flight) }
   }
 
   /// Returns the next piece, after it was stored; nil at the end.
@@ -44,20 +41,18 @@ actor Fill {
     do {
       let piece = try await pull()
       count += piece?.count ?? 0
-      guard count <= announced ?? count, piece != nil || count == announced ?? count else {
-        throw HTTPCache.BodyError.wrongLength
-      }
-      if let piece { await keep(piece) }
+      var isWrong = count > announced ?? count || piece == nil && count < announced ?? count
       // Nothing may follow the last byte that was announced.
-      while count == announced, piece != nil, let rest = try await pull() {
-        guard rest.isEmpty else { throw HTTPCache.BodyError.wrongLength }
+      while !isWrong, count == announced, piece != nil, let rest = try await pull() {
+        isWrong = !rest.isEmpty
       }
+      if isWrong { throw HTTPCache.BodyError.wrongLength }
+      if let piece { await keep(piece) }
       if piece == nil || count == announced { await finish() }
       return piece
     } catch {
       hasEnded = true
-      await cache.discard(entry?.writer)
-      await cache.flights.end(flight, .flies)
+      await cache.discard(entry?.writer, flight)
       throw error
     }
   }
@@ -68,31 +63,35 @@ actor Fill {
     return try await taken.next()
   }
 
-  /// Writes a piece. From the first failure on, the response goes on and is not stored.
-  private func keep(_ piece: [UInt8]) async {
+  /// Runs a step of storing. From the first that fails on, the response goes on and is not stored.
+  private func trying(_ step: () async throws(CacheError) -> Bool) async {
     guard isKept else { return }
-    let limit = cache.configuration.bodyLimit ?? .max
     do throws(CacheError) {
-      if count > limit {
-        isKept = false
-      } else if let entry {
-        try await entry.writer.write(piece)
-      } else {
-        gathered += piece
-        if count > Entry.largestInlineBody { try await openEntry() }
-      }
+      isKept = try await step()
     } catch {
       isKept = false
     }
     guard !isKept else { return }
     gathered = []
-    await cache.discard(entry?.writer)
     cache.count { $0.notKept += 1 }
-    await cache.flights.end(flight, .flies)
+    await cache.discard(entry?.writer, flight)
+  }
+
+  /// Writes a piece.
+  private func keep(_ piece: [UInt8]) async {
+    await trying { () async throws(CacheError) in
+      guard count <= cache.configuration.bodyLimit ?? .max else { return false }
+      if let entry {
+        try await entry.writer.write(piece)
+        return true
+      }
+      gathered += piece
+      return count <= Entry.largestInlineBody ? true : try await openEntry()
+    }
   }
 
   /// Begins an entry for a body that is too large for the file of its head.
-  private func openEntry() async throws(CacheError) {
+  private func openEntry() async throws(CacheError) -> Bool {
     let disk = cache.entries.disk
     let id = UInt64.random(in: .min ... .max)
     let request = disk.request(
@@ -101,45 +100,43 @@ actor Fill {
       try disk.checkStorable()
       return try disk.engine.startStream(request, disk.executor)
     }
-    guard case .writer(let writer) = start else {
-      isKept = false
-      return
-    }
+    guard case .writer(let writer) = start else { return false }
     entry = (id, writer, request)
     try await writer.write(gathered)
     gathered = []
+    return true
   }
 
   /// Publishes the body, then the head that names it.
   private func finish() async {
     hasEnded = true
-    var content = HTTPCache.Stored.Content.bytes(gathered)
-    if let entry, isKept {
-      let disk = cache.entries.disk
-      do throws(CacheError) {
-        let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
-          try disk.engine.finish(entry.writer, entry.request)
+    await trying { [cache] () async throws(CacheError) in
+      var content = HTTPCache.Stored.Content.bytes(gathered)
+      if let entry {
+        content = .entry(id: entry.id, byteCount: count)
+        let outcome = try await cache.entries.disk.executor.runToEnd { () throws(CacheError) in
+          try cache.entries.disk.engine.finish(entry.writer, entry.request)
         }
-        isKept = outcome.isKept
-      } catch {
-        isKept = false
+        guard outcome.isKept else { return false }
       }
-      content = .entry(id: entry.id, byteCount: count)
+      await cache.publish(stored.with(content), replacing: previous, flight)
+      return true
     }
-    let hasStored =
-      isKept ? await cache.publish(stored.with(content), replacing: previous, flight) : false
-    await cache.flights.end(flight, hasStored ? .looksAgain : .flies)
   }
 }
 
 extension HTTPCache {
-  /// Removes what was written of a body, on one of the cache's threads.
-  fileprivate func discard(_ writer: EntryFileWriter?) async {
-    guard let writer else { return }
-    do throws(CacheError) {
-      try await entries.disk.executor.runToEnd { () throws(CacheError) in _ = writer.takeStream() }
-    } catch {
-      preconditionFailure("taking a stream throws nothing")
+  /// Removes what was written of a body, on one of the cache's threads, and lets those go who wait
+  /// for it.
+  fileprivate func discard(_ writer: EntryFileWriter?, _ flight: UInt64) async {
+    if let writer {
+      await countingFailure { () async throws(CacheError) in
+        try await entries.disk.executor.runToEnd { () throws(CacheError) in
+          _ = writer.takeStream()
+          return true
+        }
+      }
     }
+    await flights.end(flight, .flies)
   }
 }

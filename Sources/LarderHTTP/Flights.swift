@@ -7,13 +7,16 @@ import Synchronization
 /// as well. It waits no longer than a limit, and not at all for a URL whose last response could not
 /// be stored.
 actor Flights {
-  /// What a request does that has waited.
-  enum Ending: Sendable {
+  /// What a request does next.
+  enum Turn: Sendable {
+    /// It asks the origin, for those that wait for this flight too.
+    case asks(UInt64)
     /// It looks for a stored response once more.
     case looksAgain
     /// It asks the origin, and waits for no other request.
     case flies
-    case fails(any Error)
+    /// The origin has failed, without an error by a response that says so.
+    case fails((any Error)?)
   }
 
   /// One request at the origin.
@@ -23,23 +26,19 @@ actor Flights {
     var isShared: Bool
     /// Whether its response may still be stored.
     var isWanted = true
-    /// Whether its response is being stored.
-    var isFilling = false
-    /// For whom the response is, once its head has come.
+    /// For whom the response is, while it is being stored.
     var variant: Variant?
     var waiters: [UInt64: Waiter] = [:]
     /// Ends the wait of all when the limit is reached.
     var timer: Task<Void, Never>?
   }
 
-  typealias Waiter = (
-    request: HTTPCache.Request, continuation: CheckedContinuation<Ending, Never>
-  )
+  typealias Waiter = (request: HTTPCache.Request, continuation: CheckedContinuation<Turn, Never>)
 
   private(set) var flights: [UInt64: Flight] = [:]
   private var ids: [String: [UInt64]] = [:]
   /// The markers that the first of several responses have made, which the others share.
-  private var markers: [String: Marker] = [:]
+  private var markers: [String: HTTPCache.Stored] = [:]
   /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
   private var lone: [String: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0
@@ -53,28 +52,37 @@ actor Flights {
     self.limit = limit
   }
 
-  /// Returns the flight that a request waits for, or else its own; nil if it has to look again,
-  /// because a flight of the URL has ended meanwhile.
+  /// Starts a flight, or waits for one that another request has started.
   ///
   /// - Parameters:
   ///   - mayShare: Whether it may wait, and others for it.
-  ///   - count: The flights that had ended when it looked for a stored response.
+  ///   - count: The flights that had ended when it looked for a stored response. It looks again if
+  ///     one of the URL has ended since.
   func join(
     _ request: HTTPCache.Request, _ url: String, mayShare: Bool, after count: UInt64
-  ) -> (flight: UInt64, waits: Bool)? {
-    let isLone = lone[url].map { $0 > .now } ?? false
-    if mayShare, !isLone, lastEnds[url.hashValue & 1023] > count { return nil }
-    if mayShare, !isLone, limit > .zero,
-      let match = ids[url]?.first(where: { flights[$0]?.serves(request) ?? false })
-    {
-      return (match, true)
+  ) async -> Turn {
+    guard mayShare, lone[url].map({ $0 <= .now }) ?? true else {
+      return .asks(start(url, isShared: false))
     }
-    return (start(url, isShared: mayShare && !isLone), false)
-  }
-
-  /// Starts a flight, unless there is one for the URL.
-  func startAlone(_ url: String) -> UInt64? {
-    ids[url] == nil ? start(url, isShared: true) : nil
+    if lastEnds[url.hashValue & 1023] > count { return .looksAgain }
+    guard limit > .zero,
+      let match = ids[url]?.first(where: { flights[$0]?.serves(request) ?? false })
+    else { return .asks(start(url, isShared: true)) }
+    lastID += 1
+    let id = lastID
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard !Task.isCancelled else {
+          return continuation.resume(returning: .fails(CancellationError()))
+        }
+        flights[match]?.waiters[id] = (request, continuation)
+        if flights[match]?.timer == nil {
+          flights[match]?.timer = Task { [limit] in await self.release(match, after: limit) }
+        }
+      }
+    } onCancel: {
+      Task { await self.release(match, .fails(CancellationError())) { waiter, _ in waiter == id } }
+    }
   }
 
   func start(_ url: String, isShared: Bool) -> UInt64 {
@@ -82,32 +90,6 @@ actor Flights {
     flights[lastID] = Flight(url: url, isShared: isShared)
     ids[url, default: []].append(lastID)
     return lastID
-  }
-
-  /// Waits for a flight.
-  func wait(for flight: UInt64, _ request: HTTPCache.Request) async -> Ending {
-    lastID += 1
-    let id = lastID
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        // It may have ended since it was chosen.
-        guard flights[flight] != nil else { return continuation.resume(returning: .looksAgain) }
-        guard !Task.isCancelled else {
-          return continuation.resume(returning: .fails(CancellationError()))
-        }
-        flights[flight]?.waiters[id] = (request, continuation)
-        if flights[flight]?.timer == nil {
-          flights[flight]?.timer = Task { [limit] in await self.release(flight, after: limit) }
-        }
-      }
-    } onCancel: {
-      Task { await self.cancel(id, flight) }
-    }
-  }
-
-  private func cancel(_ waiter: UInt64, _ flight: UInt64) {
-    let waiter = flights[flight]?.waiters.removeValue(forKey: waiter)
-    waiter?.continuation.resume(returning: .fails(CancellationError()))
   }
 
   /// Lets every waiter of a flight go on its own, because the flight takes too long.
@@ -118,12 +100,12 @@ actor Flights {
   }
 
   private func release(
-    _ flight: UInt64, _ ending: Ending,
-    where isReleased: (HTTPCache.Request) -> Bool = { _ in true }
+    _ flight: UInt64, _ turn: Turn,
+    where isReleased: (UInt64, HTTPCache.Request) -> Bool = { _, _ in true }
   ) {
-    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(waiter.request) {
+    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(id, waiter.request) {
       flights[flight]?.waiters[id] = nil
-      waiter.continuation.resume(returning: ending)
+      waiter.continuation.resume(returning: turn)
     }
   }
 
@@ -134,29 +116,23 @@ actor Flights {
   ///   is storing the response of the same variant already.
   func headCame(of flight: UInt64, _ variant: Variant?) -> Bool {
     guard let own = flights[flight] else { return false }
+    lone[own.url] = variant == nil ? .now + .seconds(120) : nil
     guard let variant else {
-      lone[own.url] = .now + .seconds(120)
       if lone.count > 1000, let oldest = lone.min(by: { $0.value < $1.value }) {
         lone[oldest.key] = nil
       }
-      flights[flight]?.isShared = false
-      release(flight, .flies)
       return false
     }
-    lone[own.url] = nil
-    let isFilling = ids[own.url]?.contains {
-      flights[$0].map { $0.isFilling && $0.variant == variant } ?? false
-    }
+    let isFilling = ids[own.url]?.contains { flights[$0]?.variant == variant }
     let mayStore = own.isWanted && isFilling != true
-    flights[flight]?.variant = variant
-    flights[flight]?.isFilling = mayStore
-    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $0) != variant }
+    if mayStore { flights[flight]?.variant = variant }
+    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $1) != variant }
     return mayStore
   }
 
   /// Ends a flight.
-  func end(_ flight: UInt64, _ ending: Ending) {
-    release(flight, ending)
+  func end(_ flight: UInt64, _ turn: Turn) {
+    release(flight, turn)
     guard let ended = flights.removeValue(forKey: flight) else { return }
     ended.timer?.cancel()
     lastEnds[ended.url.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -178,15 +154,14 @@ actor Flights {
     markers[url] = nil
   }
 
-  /// Returns the marker for the responses of a URL that vary by some fields: the stored one if its
-  /// names are these, or else the one that a flight of the URL has made or makes now.
-  func marker(_ url: String, _ names: [String], stored: Marker?) -> Marker {
-    if let known = [stored, markers[url]].compactMap({ $0 }).first(where: { $0.names == names }) {
-      return known
-    }
-    let made = Marker(url: url, names: names, generation: .random(in: .min ... .max))
-    markers[url] = made
-    return made
+  /// Returns the marker for a response that varies: the stored one if its names are the same, or
+  /// else the one that a flight of the URL has made or makes now.
+  func marker(for response: HTTPCache.Stored, stored: HTTPCache.Stored?) -> HTTPCache.Stored {
+    let known = [stored, markers[response.url]].compactMap { $0 }
+      .first { $0.isMarker && $0.variant.names == response.variant.names }
+    let marker = known ?? response.marker
+    markers[response.url] = marker
+    return marker
   }
 }
 

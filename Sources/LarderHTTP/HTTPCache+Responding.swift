@@ -3,6 +3,25 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
+/// A request with what it takes to answer it.
+struct Exchange: Sendable {
+  let request: HTTPCache.Request
+  let url: String
+  var policy: HTTPCache.Policy
+  let forwarding: @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response
+  /// The stored response for the request, with its body at hand.
+  var usable: (stored: HTTPCache.Stored, body: HTTPCache.Body)?
+  /// Why the origin is asked.
+  var reason = HTTPCache.Reason.bypass
+  /// Whether it has waited for another request.
+  var hasWaited = false
+
+  /// Whether other requests may wait for the response, and this one for theirs.
+  var mayShare: Bool {
+    !request.fields.contains(any: ["range", "authorization"]) && !request.control.has("no-store")
+  }
+}
+
 extension HTTPCache {
   /// Returns the response to a request, from the cache or from the origin.
   ///
@@ -16,87 +35,71 @@ extension HTTPCache {
     to request: Request,
     forwarding: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
-    var policy = configuration.policy
-    var isBypassed = false
+    var exchange = Exchange(
+      request: request, url: request.url, policy: configuration.policy, forwarding: forwarding)
+    // The URL stands in a line of a file and in a key.
+    var isBypassed =
+      request.hasBody || exchange.url.utf8.contains { $0 <= 32 || $0 == 127 }
+      || !request.fields.areValid
+      || request.fields.contains(any: ["if-match", "if-unmodified-since"])
     switch configuration.route?(request) {
-    case .cached(let own): policy = own
+    case .cached(let own): exchange.policy = own
     case .bypassed: isBypassed = true
     case nil: break
     }
-    let reference = URLReference(request)
-    let exchange = Exchange(
-      request: request, url: reference.text, policy: policy, forwarding: forwarding)
-    guard request.method == "GET" || request.method == "HEAD" else {
-      return try await passBy(exchange, .method)
-    }
-    guard !isBypassed, !request.hasBody, reference.isClean, request.fields.areValid,
-      !request.fields.contains("if-match"), !request.fields.contains("if-unmodified-since")
-    else { return try await passBy(exchange, .bypass) }
-    return try await answer(exchange)
+    let isKnown = request.method == "GET" || request.method == "HEAD"
+    if !isKnown { exchange.reason = .method }
+    return isKnown && !isBypassed ? try await answer(&exchange) : try await passBy(exchange)
   }
 
   /// Answers from what is stored, asks the origin, or waits for another request that does and looks
   /// again.
-  private func answer(_ exchange: Exchange) async throws -> Response {
+  private func answer(_ exchange: inout Exchange) async throws -> Response {
     let request = exchange.request
-    var mayWait = request.mayWait
-    var hasWaited = false
+    var mayWait = true
     while true {
       let endCount = flights.endCount.load(ordering: .relaxed)
-      let found = try await lookUp(request, exchange.url)
-      // Opened before the origin is asked, so that its 304 finds the body there.
-      let usable = try await usable(found.stored)
+      try await lookUp(&exchange)
       // What was stored just now and is not fresh is not waited for a second time.
-      if hasWaited, usable != nil { mayWait = false }
-      let question: Question
+      if exchange.hasWaited, exchange.usable != nil { mayWait = false }
       let time = now
-      let action = exchange.policy.action(for: request, stored: usable?.stored, at: time)
+      let action = exchange.policy.action(for: request, stored: exchange.usable?.stored, at: time)
+      if case .serveStaleAndRefresh = action, request.method == "GET" { refresh(exchange) }
+      var conditions: Fields = [:]
       switch action {
-      case .gatewayTimeout: return Response(status: 504)
       case .serve, .serveStaleAndRefresh:
-        guard let usable else { continue }
-        if case .serveStaleAndRefresh = action, request.method == "GET" {
-          refresh(usable, exchange)
-        }
-        return serve(usable, exchange, hasWaited: hasWaited, at: time)
-      case .validate(let conditions):
-        question = Question(usable, conditions, found, exchange, hasWaited)
-      case .forward: question = Question(usable, [:], found, exchange, hasWaited)
+        if let answer = serve(exchange, at: time) { return answer }
+      case .gatewayTimeout: return stating("detail=only-if-cached", in: Response(status: 504))
+      case .validate(let validators): conditions = validators
+      case .forward: break
       }
-      guard request.method == "GET" else {
-        return try await passBy(exchange, question.reason, usable)
+      if exchange.usable != nil {
+        let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
+        exchange.reason = isDemanded ? .request : .stale
       }
-      // A part cannot be stored, so it is not asked for on behalf of others.
-      if usable == nil, request.fields.contains("range") {
-        return try await passBy(exchange, question.reason)
+      // HEAD, and a part of what is not stored, are not asked for on behalf of others.
+      guard request.method == "GET", exchange.usable != nil || !request.fields.contains("range")
+      else { return try await passBy(exchange) }
+      let turn = await flights.join(
+        request, exchange.url, mayShare: mayWait && exchange.mayShare, after: endCount)
+      if case .asks(let flight) = turn {
+        return try await ask(exchange, request.asking(conditions), flight)
       }
-      guard
-        let (flight, waits) = await flights.join(
-          request, exchange.url, mayShare: mayWait, after: endCount)
-      else { continue }
-      guard waits else { return try await ask(exchange, question, flight) }
-      hasWaited = true
-      switch await flights.wait(for: flight, request) {
-      case .looksAgain: continue
-      case .flies: mayWait = false
-      case .fails(let error):
-        if let stale = staleAnswer(usable, exchange) { return stale }
-        guard error is OriginFailure else { throw error }
-        mayWait = false
-      }
+      exchange.hasWaited = true
+      if case .looksAgain = turn { continue }
+      mayWait = false
+      guard case .fails(let error) = turn else { continue }
+      if let stale = staleAnswer(exchange) { return stale }
+      if let error { throw error }
     }
   }
 
-  private func usable(_ stored: Stored?) async throws -> Usable? {
-    guard let stored, let body = try await body(of: stored) else { return nil }
-    return Usable(stored: stored, body: body)
-  }
-
   /// Answers with what is stored.
-  private func serve(
-    _ usable: Usable, _ exchange: Exchange, hasWaited: Bool = false, at time: Timestamp
-  ) -> Response {
-    let rest = usable.stored.lifetime(exchange.policy).seconds - usable.stored.age(at: time)
+  private func serve(_ exchange: Exchange, at time: Timestamp) -> Response? {
+    guard let usable = exchange.usable else { return nil }
+    let (rest, hasWaited) = (
+      -usable.stored.staleness(exchange.policy, at: time), exchange.hasWaited
+    )
     count {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
       if hasWaited { $0.collapsed += 1 }
@@ -105,13 +108,24 @@ extension HTTPCache {
     return stating("hit; ttl=\(rest)\(hasWaited ? "; collapsed" : "")", in: response)
   }
 
+  /// Returns what is stored, if it may answer although the origin has failed.
+  private func staleAnswer(_ exchange: Exchange) -> Response? {
+    let time = now
+    guard let stored = exchange.usable?.stored,
+      exchange.policy.answersFailure(with: stored, to: exchange.request, at: time)
+    else { return nil }
+    return serve(exchange, at: time)
+  }
+
   /// Asks the origin for a response that was served stale, unless another request does.
-  private func refresh(_ usable: Usable, _ exchange: Exchange) {
-    let question = Question(
-      usable, usable.stored.validators ?? [:], Found(stored: usable.stored), exchange, false)
-    drain { [self] in
-      guard let flight = await flights.startAlone(exchange.url) else { return Body([]) }
-      return try await ask(exchange, question, flight).body
+  private func refresh(_ exchange: Exchange) {
+    var exchange = exchange
+    exchange.reason = .stale
+    drain { [self, exchange] in
+      let turn = await flights.join(exchange.request, exchange.url, mayShare: true, after: .max)
+      guard case .asks(let flight) = turn else { return Body([]) }
+      let asked = exchange.request.asking(exchange.usable?.stored.validators ?? [:])
+      return try await ask(exchange, asked, flight).body
     }
   }
 
@@ -126,137 +140,112 @@ extension HTTPCache {
     }
   }
 
-  /// Returns what is stored, if it may answer although the origin has failed.
-  private func staleAnswer(_ usable: Usable?, _ exchange: Exchange) -> Response? {
-    let time = now
-    guard let usable,
-      exchange.policy.answersFailure(with: usable.stored, to: exchange.request, at: time)
-    else { return nil }
-    return serve(usable, exchange, at: time)
+  /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
+  private func passBy(_ exchange: Exchange) async throws -> Response {
+    var asked = exchange.request
+    asked.fields = asked.fields.withoutHopByHop
+    let flight = await flights.start(exchange.url, isShared: false)
+    return try await ask(exchange, asked, flight, isAlone: true)
   }
-}
 
-extension HTTPCache {
-  /// Asks the origin on behalf of a request and of those that wait for it.
+  /// Asks the origin, or answers with what is stored if the origin fails and that may answer.
+  ///
+  /// - Parameter isAlone: Whether the response concerns nobody else: it is not stored.
   private func ask(
-    _ exchange: Exchange, _ question: Question, _ flight: UInt64
+    _ exchange: Exchange, _ asked: Request, _ flight: UInt64, isAlone: Bool = false
   ) async throws -> Response {
-    let usable = question.usable
-    let asked = exchange.request.asking(question.conditions)
     let sent = now
-    let response: Response
+    count { $0.forwarded[exchange.reason, default: 0] += 1 }
     do {
-      response = try await forward(asked, exchange, question.reason)
+      var response = try await exchange.forwarding(asked)
+      if !response.hasValidHead(for: asked) { response = Response(status: 502) }
+      let isFailure = [500, 502, 503, 504].contains(response.status)
+      guard isFailure, let stale = staleAnswer(exchange) else {
+        return await settle(response, asked, exchange, flight, isAlone, sent)
+      }
+      await flights.end(flight, .fails(nil))
+      return stale
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
       await flights.end(flight, isCancelled ? .flies : .fails(error))
-      if !isCancelled, let stale = staleAnswer(usable, exchange) { return stale }
+      if !isCancelled, let stale = staleAnswer(exchange) { return stale }
       throw error
     }
-    if response.isFailure, let stale = staleAnswer(usable, exchange) {
-      await flights.end(flight, .fails(OriginFailure()))
-      return stale
-    }
-    switch exchange.policy.verdict(
-      on: response, to: asked, previous: usable?.stored, sent: sent, at: now)
-    {
-    case .store(let new): return await keep(response, new, exchange, question, flight)
-    case .renew(let new, let isKept):
-      count { $0.validated += 1 }
-      if isKept { await renew(new, flight) } else { await remove(usable?.stored ?? new) }
-      await flights.end(flight, .looksAgain)
-      let answer = new.response(to: exchange.request, usable?.body ?? Body([]), at: now)
-      return stating(question.status(304, isStored: isKept), in: answer)
-    case .pass(let keepsPrevious):
-      if !keepsPrevious, let stored = usable?.stored { await remove(stored) }
-      _ = await flights.headCame(of: flight, nil)
-      await flights.end(flight, .flies)
-    case .invalidate: await flights.end(flight, .flies)
-    }
-    return passed(response, exchange.request, question, isStored: false)
   }
 
-  /// Sends a request on, and returns the response if its head can be believed; else a 502.
-  private func forward(
-    _ asked: Request, _ exchange: Exchange, _ reason: Reason
-  ) async throws -> Response {
-    count { $0.forwarded[reason, default: 0] += 1 }
-    let response = try await exchange.forwarding(asked)
-    guard response.hasValidHead(for: asked) else { return Response(status: 502) }
-    return response
-  }
-
-  /// Stores a response, now if its body is small and known, or else as it goes to the client.
-  private func keep(
-    _ response: Response, _ new: Stored, _ exchange: Exchange, _ question: Question,
-    _ flight: UInt64
+  /// Carries out what a response of the origin means for what is stored, and returns the answer.
+  private func settle(
+    _ response: Response, _ asked: Request, _ exchange: Exchange, _ flight: UInt64,
+    _ isAlone: Bool, _ sent: Timestamp
   ) async -> Response {
-    let previous = question.usable?.stored
-    let length = response.body.byteCount ?? response.announcedLength
-    let fits = (length ?? 0) <= configuration.bodyLimit ?? .max
-    guard await flights.headCame(of: flight, fits ? new.variant : nil) else {
-      await flights.end(flight, .flies)
-      return passed(response, exchange.request, question, isStored: false)
-    }
-    var kept = response
-    if let bytes = response.body.bytes, bytes.count <= Entry.largestInlineBody,
-      bytes.count == response.announcedLength ?? bytes.count
-    {
-      let isKept = await publish(new.with(.bytes(bytes)), replacing: previous, flight)
-      await flights.end(flight, isKept ? .looksAgain : .flies)
-    } else {
-      let fill = Fill(response.body, length, of: new, replacing: previous, flight, self)
-      let body = Body(byteCount: length) { try await fill.next() }
-      kept.body = body
-      if response.isNotModified(for: exchange.request) { drain { body } }
-    }
-    return passed(kept, exchange.request, question, isStored: true)
-  }
-
-  /// Returns a response of the origin as it goes to a client, whose conditions the origin has not
-  /// seen.
-  private func passed(
-    _ response: Response, _ request: Request, _ question: Question, isStored: Bool
-  ) -> Response {
-    var answer = response.withoutHopByHop(at: now)
-    if response.isNotModified(for: request) {
-      answer = Response(status: 304, fields: answer.fields.withoutContent)
-    }
-    return stating(question.status(response.status, isStored: isStored), in: answer)
-  }
-
-  /// Forwards a request that is not asked on behalf of others, and judges what is stored by the
-  /// response: to HEAD, or to a method that may have changed something.
-  private func passBy(
-    _ exchange: Exchange, _ reason: Reason, _ usable: Usable? = nil
-  ) async throws -> Response {
-    var asked = exchange.request
-    asked.fields = asked.fields.withoutHopByHop
-    let sent = now
-    let response: Response
-    do {
-      response = try await forward(asked, exchange, reason)
-    } catch {
-      if let stale = staleAnswer(usable, exchange) { return stale }
-      throw error
-    }
-    if response.isFailure, let stale = staleAnswer(usable, exchange) { return stale }
-    switch exchange.policy.verdict(
-      on: response, to: asked, previous: usable?.stored, sent: sent, at: now)
-    {
-    case .renew(let new, isKept: true):
-      let flight = await flights.start(exchange.url, isShared: false)
-      await renew(new, flight)
+    let previous = exchange.usable?.stored
+    let verdict = exchange.policy.verdict(
+      on: response, to: asked, previous: previous, sent: sent, at: now)
+    switch verdict {
+    case .store(let new) where !isAlone: return await keep(response, new, exchange, flight)
+    case .renew(let new, let isKept):
+      if isKept { await renew(new, flight) } else { await remove(previous ?? new) }
       await flights.end(flight, .looksAgain)
-    case .renew(let new, isKept: false): await remove(new)
+      guard !isAlone, let body = exchange.usable?.body else { break }
+      count { $0.validated += 1 }
+      let answer = new.response(to: exchange.request, body, at: now)
+      return stating(status(304, exchange, isStored: isKept), in: answer)
+    case .pass(keepsPrevious: false) where !isAlone: if let previous { await remove(previous) }
     case .invalidate(let urls):
       for url in urls {
         await countingFailure { () async throws(CacheError) in try await invalidate(url) }
       }
     case .store, .pass: break
     }
-    let status = "fwd=\(reason.rawValue); fwd-status=\(response.status)"
-    return stating(status, in: response.withoutHopByHop(at: now))
+    if !isAlone { _ = await flights.headCame(of: flight, nil) }
+    await flights.end(flight, .flies)
+    return passed(response, exchange, isStored: false, meetsConditions: !isAlone)
+  }
+
+  /// Stores a response, now if its body is small and known, or else as it goes to the client.
+  private func keep(
+    _ response: Response, _ new: Stored, _ exchange: Exchange, _ flight: UInt64
+  ) async -> Response {
+    let length = response.body.byteCount ?? response.announcedLength
+    let fits = (length ?? 0) <= configuration.bodyLimit ?? .max
+    guard await flights.headCame(of: flight, fits ? new.variant : nil) else {
+      await flights.end(flight, .flies)
+      return passed(response, exchange, isStored: false)
+    }
+    var kept = response
+    if let bytes = response.body.bytes, bytes.count <= Entry.largestInlineBody,
+      bytes.count == response.announcedLength ?? bytes.count
+    {
+      await publish(new.with(.bytes(bytes)), replacing: exchange.usable?.stored, flight)
+      return passed(kept, exchange, isStored: true)
+    }
+    let fill = Fill(
+      response.body, length, of: new, replacing: exchange.usable?.stored, flight, self)
+    let body = Body(byteCount: length) { try await fill.next() }
+    kept.body = body
+    let answer = passed(kept, exchange, isStored: true)
+    if answer.status == 304 { drain { body } }
+    return answer
+  }
+
+  /// Returns a response of the origin as it goes to a client, with a date.
+  ///
+  /// - Parameter meetsConditions: Whether the client's conditions are answered here, because the
+  ///   origin has not seen them. Source: RFC 9110, 6.6.1.
+  private func passed(
+    _ response: Response, _ exchange: Exchange, isStored: Bool, meetsConditions: Bool = true
+  ) -> Response {
+    var answer = response
+    answer.fields = response.fields.withoutHopByHop
+    if !answer.fields.contains("date") { answer.fields.append("Date", HTTPDate.text(now.seconds)) }
+    if meetsConditions { answer.meetConditions(of: exchange.request) }
+    return stating(status(response.status, exchange, isStored: isStored), in: answer)
+  }
+
+  /// The parameters of `Cache-Status`. Source: RFC 9211, 2.
+  private func status(_ status: Int, _ exchange: Exchange, isStored: Bool) -> String {
+    "fwd=\(exchange.reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
+      + (exchange.hasWaited ? "; collapsed=?0" : "")
   }
 }

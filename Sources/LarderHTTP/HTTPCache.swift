@@ -49,7 +49,7 @@ public final class HTTPCache: Sendable {
   }
 
   let configuration: Configuration
-  let entries: Cache<Entry>
+  let entries: Cache<Stored>
   let flights: Flights
   private let counters = Mutex(Statistics())
   private let lastTime = Mutex(Timestamp(seconds: 0))
@@ -148,9 +148,9 @@ extension HTTPCache {
     let url = URLReference(url)?.text ?? url
     await flights.invalidate(url)
     let key = CacheKey(url: url)
-    let entry = try await entries.value(forKey: key)
+    let stored = try await entries.value(forKey: key)
     let wasThere = try await entries.remove(forKey: key)
-    if case .response(let stored) = entry { try await removeBody(of: stored) }
+    if let stored { try await removeBody(of: stored) }
     return wasThere
   }
 
@@ -161,31 +161,9 @@ extension HTTPCache {
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
   @discardableResult
   public func expire(_ url: String) async throws(CacheError) -> Bool {
-    let url = URLReference(url)?.text ?? url
-    let key = CacheKey(url: url)
-    switch try await entries.value(forKey: key) {
-    case nil: return false
-    case .response(var stored):
-      stored.outdated = now
-      return try await entries.store(
-        .response(stored), forKey: key, expiration: expiration(of: stored)
-      ).isKept
-    case .marker(var marker):
-      marker.outdated = now
-      return try await entries.store(.marker(marker), forKey: key, expiration: .never).isKept
-    }
-  }
-
-  /// Removes the entry that holds the body of a response, if one does.
-  func removeBody(of stored: Stored) async throws(CacheError) {
-    guard case .entry(let id, _) = stored.content else { return }
-    try await entries.disk.remove(forKey: CacheKey(bodyOf: stored.url, id: id))
-  }
-
-  /// Returns the expiry of a response's files: as long past its freshness as it is kept.
-  func expiration(of stored: Stored) -> Expiration {
-    let fresh = stored.lifetime(configuration.policy).seconds
-    let lifetime = Duration.seconds(max(0, fresh - stored.age(at: stored.received)))
-    return .date(stored.received.adding(lifetime).adding(configuration.retention))
+    let key = CacheKey(url: URLReference(url)?.text ?? url)
+    guard var stored = try await entries.value(forKey: key) else { return false }
+    stored.outdated = now
+    return try await store(stored, key)
   }
 }

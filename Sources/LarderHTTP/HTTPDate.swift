@@ -15,40 +15,33 @@ enum HTTPDate {
   ///
   /// - Parameter now: The present, by which a year of two digits gets its century.
   static func seconds(_ text: String, at now: Int64) -> Int64? {
-    var parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
-    let day = parts[0]
-    let isShort = days.contains { $0.prefix(3) == day.prefix { $0 != "," } }
-    let hasComma = day.last == ","
-    if isShort, hasComma, parts.count == 6, parts[5] == "gmt" {
-      return seconds(parts[1], parts[2], parts[3].digits(4), parts[4])
-    }
-    if isShort, !hasComma {
-      // A day of one digit has a space before it.
-      if parts.count == 6, parts[2].isEmpty, parts[3].utf8.count == 1 {
-        parts.replaceSubrange(2...3, with: ["0\(parts[3])"])
-      }
-      return parts.count == 5 ? seconds(parts[2], parts[1], parts[4].digits(4), parts[3]) : nil
-    }
-    guard parts.count == 4, hasComma, days.contains(String(day.dropLast())), parts[3] == "gmt",
-      case let date = parts[1].split(separator: "-", omittingEmptySubsequences: false),
-      date.count == 3, let year = date[2].digits(2)
+    let text = text.lowercased()
+    let name = text.prefix { !", ".contains($0) }
+    let isLong = days.contains(String(name))
+    guard isLong || days.contains(where: { $0.prefix(3) == name }),
+      let month = months.firstIndex(where: { text.contains($0) })
     else { return nil }
-    // What appears to be more than 50 years in the future is of the century before.
-    let present = 1970 + now / 31_556_952
-    let whole = present / 100 * 100 + year
-    return seconds(date[0], date[1], whole > present + 50 ? whole - 100 : whole, parts[2])
-  }
-
-  private static func seconds(
-    _ day: Substring, _ month: Substring, _ year: Int64?, _ time: Substring
-  ) -> Int64? {
-    let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.digits(2) }
-    guard let year, let day = day.digits(2), let month = months.firstIndex(of: String(month)),
-      let date = CivilDate(year: year, month: Int64(month) + 1, day: day), clock.count == 3,
-      let hour = clock[0], let minute = clock[1], let second = clock[2], hour < 24, minute < 60,
-      second <= 60
-    else { return nil }
-    return date.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second
+    // With the number of the month in place of its name, a format says where digits are.
+    let rest = text.dropFirst(name.count).replacing(months[month], with: "\(101 + month)".suffix(2))
+    let numbers = rest.utf8.split { !$0.isDigit }.compactMap { Int64(Substring($0)) }
+    let places: (day: Int, year: Int, hour: Int)
+    switch (String(decoding: rest.utf8.map { $0.isDigit ? 48 : $0 }, as: UTF8.self), isLong) {
+    case (", 00 00 0000 00:00:00 gmt", false), (", 00-00-00 00:00:00 gmt", true):
+      places = (0, 2, 3)
+    case (" 00 00 00:00:00 0000", false), (" 00  0 00:00:00 0000", false): places = (1, 5, 2)
+    default: return nil
+    }
+    var year = numbers[places.year]
+    if isLong {
+      // What appears to be more than 50 years in the future is of the century before.
+      let present = 1970 + now / 31_556_952
+      year += present / 100 * 100
+      year -= year > present + 50 ? 100 : 0
+    }
+    let date = CivilDate(year: year, month: Int64(month) + 1, day: numbers[places.day])
+    let time = Array(numbers[places.hour...].prefix(3))
+    guard let date, time[0] < 24, time[1] < 60, time[2] <= 60 else { return nil }
+    return date.daysSince1970 * 86_400 + time.reduce(0) { $0 * 60 + $1 }
   }
 
   /// Returns a time as `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -61,12 +54,5 @@ enum HTTPDate {
       \(name(days[Int((day + 4) % 7)])), \(digits(date.day)) \(name(months[Int(date.month) - 1])) \
       \(date.year) \(digits(time / 3600)):\(digits(time / 60 % 60)):\(digits(time % 60)) GMT
       """
-  }
-}
-
-extension Substring {
-  /// The number that so many digits spell.
-  fileprivate func digits(_ count: Int) -> Int64? {
-    utf8.count == count ? number.map(Int64.init) : nil
   }
 }

@@ -45,6 +45,39 @@ extension HTTPCache {
   }
 }
 
+extension HTTPCache.Request {
+  /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
+  var control: Directives {
+    if let field = fields["cache-control"] { return Directives(field) }
+    let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
+    return isForced ? Directives("no-cache") : Directives()
+  }
+
+  /// Returns the request to the origin, with conditions of the cache in place of the client's.
+  func asking(_ conditions: HTTPCache.Fields) -> Self {
+    var asked = self
+    asked.fields = fields.withoutHopByHop
+      .removing(["if-none-match", "if-modified-since", "if-range", "range"])
+    for condition in conditions { asked.fields.append(condition.name, condition.value) }
+    return asked
+  }
+}
+
+extension HTTPCache.Response {
+  /// The length that the fields announce; nil for none.
+  var announcedLength: Int? {
+    let lengths = Set(fields.members(of: "content-length"))
+    return lengths.count == 1 ? lengths.first?.number : nil
+  }
+
+  /// Whether the head can be sent on and stored without changing the meaning of what follows it.
+  func hasValidHead(for request: HTTPCache.Request) -> Bool {
+    let isBodiless = request.method == "HEAD" || status == 304
+    return (200...999).contains(status) && fields.areValid
+      && (isBodiless || announcedLength != nil || !fields.contains("content-length"))
+  }
+}
+
 /// An absolute URL of a request, with scheme and authority in lower case and no default port.
 struct URLReference: Equatable {
   let origin: String
@@ -73,9 +106,6 @@ struct URLReference: Equatable {
     let path = text[end...]
     self.init(String(text[..<end]), path.hasPrefix("/") ? String(path) : "/\(path)")
   }
-
-  /// Whether the text can stand in a line of a file and in a key.
-  var isClean: Bool { text.utf8.allSatisfy { $0 > 32 && $0 != 127 } }
 
   /// Returns the URL that a reference in this URL's response means, if it has the same origin.
   ///

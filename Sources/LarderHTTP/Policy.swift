@@ -60,34 +60,32 @@ extension HTTPCache.Policy {
     let demand = request.control
     let mustNotForward = demand.has("only-if-cached")
     guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
-    let age = stored.age(at: now)
-    let lifetime = stored.lifetime(self).seconds
+    let rules = stored.rules(self).directives
+    let staleness = stored.staleness(self, at: now)
     let isRefused =
-      demand.has("no-cache") || demand["max-age"].map { $0 == 0 || age > $0 } ?? false
+      demand.has("no-cache") || !stored.isTrusted(at: now)
+      || demand["max-age"].map { $0 == 0 || stored.age(at: now) > $0 } ?? false
     if !isRefused {
-      let rest = lifetime - age
-      if stored.isFresh(self, at: now), !stored.rules(self).directives.has("no-cache"),
-        rest >= demand["min-fresh"] ?? 0
-      {
+      if staleness < 0, !rules.has("no-cache"), -staleness >= demand["min-fresh"] ?? 0 {
         return .serve
       }
-      if mayBeStale(stored), stored.received <= now, demand["min-fresh"] == nil {
-        if let accepted = demand["max-stale"], -rest <= accepted { return .serve }
-        if let window = stored.rules(self).directives["stale-while-revalidate"], -rest <= window {
+      if mayBeStale(rules), demand["min-fresh"] == nil {
+        if let accepted = demand["max-stale"], staleness <= accepted { return .serve }
+        if let window = rules["stale-while-revalidate"], staleness <= window {
           return mustNotForward ? .serve : .serveStaleAndRefresh
         }
       }
     }
     if mustNotForward { return .gatewayTimeout }
-    return stored.validators.map { .validate($0) } ?? .forward
+    return stored.validators.isEmpty ? .forward : .validate(stored.validators)
   }
 
-  /// Whether anything allows that a response is used when it is not fresh. Source: RFC 9111, 4.2.4.
-  private func mayBeStale(_ stored: HTTPCache.Stored) -> Bool {
-    let rules = stored.rules(self).directives
-    let forShared = isShared && (rules.has("proxy-revalidate") || rules["s-maxage"] != nil)
+  /// Whether directives leave it open that a response is used when it is not fresh.
+  ///
+  /// Source: RFC 9111, 4.2.4.
+  private func mayBeStale(_ rules: Directives) -> Bool {
+    let forShared = isShared && (rules.has("proxy-revalidate") || rules.has("s-maxage"))
     return !forShared && !rules.has("must-revalidate") && !rules.has("no-cache")
-      && stored.outdated.map { stored.received > $0 } ?? true
   }
 
   /// Returns whether a stored response answers a request for which the origin has failed: without a
@@ -95,15 +93,13 @@ extension HTTPCache.Policy {
   public func answersFailure(
     with stored: HTTPCache.Stored, to request: HTTPCache.Request, at now: Timestamp
   ) -> Bool {
-    let demand = request.control
+    let (demand, rules) = (request.control, stored.rules(self).directives)
     // A stored failure is no better than a new one.
-    guard stored.status < 500, mayBeStale(stored), stored.received <= now,
+    guard stored.status < 500, mayBeStale(rules), stored.isTrusted(at: now),
       !demand.has("no-cache"), demand["max-age"] != 0
     else { return false }
-    let staleness = stored.age(at: now) - stored.lifetime(self).seconds
-    let allowed =
-      stored.rules(self).directives["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
-    return staleness <= max(allowed, demand["stale-if-error"] ?? 0)
+    let allowed = rules["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
+    return stored.staleness(self, at: now) <= max(allowed, demand["stale-if-error"] ?? 0)
   }
 
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
@@ -144,7 +140,10 @@ private struct Judgement {
 
   func verdict(_ previous: HTTPCache.Stored?) -> HTTPCache.Verdict {
     switch (request.method, previous) {
-    case ("GET", let previous?) where status == 304: return renewal(of: previous)
+    case ("GET", let previous?) where status == 304:
+      // Another tag is that of another response, so it updates nothing. Source: RFC 9111, 4.3.4.
+      let tags = [previous.fields["etag"], fields["etag"]].compactMap { $0?.opaqueTag }
+      return Set(tags).count > 1 ? .renew(previous, isKept: false) : updated(previous)
     case ("GET", _):
       if let new = stored(status, fields), isStorable(new) { return .store(new) }
       // What was stored is outdated by another answer to all, not by a failure, by an answer to one
@@ -166,51 +165,45 @@ private struct Judgement {
     guard let names = Variant.names(in: fields) else { return nil }
     var fields = fields
     // Source: RFC 9110, 6.6.1.
-    let date = fields["date"].flatMap { HTTPDate.seconds($0, at: now.seconds) }
-    if date == nil { fields.set("Date", HTTPDate.text(now.seconds)) }
-    func make() -> HTTPCache.Stored {
+    if fields["date"].flatMap({ HTTPDate.seconds($0, at: now.seconds) }) == nil {
+      fields.set("Date", HTTPDate.text(now.seconds))
+    }
+    func make(_ fields: HTTPCache.Fields) -> HTTPCache.Stored {
       HTTPCache.Stored(
         status: status, fields: fields, url: request.url,
         variant: Variant(names: names, of: request), sent: sent, received: now)
     }
-    let stored = make()
+    let stored = make(fields)
     let named = stored.rules(policy).directives.named
     let left = (named["no-cache"] ?? []) + (policy.isShared ? named["private"] ?? [] : [])
-    guard !left.isEmpty else { return stored }
-    fields = fields.removing(left)
-    return make()
+    return left.isEmpty ? stored : make(fields.removing(left))
   }
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
   private func isStorable(_ stored: HTTPCache.Stored) -> Bool {
     let rules = stored.rules(policy).directives
+    let isExplicit = stored.lifetime(policy).isExplicit
     let isUnderstood = HTTPCache.Policy.understoodStatuses.contains(stored.status)
-    let (lifetime, isExplicit) = stored.lifetime(policy)
-    guard (200...599).contains(stored.status), stored.status != 206, stored.status != 304,
-      !request.hasBody, !request.fields.contains("range"), !request.control.has("no-store"),
-      !(rules.has("must-understand") ? !isUnderstood : rules.has("no-store")),
-      !policy.isShared || !rules.has("private"),
-      !policy.isShared || !request.fields.contains("authorization") || rules.has("public")
-        || rules.has("must-revalidate") || rules["s-maxage"] != nil,
-      !stored.fields.contains("set-cookie") || (policy.storesSetCookie && isExplicit),
+    let isForbidden =
+      !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
+      || request.fields.contains("range") || request.control.has("no-store")
+      || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
+    let isPersonal =
+      rules.has("private")
+      || request.fields.contains("authorization")
+        && !["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
+    let hasCookie = stored.fields.contains("set-cookie")
+    let isCacheable =
       isExplicit || rules.has("public") || rules.has("private")
-        || HTTPCache.Stored.heuristicStatuses.contains(stored.status)
-    else { return false }
-    return lifetime > stored.age(at: stored.received) || stored.validators != nil
-      || max(rules["stale-while-revalidate"] ?? 0, rules["stale-if-error"] ?? 0) > 0
+      || HTTPCache.Stored.heuristicStatuses.contains(stored.status)
+    let isUsable =
+      stored.staleness(policy, at: now) < 0 || !stored.validators.isEmpty
+      || ["stale-while-revalidate", "stale-if-error"].contains { rules[$0] ?? 0 > 0 }
+    return !isForbidden && !(policy.isShared && isPersonal) && isCacheable && isUsable
+      && (!hasCookie || policy.storesSetCookie && isExplicit)
   }
 
-  /// Returns what a 304 makes of the stored response. Source: RFC 9111, 4.3.4.
-  private func renewal(of previous: HTTPCache.Stored) -> HTTPCache.Verdict {
-    // Another strong tag is that of another response, so it updates nothing.
-    if let old = previous.fields["etag"], let new = fields["etag"], new != old,
-      !old.hasPrefix("W/"), !new.hasPrefix("W/")
-    {
-      return .renew(previous, isKept: false)
-    }
-    return updated(previous)
-  }
-
+  /// Returns what newer fields make of the stored response.
   private func updated(_ previous: HTTPCache.Stored) -> HTTPCache.Verdict {
     guard var renewed = stored(previous.status, previous.fields(updatedBy: fields)) else {
       return .renew(previous, isKept: false)
@@ -236,14 +229,5 @@ private struct Judgement {
     let own = URLReference(request)
     let named = fields.values(of: "location") + fields.values(of: "content-location")
     return [own.text] + named.compactMap { own.resolving($0)?.text }
-  }
-}
-
-extension HTTPCache.Request {
-  /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
-  var control: Directives {
-    if let field = fields["cache-control"] { return Directives(field) }
-    let pragma = fields["pragma"].map { HTTPCache.Fields.members(of: $0.lowercased()) } ?? []
-    return Directives(pragma.contains("no-cache") ? "no-cache" : "")
   }
 }

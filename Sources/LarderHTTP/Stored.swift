@@ -9,6 +9,9 @@ extension HTTPCache {
       case bytes([UInt8])
       /// An entry of its own, whose key ends in a random number.
       case entry(id: UInt64, byteCount: Int)
+      /// None: this is a marker, which says by which fields the responses of the URL vary. The
+      /// random number is in their keys, so that without the marker none of them is found.
+      case variants(generation: UInt64)
     }
 
     /// The status.
@@ -30,10 +33,11 @@ extension HTTPCache {
     // Read from the fields once, because every use of the response asks for them.
     private let control: Directives
     private let targeted: [String: Directives]
-    private let date: Int64
+    let date: Int64
     private let age: Int
-    private let expires: [Int64?]
-    private let lastModified: Int64?
+    /// The time in `Expires`, or that of the response if there is none in it.
+    private let expires: Int64?
+    let lastModified: Int64?
 
     init(
       status: Int, fields: Fields, url: String, variant: Variant, sent: Timestamp,
@@ -46,10 +50,13 @@ extension HTTPCache {
       targeted = Dictionary(uniqueKeysWithValues: names.map { ($0, fields[$0] ?? "") })
         .compactMapValues(Directives.init(targeted:))
       func seconds(_ text: String) -> Int64? { HTTPDate.seconds(text, at: received.seconds) }
-      date = fields["date"].flatMap(seconds) ?? received.seconds
+      let date = fields["date"].flatMap(seconds) ?? received.seconds
+      self.date = date
       // The first of a list counts, and what is no number does not. Source: RFC 9111, 5.1.
-      age = fields["age"].flatMap { Fields.members(of: $0).first?.deltaSeconds } ?? 0
-      expires = fields.values(of: "expires").map(seconds)
+      age = fields.members(of: "age").first?.deltaSeconds ?? 0
+      // Several that differ are stale.
+      let ends = Set(fields.values(of: "expires").map { seconds($0) ?? date })
+      expires = ends.count > 1 ? date : ends.first
       lastModified = fields["last-modified"].flatMap(seconds)
     }
 
@@ -57,6 +64,7 @@ extension HTTPCache {
       switch content {
       case .bytes(let bytes): bytes.count
       case .entry(_, let byteCount): byteCount
+      case .variants: 0
       }
     }
   }
@@ -65,18 +73,16 @@ extension HTTPCache {
 extension HTTPCache.Stored {
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
-    let apparent = max(0, received.seconds - date)
-    let corrected = Int64(age) + max(0, received.duration(since: sent).components.seconds)
-    // A clock that was set back makes no negative age.
-    let resident = max(0, now.duration(since: received).components.seconds)
-    return Int(min(max(apparent, corrected), 1 << 40) + min(resident, 1 << 40))
+    let apparent = received.seconds - date
+    let corrected = Int64(age) + received.seconds(since: sent)
+    return Int(min(max(apparent, corrected), 1 << 40) + min(now.seconds(since: received), 1 << 40))
   }
 
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
   func rules(_ policy: HTTPCache.Policy) -> (directives: Directives, useExpires: Bool) {
     for name in policy.targetedFields {
-      if let directives = targeted[name.lowercased()] { return (directives, false) }
+      if let own = targeted[name.lowercased()] { return (own, false) }
     }
     return (control, true)
   }
@@ -88,11 +94,7 @@ extension HTTPCache.Stored {
     let (rules, useExpires) = rules(policy)
     let explicit = (policy.isShared ? rules["s-maxage"] : nil) ?? rules["max-age"]
     if let explicit { return (explicit, true) }
-    if let first = expires.first, useExpires {
-      // Several that differ are stale.
-      let end = expires.allSatisfy { $0 == first } ? first ?? date : date
-      return (Int(min(max(0, end - date), 1 << 40)), true)
-    }
+    if let expires, useExpires { return (Int(min(max(0, expires - date), 1 << 40)), true) }
     let mayGuess = Self.heuristicStatuses.contains(status) || rules.has("public")
     guard mayGuess, let lastModified else { return (0, false) }
     return (Int(min(max(0, date - lastModified) / 10, 86_400)), false)
@@ -103,33 +105,36 @@ extension HTTPCache.Stored {
     200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501,
   ]
 
-  /// Returns whether the response is fresh.
-  func isFresh(_ policy: HTTPCache.Policy, at now: Timestamp) -> Bool {
-    // Received in the future: the clock was set back, and nothing becomes fresh again by that.
-    guard received <= now, outdated.map({ received > $0 }) ?? true else { return false }
-    return lifetime(policy).seconds > age(at: now)
+  /// Returns for how many seconds the response has been stale; at most 0 while it is fresh.
+  func staleness(_ policy: HTTPCache.Policy, at now: Timestamp) -> Int {
+    age(at: now) - lifetime(policy).seconds
   }
 
-  /// The fields of a request that asks whether the response is still good; nil if it has no
-  /// validator. Source: RFC 9111, 4.3.1.
-  var validators: HTTPCache.Fields? {
-    guard (200..<300).contains(status) else { return nil }
+  /// Whether nothing demands to validate the response, and it was received before now: if the clock
+  /// was set back, nothing becomes fresh again by that.
+  func isTrusted(at now: Timestamp) -> Bool {
+    received <= now && outdated.map { received > $0 } ?? true
+  }
+
+  /// The fields of a request that asks whether the response is still good; none if it has no
+  /// validator. Source: RFC 9111, 4.3.1; RFC 9110, 13.2.1.
+  var validators: HTTPCache.Fields {
     var conditions: HTTPCache.Fields = [:]
+    guard (200..<300).contains(status) else { return conditions }
     if let tag = fields["etag"], !tag.isEmpty { conditions.append("If-None-Match", tag) }
     if lastModified != nil, let date = fields["last-modified"] {
       conditions.append("If-Modified-Since", date)
     }
-    return conditions.isEmpty ? nil : conditions
+    return conditions
   }
 
   /// Whether both have the same validators and length, as far as a response without a body says.
   ///
   /// Source: RFC 9111, 4.3.5.
-  func isConfirmed(by fields: HTTPCache.Fields) -> Bool {
-    [
-      ("etag", self.fields["etag"]), ("last-modified", self.fields["last-modified"]),
-      ("content-length", "\(byteCount)"),
-    ].allSatisfy { name, own in fields[name].map { $0 == own } ?? true }
+  func isConfirmed(by newer: HTTPCache.Fields) -> Bool {
+    newer["etag"] ?? fields["etag"] == fields["etag"]
+      && newer["last-modified"] ?? fields["last-modified"] == fields["last-modified"]
+      && newer["content-length"] ?? "\(byteCount)" == "\(byteCount)"
   }
 
   /// Returns the fields with those of a newer response in place of older ones.
@@ -142,6 +147,17 @@ extension HTTPCache.Stored {
     return HTTPCache.Fields((Array(kept) + added).map { ($0.name, $0.value) })
   }
 
+  var isMarker: Bool { if case .variants = content { true } else { false } }
+
+  /// A new marker for this response and others that vary by the same fields.
+  var marker: Self {
+    let names = Variant(names: variant.names, values: variant.names.map { _ in nil })
+    var marker = Self(
+      status: 300, fields: [:], url: url, variant: names, sent: sent, received: received)
+    marker.content = .variants(generation: .random(in: .min ... .max))
+    return marker
+  }
+
   /// Returns the same response with its body, whose length its fields then tell.
   func with(_ content: Content) -> Self {
     var copy = self
@@ -150,6 +166,14 @@ extension HTTPCache.Stored {
       copy.fields.append("Content-Length", "\(copy.byteCount)")
     }
     return copy
+  }
+}
+
+extension Timestamp {
+  /// Returns the whole seconds since a time; 0 if it is later, so that a clock that was set back
+  /// makes no negative age.
+  fileprivate func seconds(since other: Timestamp) -> Int64 {
+    max(0, seconds - other.seconds - (nanoseconds < other.nanoseconds ? 1 : 0))
   }
 }
 
@@ -165,9 +189,8 @@ struct Variant: Sendable, Hashable {
   /// Returns the names in a response's `Vary`; nil if no request matches, because it has `*` or
   /// what is no name.
   static func names(in response: HTTPCache.Fields) -> [String]? {
-    guard let vary = response["vary"] else { return [] }
-    let names = HTTPCache.Fields.members(of: vary).map { $0.lowercased() }
-    return names.contains("*") || !names.allSatisfy(\.isToken) ? nil : Set(names).sorted()
+    let names = Set(response.members(of: "vary").map { $0.lowercased() })
+    return names.contains("*") || !names.allSatisfy(\.isToken) ? nil : names.sorted()
   }
 }
 

@@ -15,6 +15,7 @@ extension HTTPCache.Fields {
 }
 
 /// Stories by the sections of RFC 9111 and its companions.
+@Suite(.serialized)
 struct `Rules` {
   static let authorization: [Case] = [
     Case(

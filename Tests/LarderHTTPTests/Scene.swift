@@ -18,9 +18,17 @@ final class Scene: Sendable {
     folder = try TemporaryDirectory()
     var configuration = HTTPCache.Configuration()
     configuration.storage.disk.clock = clock.wallClock
+    // A watch on the directory takes one of the user's 128 inotify instances, and hundreds of these
+    // tests run at once. None of them is about other processes.
+    configuration.storage.disk.coherence = .none
     configure(&configuration)
     cache = try HTTPCache(directory: folder.path + "/cache", configuration: configuration)
     script = Mutex(replies)
+  }
+
+  // Gives back the descriptors, watches and threads of the cache, also if the test has thrown.
+  deinit {
+    do { try cache.entries.close() } catch { Issue.record(error) }
   }
 
   /// The requests that came to the origin.

@@ -10,6 +10,7 @@ private func varying(_ names: String...) -> HTTPCache.Fields {
 }
 
 /// Which stored response answers which request, and what removes it.
+@Suite(.serialized)
 struct `Selection` {
   static let variants: [Case] = [
     Case(

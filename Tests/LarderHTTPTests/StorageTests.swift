@@ -8,6 +8,7 @@ import Testing
 private let fresh: HTTPCache.Fields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
 
 /// What lies in the directory, and how bodies get there.
+@Suite(.serialized)
 struct `Stored responses` {
   /// Returns the files of the cache by the first line.
   private func files(_ scene: Scene) throws -> [String: String] {
@@ -18,7 +19,7 @@ struct `Stored responses` {
     for name in names {
       let data = try #require(FileManager.default.contents(atPath: "\(directory)/\(name)"))
       let text = String(decoding: data, as: UTF8.self)
-      files[String(text.prefix { $0 != "\n" }) + (text.contains("\nvaries-by") ? " marker" : "")] =
+      files[String(text.prefix { $0 != "\n" }) + (text.contains("\nvariants ") ? " marker" : "")] =
         text
     }
     return files
@@ -76,6 +77,7 @@ struct `Stored responses` {
     try await scene.cache.close()
     var configuration = HTTPCache.Configuration()
     configuration.storage.disk.clock = scene.clock.wallClock
+    configuration.storage.disk.coherence = .none
     let other = try HTTPCache(directory: scene.folder.path + "/cache", configuration: configuration)
     let request = HTTPCache.Request(authority: "example.org", target: "/a")
     let response = try await other.respond(to: request, forwarding: scene.origin)
@@ -84,6 +86,7 @@ struct `Stored responses` {
     #expect(try await response.body.collect(upTo: count) == bytes)
     #expect(response.fields["content-length"] == "\(count)")
     #expect(scene.requests.count == 1)
+    try await other.close()
   }
 
   @Test func `a range of a large body is read from its file, after the entry is gone too`()

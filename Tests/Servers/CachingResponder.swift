@@ -15,34 +15,25 @@ struct CachingResponder: HTTPResponder {
   func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
     let authority = request.head.authority.flatMap { origins[$0] == nil ? nil : $0 } ?? standard
     let method = request.method.rawValue == "MSEARCH" ? "M-SEARCH" : request.method.rawValue
-    let fields = request.headers.map { ($0.name.rawName, $0.value) }.filter { name, _ in
-      let name = name.lowercased()
-      return !name.hasPrefix("x-forwarded-")
-        && !["forwarded", "x-original-url", "x-rewrite-url"].contains(name)
-    }
+    let dropped = ["forwarded", "x-forwarded-", "x-original-url", "x-rewrite-url"]
+    let fields = request.headers.map { ($0.name.rawName, $0.value) }
+      .filter { name, _ in !dropped.contains { name.lowercased().hasPrefix($0) } }
     let length = request.headers[.contentLength]
     let asked = HTTPCache.Request(
       method: method, authority: authority, target: request.head.path ?? "/", fields: .init(fields),
       hasBody: length.map { $0 != "0" } ?? request.headers.contains(.transferEncoding))
     do {
       let answer = try await cache.respond(to: asked) { try await send($0, request.body) }
-      return Response(
-        status: .init(code: answer.status),
-        headers: HTTPFields(
-          answer.fields.compactMap { field in
-            HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
-          }), body: method == "HEAD" ? ResponseBody() : body(answer.body))
-    } catch {
-      return Response(status: .gatewayTimeout)
-    }
-  }
-
-  func body(_ body: HTTPCache.Body) -> ResponseBody {
-    if let bytes = body.bytes { return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)) }
-    return ResponseBody(contentLength: body.byteCount) { writer in
-      for try await piece in body { try await writer.write(ByteBuffer(bytes: piece)) }
-      try await writer.finish(nil)
-    }
+      let fields = answer.fields.compactMap { field in
+        HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
+      }
+      let count = method == "HEAD" ? 0 : answer.body.byteCount
+      let body = ResponseBody(contentLength: count) { writer in
+        for try await piece in answer.body { try await writer.write(ByteBuffer(bytes: piece)) }
+        try await writer.finish(nil)
+      }
+      return Response(status: .init(code: answer.status), headers: HTTPFields(fields), body: body)
+    } catch { return Response(status: .gatewayTimeout) }
   }
 
   func send(_ asked: HTTPCache.Request, _ body: RequestBody) async throws -> HTTPCache.Response {
@@ -52,8 +43,7 @@ struct CachingResponder: HTTPResponder {
     if asked.hasBody { request.body = .stream(body, length: .unknown) }
     let response = try await client.execute(request, timeout: .seconds(60))
     return HTTPCache.Response(
-      status: Int(response.status.code),
-      fields: .init(response.headers.map { ($0.name, $0.value) }),
+      status: Int(response.status.code), fields: .init(response.headers.map { ($0, $1) }),
       body: .init(byteCount: nil, response.body.map { Array(buffer: $0) }))
   }
 }
