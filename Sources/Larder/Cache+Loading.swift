@@ -162,7 +162,7 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     let staleness = options.staleWhileRevalidating
     guard staleness > .zero, !options.isMemoryOnly else { return nil }
-    let found = try await disk.executor.run("value") { () throws(CacheError) in
+    let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
       try self.staleValueFromDisk(key, within: staleness)
     }
     flights.noteLookAgain(isFirst: false, hasFound: found != nil)
@@ -194,7 +194,7 @@ extension Cache {
       return nil
     }
     do throws(CacheError) {
-      let found = try await disk.executor.run("value") { () throws(CacheError) in
+      let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
         try self.staleValueFromDisk(request.key, within: staleness)
       }
       flights.noteLookAgain(isFirst: request.options.reloads, hasFound: found != nil)
@@ -214,7 +214,7 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
     if request.wantsPrevious {
-      previous = try await disk.executor.run("value") { () throws(CacheError) in
+      previous = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
         try self.previousValue(of: key, isKept: !options.isDiskOnly)
       }
       // The flight before this one may have ended between the miss and now.
