@@ -30,7 +30,8 @@ extension Cache {
   ///   - load: Writes the value, in a task of its own.
   /// - Throws: The error of a closure; `CancellationError` when the calling task is cancelled
   ///   before there is a file; `CacheError` as a store does, and with `.notCached` if the written
-  ///   value was rejected or left the cache at once.
+  ///   value was rejected or left the cache at once. A cache with a limit of 0 rejects each value,
+  ///   so there is no file to lend, while `value(forKey:orStore:)` returns what it loaded.
   /// - Complexity: O(bytes), with memory for one piece.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -110,13 +111,26 @@ extension Cache {
       .notCached, operation: "withFile", underlying: "what was written left the cache at once")
   }
 
-  /// Runs one flight: looks once more, writes, publishes. Runs in a task of its own.
+  /// Runs one flight: looks once more, and writes the file. Runs in a task of its own.
   private func loadFile(
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
     _ load: @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> StoreOutcome {
     // The flight before this one may have ended between the miss and now.
     if try await findsFile(key) { return .stored }
+    guard let loadReplacement else {
+      return try await writeFile(key, expiration, extendedData, flight, load)
+    }
+    return try await loadReplacement.loadFile(key, for: self) {
+      try await writeFile(key, expiration, extendedData, flight, load)
+    }
+  }
+
+  /// Lets a load write a file, and publishes it.
+  private func writeFile(
+    _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
+    _ load: @Sendable (EntryFileWriter) async throws -> Void
+  ) async throws -> StoreOutcome {
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
     let start = try await executor.run("store") { () throws(CacheError) in

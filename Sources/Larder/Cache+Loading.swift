@@ -12,6 +12,9 @@ extension Cache {
   /// and later requests wait for the next load. A value that cannot be stored is returned all the
   /// same.
   ///
+  /// The next load begins when the one before has ended, or when all tasks that wait for its value
+  /// are cancelled. So a load that hangs holds up later requests: give it a time limit.
+  ///
   /// A load may ask this cache and other caches for other keys. A load that would wait for itself,
   /// directly or through other loads, fails at once with `.loadCycle`. A task that the load begins
   /// with `Task { }` counts as a part of it, even if the load does not wait for it. Begin such a
@@ -229,13 +232,15 @@ extension Cache {
       flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
       if let value { return value }
     }
-    if let loadReplacement {
-      return try await loadReplacement.load(
-        key, for: self, expiration: request.expiration
-      ) { try await request.load(nil) }
-    }
     do {
-      let loaded = try await request.load(previous?.cached)
+      let loaded =
+        if let loadReplacement {
+          try await loadReplacement.load(key, for: self, expiration: request.expiration) {
+            try await request.load(nil)
+          }
+        } else {
+          try await request.load(previous?.cached)
+        }
       return try await settle(loaded, of: request, previous, flight)
     } catch {
       if options.failureLifetime > .zero && Self.isOfSource(error) {
