@@ -10,13 +10,13 @@ extension Cache {
     if disk.isStrict {
       // In the background, because learning of other processes' changes can take looks at their
       // files.
-      return try await disk.executor.run("value") { () throws(CacheError) in
+      return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
         try self.value(forKey: key)
       }
     }
     // On this thread, because a value in memory needs no other.
     if let value = memory.value(forKey: key) { return value }
-    return try await disk.executor.run("value") { () throws(CacheError) in
+    return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
       try self.valueFromDisk(key)
     }
   }
@@ -65,14 +65,16 @@ extension Cache {
   /// Returns the tier that would answer a read now; nil for none. Does not count as a use.
   public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
     let key = key.cacheKey
-    return try await disk.executor.run("tier") { () throws(CacheError) in try self.tier(forKey: key)
+    return try await disk.executor.run("tier", reads: true) { () throws(CacheError) in
+      try self.tier(forKey: key)
     }
   }
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
     let key = key.cacheKey
-    return try await disk.executor.run("contains") { () throws(CacheError) in try self.contains(key)
+    return try await disk.executor.run("contains", reads: true) { () throws(CacheError) in
+      try self.contains(key)
     }
   }
 

@@ -2,8 +2,8 @@ extension Cache {
   /// Lends the open file of a value. Without a valid value, a closure writes it first.
   ///
   /// ```swift
-  /// let count = try await images.withFile(forKey: url) { file in
-  ///   try copy(file, to: socket)
+  /// let picture = try await images.withFile(forKey: url) { file in
+  ///   try decode(file)
   /// } orStore: { writer in
   ///   for try await piece in try await download(url) { try await writer.write(piece) }
   /// }
@@ -17,16 +17,21 @@ extension Cache {
   /// A load of the same key by `value(forKey:orStore:)` does not count as the same load. A load
   /// must not ask for its own key.
   ///
+  /// The closure that reads has a thread of its own while it runs; see
+  /// `DiskCache.withFile(forKey:extending:_:)`. To send the file through a socket, let the closure
+  /// be asynchronous: then it holds no thread while it waits.
+  ///
   /// - Parameters:
   ///   - key: The key of the value.
   ///   - expiration: The lifetime of the written value; the configured one when nil.
   ///   - extendedData: Up to 1,024 bytes kept with the value.
-  ///   - body: Reads the file, on one of the cache's threads. The file stays readable even if the
-  ///     entry is replaced or removed meanwhile.
+  ///   - body: Reads the file, on a thread that answers no other call. The file stays readable even
+  ///     if the entry is replaced or removed meanwhile.
   ///   - load: Writes the value, in a task of its own.
   /// - Throws: The error of a closure; `CancellationError` when the calling task is cancelled
   ///   before there is a file; `CacheError` as a store does, and with `.notCached` if the written
-  ///   value was rejected or left the cache at once.
+  ///   value was rejected or left the cache at once. A cache with a limit of 0 rejects each value,
+  ///   so there is no file to lend, while `value(forKey:orStore:)` returns what it loaded.
   /// - Complexity: O(bytes), with memory for one piece.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -43,8 +48,17 @@ extension Cache {
   /// Lends the open file of a value to an asynchronous closure. Without a valid value, another
   /// closure writes it first.
   ///
-  /// Runs in the caller's task and actor; everything else is as for a closure that waits for
-  /// nothing.
+  /// The right form for work that waits for more than the disk, such as a socket: it holds no thread
+  /// while it waits. It runs in the caller's task and actor; everything else is as for a closure
+  /// that is not asynchronous.
+  ///
+  /// ```swift
+  /// try await images.withFile(forKey: url) { file in
+  ///   for try await piece in file { try await socket.write(piece) }
+  /// } orStore: { writer in
+  ///   for try await piece in response.body { try await writer.write(piece) }
+  /// }
+  /// ```
   ///
   /// - Parameters:
   ///   - key: The key of the value.
@@ -97,13 +111,26 @@ extension Cache {
       .notCached, operation: "withFile", underlying: "what was written left the cache at once")
   }
 
-  /// Runs one flight: looks once more, writes, publishes. Runs in a task of its own.
+  /// Runs one flight: looks once more, and writes the file. Runs in a task of its own.
   private func loadFile(
     _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
     _ load: @Sendable (EntryFileWriter) async throws -> Void
   ) async throws -> StoreOutcome {
     // The flight before this one may have ended between the miss and now.
     if try await findsFile(key) { return .stored }
+    guard let loadReplacement else {
+      return try await writeFile(key, expiration, extendedData, flight, load)
+    }
+    return try await loadReplacement.loadFile(key, for: self) {
+      try await writeFile(key, expiration, extendedData, flight, load)
+    }
+  }
+
+  /// Lets a load write a file, and publishes it.
+  private func writeFile(
+    _ key: CacheKey, _ expiration: Expiration?, _ extendedData: [UInt8], _ flight: FlightID,
+    _ load: @Sendable (EntryFileWriter) async throws -> Void
+  ) async throws -> StoreOutcome {
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
     let start = try await executor.run("store") { () throws(CacheError) in
@@ -135,7 +162,7 @@ extension Cache {
   /// It is read and not only looked at, because `contains` also finds a file that no read serves,
   /// such as one that is damaged, and the load of its key would never run.
   private func findsFile(_ key: CacheKey) async throws(CacheError) -> Bool {
-    let isFound = try await disk.executor.run("withFile") { () throws(CacheError) in
+    let isFound = try await disk.executor.run("withFile", reads: true) { () throws(CacheError) in
       try self.disk.checkUsable("withFile")
       let found = try self.disk.engine.read(
         self.disk.subject(key), for: .file, extending: .off)
@@ -180,7 +207,7 @@ extension Cache {
     try disk.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
   }
 
-  /// Stores a value that a closure writes in pieces, on one of the cache's threads.
+  /// Stores a value that a closure writes in pieces, on a thread that answers no other call.
   @discardableResult
   public func store(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
@@ -224,7 +251,8 @@ extension Cache {
     try disk.withFile(forKey: key, extending: extending, body)
   }
 
-  /// Lends the open file of a value, on one of the cache's threads.
+  /// Lends the open file of a value, on a thread that answers no other call. For work that waits
+  /// for more than the disk, such as a socket, use the form with an asynchronous closure.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result

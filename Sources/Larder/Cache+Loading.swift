@@ -12,6 +12,9 @@ extension Cache {
   /// and later requests wait for the next load. A value that cannot be stored is returned all the
   /// same.
   ///
+  /// The next load begins when the one before has ended, or when all tasks that wait for its value
+  /// are cancelled. So a load that hangs holds up later requests: give it a time limit.
+  ///
   /// A load may ask this cache and other caches for other keys. A load that would wait for itself,
   /// directly or through other loads, fails at once with `.loadCycle`. A task that the load begins
   /// with `Task { }` counts as a part of it, even if the load does not wait for it. Begin such a
@@ -162,7 +165,7 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     let staleness = options.staleWhileRevalidating
     guard staleness > .zero, !options.isMemoryOnly else { return nil }
-    let found = try await disk.executor.run("value") { () throws(CacheError) in
+    let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
       try self.staleValueFromDisk(key, within: staleness)
     }
     flights.noteLookAgain(isFirst: false, hasFound: found != nil)
@@ -194,7 +197,7 @@ extension Cache {
       return nil
     }
     do throws(CacheError) {
-      let found = try await disk.executor.run("value") { () throws(CacheError) in
+      let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
         try self.staleValueFromDisk(request.key, within: staleness)
       }
       flights.noteLookAgain(isFirst: request.options.reloads, hasFound: found != nil)
@@ -214,7 +217,7 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
     if request.wantsPrevious {
-      previous = try await disk.executor.run("value") { () throws(CacheError) in
+      previous = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
         try self.previousValue(of: key, isKept: !options.isDiskOnly)
       }
       // The flight before this one may have ended between the miss and now.
@@ -229,13 +232,15 @@ extension Cache {
       flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
       if let value { return value }
     }
-    if let loadReplacement {
-      return try await loadReplacement.load(
-        key, for: self, expiration: request.expiration
-      ) { try await request.load(nil) }
-    }
     do {
-      let loaded = try await request.load(previous?.cached)
+      let loaded =
+        if let loadReplacement {
+          try await loadReplacement.load(key, for: self, expiration: request.expiration) {
+            try await request.load(nil)
+          }
+        } else {
+          try await request.load(previous?.cached)
+        }
       return try await settle(loaded, of: request, previous, flight)
     } catch {
       if options.failureLifetime > .zero && Self.isOfSource(error) {

@@ -50,7 +50,7 @@ extension Cache {
       flights.noteMissInMemory()
       return nil
     }
-    return try await disk.executor.run("value") { () throws(CacheError) in
+    return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
       // On this thread, because learning of other processes' changes can take looks at their files.
       if self.disk.isStrict { return try self.value(forKey: key, options: options) }
       return try self.valueFromDisk(key, options)
@@ -105,7 +105,7 @@ extension Cache {
     allowingExpired: Bool = false
   ) async throws(CacheError) -> CachedValue<Value>? {
     let key = key.cacheKey
-    return try await disk.executor.run("read") { () throws(CacheError) in
+    return try await disk.executor.run("read", reads: true) { () throws(CacheError) in
       try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
     }
   }

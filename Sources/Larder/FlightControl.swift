@@ -143,13 +143,14 @@ package final class FlightControl<Value: Sendable>: Sendable {
 
   /// Ends one caller's wait; if it was the last, cancels the load.
   private func cancel(_ id: WaiterID) {
-    let (waiter, task) = state.withLock { state in
+    let (cancellation, task) = state.withLock { state in
       let cancellation = state.table.cancel(id)
       let task = cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
-      return (cancellation.waiter, task)
+      return (cancellation, task)
     }
-    // The caller first, because it need not wait until the load notices.
-    waiter?.resume(throwing: CancellationError())
+    // The callers first, because they need not wait until the load notices.
+    cancellation.waiter?.resume(throwing: CancellationError())
+    for waiter in cancellation.late { waiter.resume(returning: nil) }
     task?.cancel()
   }
 

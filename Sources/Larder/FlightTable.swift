@@ -49,8 +49,10 @@ struct FlightTable<Waiter: Sendable>: Sendable {
   struct Cancellation: Sendable {
     /// The caller to resume with a `CancellationError`.
     var waiter: Waiter?
-    /// The load to cancel, because no caller waits for it any more.
+    /// The load to cancel, because no caller waits for its outcome any more.
     var abandoned: FlightID?
+    /// The callers that came too late for that load; they must ask again.
+    var late: [Waiter] = []
   }
 
   /// The callers that waited for a load that has ended.
@@ -117,12 +119,11 @@ struct FlightTable<Waiter: Sendable>: Sendable {
       return Cancellation()
     }
     let waiter = flights[flight]?.waiters.removeValue(forKey: id)?.waiter
-    // A refresh goes on without waiting callers, because it was started for later ones.
-    guard let rest = flights[flight], rest.waiters.isEmpty, !rest.isRefresh else {
-      return Cancellation(waiter: waiter)
-    }
-    remove(flight)
-    return Cancellation(waiter: waiter, abandoned: flight)
+    // A refresh goes on without waiting callers, because it was started for later ones. Callers
+    // that came too late want the next load, so they do not keep this one, which may hang.
+    guard let rest = flights[flight], rest.waiters.values.allSatisfy(\.isLate), !rest.isRefresh
+    else { return Cancellation(waiter: waiter) }
+    return Cancellation(waiter: waiter, abandoned: flight, late: finish(flight).late)
   }
 
   /// Forgets a caller whose wait is over.

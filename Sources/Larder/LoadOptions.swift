@@ -192,11 +192,18 @@ extension LoadOptions: ExpressibleByArrayLiteral {
 /// A replacement for the loads of a cache, such as a fixture in a test. The caller's closure runs
 /// only if the replacement calls it.
 package protocol LoadReplacement: Sendable {
-  /// Returns the value that the load would return.
+  /// Returns what the load would return. The cache settles it as the result of any load.
   func load<Value>(
     _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
     _ load: @Sendable () async throws -> Loaded<Value>
-  ) async throws -> Value
+  ) async throws -> Loaded<Value>
+
+  /// Answers a load of a file: stores the value that the load would write.
+  ///
+  /// - Parameter load: Runs the load, and stores what it writes.
+  func loadFile<Value>(
+    _ key: CacheKey, for cache: Cache<Value>, _ load: () async throws -> StoreOutcome
+  ) async throws -> StoreOutcome
 
   /// Releases the resources of the replacement, after the cache was closed.
   func close()

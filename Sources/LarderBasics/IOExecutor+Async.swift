@@ -4,31 +4,35 @@ import Synchronization
 extension IOExecutor {
   /// Runs blocking work on one of the threads while the task waits.
   ///
-  /// - Parameter replaces: Whether the work would replace a value. If such work does not begin, the
-  ///   error says that an older value remains.
-  /// - Throws: The error of the work; `.cancelled` when the task was cancelled before the work
-  ///   began. Work that has begun is not disturbed.
+  /// A cancelled task leaves the queue at once. Work that has begun is not disturbed: the task
+  /// waits for its end, or leaves it alone if the work only reads.
+  ///
+  /// - Parameters:
+  ///   - replaces: Whether the work would replace a value. If such work does not begin, the error
+  ///     says that an older value remains.
+  ///   - reads: Whether the work only reads, so that no caller needs to know its end.
+  /// - Throws: The error of the work; `.cancelled` when the task left.
   package func run<Result: Sendable>(
-    _ operation: String, replaces: Bool = false,
+    _ operation: String, replaces: Bool = false, reads: Bool = false,
     _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    // Only the job resumes the continuation, when its turn comes. Resuming it at once on
-    // cancellation would need a lock to decide which comes first, and would only save the wait in
-    // the queue.
-    let isCancelled = CancellationFlag()
-    let outcome: Swift.Result<Result, CacheError> = await withTaskCancellationHandler {
+    let caller = WaitingCaller<Swift.Result<Result, CacheError>>()
+    let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        guard caller.wait(continuation) else { return }
         submit {
-          guard !isCancelled.isSet else {
-            return continuation.resume(
-              returning: .failure(
-                CacheError(.cancelled, operation: operation, oldValueRemains: replaces)))
+          guard reads else {
+            caller.take()?.resume(returning: Swift.Result(catching: work))
+            return
           }
-          continuation.resume(returning: Swift.Result(catching: work))
+          guard caller.isWaiting else { return }
+          let outcome = Swift.Result(catching: work)
+          caller.take()?.resume(returning: outcome)
         }
       }
     } onCancel: {
-      isCancelled.set()
+      caller.leave(
+        with: .failure(CacheError(.cancelled, operation: operation, oldValueRemains: replaces)))
     }
     return try outcome.get()
   }
@@ -87,17 +91,47 @@ extension IOExecutor {
   }
 }
 
-/// A flag that cancels work which has not begun.
-private final class CancellationFlag: Sendable {
-  // Relaxed is enough, because the flag guards no other memory, and work that just misses it may
-  // run.
-  private let flag = Atomic<Bool>(false)
+/// A task that waits for work, and is resumed once: by the work or by its cancellation.
+private final class WaitingCaller<Outcome: Sendable>: Sendable {
+  private enum State {
+    case coming
+    case waiting(CheckedContinuation<Outcome, Never>)
+    /// Cancelled before it waited.
+    case left(Outcome)
+    case resumed
+  }
 
-  /// Whether `set()` was called, by any thread.
-  var isSet: Bool { flag.load(ordering: .relaxed) }
+  private let state = Mutex(State.coming)
 
-  /// Cancels the work. It cannot be undone.
-  func set() {
-    flag.store(true, ordering: .relaxed)
+  /// Waits, unless the task was cancelled before: then it is resumed, and this returns `false`.
+  func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
+    let left = state.withLock { state -> Outcome? in
+      if case .left(let outcome) = state { return outcome }
+      state = .waiting(continuation)
+      return nil
+    }
+    guard let left else { return true }
+    continuation.resume(returning: left)
+    return false
+  }
+
+  /// Whether the task waits.
+  var isWaiting: Bool {
+    state.withLock { if case .waiting = $0 { true } else { false } }
+  }
+
+  /// Takes over to resume the task; nil if it was resumed already.
+  func take() -> CheckedContinuation<Outcome, Never>? {
+    state.withLock { state in
+      guard case .waiting(let continuation) = state else { return nil }
+      state = .resumed
+      return continuation
+    }
+  }
+
+  /// Resumes the task, now or as soon as it waits, unless it was resumed already.
+  func leave(with outcome: Outcome) {
+    if let continuation = take() { return continuation.resume(returning: outcome) }
+    state.withLock { if case .coming = $0 { $0 = .left(outcome) } }
   }
 }

@@ -47,7 +47,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
     let key = key.cacheKey
-    return try await executor.run("value") { () throws(CacheError) in
+    return try await executor.run("value", reads: true) { () throws(CacheError) in
       try self.value(forKey: key, extending: extending)
     }
   }
@@ -59,7 +59,7 @@ extension DiskCache {
     allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskValue? {
     let key = key.cacheKey
-    return try await executor.run("read") { () throws(CacheError) in
+    return try await executor.run("read", reads: true) { () throws(CacheError) in
       try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
     }
   }
@@ -80,7 +80,9 @@ extension DiskCache {
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
     let key = key.cacheKey
-    return try await executor.run("contains") { () throws(CacheError) in try self.contains(key) }
+    return try await executor.run("contains", reads: true) { () throws(CacheError) in
+      try self.contains(key)
+    }
   }
 
   /// Returns the entry of a key without its value. Returns an expired entry too if that is allowed.
@@ -89,31 +91,32 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskEntry? {
     let key = key.cacheKey
-    return try await executor.run("entry") { () throws(CacheError) in
+    return try await executor.run("entry", reads: true) { () throws(CacheError) in
       try self.entry(forKey: key, allowingExpired: allowingExpired)
     }
   }
 
   /// Returns all entries, including expired ones, in the order of their names.
   public func entries() async throws(CacheError) -> [DiskEntry] {
-    try await executor.run("entries") { () throws(CacheError) in try self.entries() }
+    try await executor.run("entries", reads: true) { () throws(CacheError) in try self.entries() }
   }
 
   /// Returns the bytes of all values together. Waits for the first scan.
   public func totalSize() async throws(CacheError) -> Int {
-    try await executor.run("totalSize") { () throws(CacheError) in try self.totalSize() }
+    try await executor.run("totalSize", reads: true) { () throws(CacheError) in try self.totalSize()
+    }
   }
 
   /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
   public func totalAllocatedSize() async throws(CacheError) -> Int {
-    try await executor.run("totalAllocatedSize") { () throws(CacheError) in
+    try await executor.run("totalAllocatedSize", reads: true) { () throws(CacheError) in
       try self.totalAllocatedSize()
     }
   }
 
   /// Returns the number of entries. Waits for the first scan.
   public func count() async throws(CacheError) -> Int {
-    try await executor.run("count") { () throws(CacheError) in try self.count() }
+    try await executor.run("count", reads: true) { () throws(CacheError) in try self.count() }
   }
 }
 
@@ -168,40 +171,53 @@ extension DiskCache {
   }
 }
 
-// Operations on files and on the whole directory. Closures run on the cache's own threads too.
+// Operations on files and on the whole directory. A closure of the caller's runs on a thread that
+// answers no other call.
 
 extension DiskCache {
   /// Runs a synchronous call on the cache's own threads, for modules that add calls.
   package func runBlocking<Result: Sendable>(
-    _ operation: String, replaces: Bool = false,
+    _ operation: String, replaces: Bool = false, reads: Bool = false,
     _ work: @escaping @Sendable () throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await executor.run(operation, replaces: replaces, work)
+    try await executor.run(operation, replaces: replaces, reads: reads, work)
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
+  ///
+  /// The closure has a thread of its own while it runs, as that of `withFile` has.
   @discardableResult
   public func store(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [], _ body: @escaping @Sendable (inout EntryStream) throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await executor.run("store", replaces: true) { () throws(CacheError) in
-      try self.store(forKey: key, expiration: expiration, extendedData: extendedData, body)
+    try await store(forKey: key, expiration: expiration, extendedData: extendedData) {
+      (writer: EntryFileWriter) in
+      try await self.lending.run("store") { Swift.Result { try writer.lend(to: body) } }.get()
     }
   }
 
   /// Lends the open file of a value. It stays readable even if the entry is replaced or removed.
   /// Counts as a use.
   ///
-  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does.
+  /// The closure has a thread of its own while it runs, so that one which takes long delays no
+  /// other call; at most 1,000 of one object run at once. To send the file through a socket, use
+  /// the form with an asynchronous closure, which holds no thread while it waits.
+  ///
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does; `.cancelled`
+  ///   at once when the task is cancelled before the closure has begun. A closure that has begun is
+  ///   waited for, because its caller may free what it uses.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
   ) async throws -> Result? {
-    let key = key.cacheKey
-    let outcome = try await executor.run("withFile") {
-      Swift.Result { try self.withFile(forKey: key, extending: extending, body) }
+    guard let file = try await openFile(forKey: key, extending: extending) else { return nil }
+    let outcome: Swift.Result<Result, any Error>
+    do throws(CacheError) {
+      outcome = try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }
+    } catch {
+      file.end()
+      throw error
     }
     return try outcome.get()
   }
@@ -225,7 +241,7 @@ extension DiskCache {
 
   /// Counts the contents of the directory by walking through it, without opening a file.
   public func survey() async throws(CacheError) -> DirectorySurvey {
-    try await executor.run("survey") { () throws(CacheError) in try self.survey() }
+    try await executor.run("survey", reads: true) { () throws(CacheError) in try self.survey() }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
@@ -233,7 +249,7 @@ extension DiskCache {
     repairs: Bool = false,
     _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws(CacheError) -> Verification {
-    try await executor.run("verify") { () throws(CacheError) in
+    try await lending.run("verify") { () throws(CacheError) in
       try self.verify(repairs: repairs, progress)
     }
   }
@@ -244,17 +260,19 @@ extension DiskCache {
 extension DiskCache {
   /// Returns all entries, including expired ones, in an order.
   public func entries(order: DiskEntry.Order) async throws(CacheError) -> [DiskEntry] {
-    try await executor.run("entries") { () throws(CacheError) in try self.entries(order: order) }
+    try await executor.run("entries", reads: true) { () throws(CacheError) in
+      try self.entries(order: order)
+    }
   }
 
   /// Returns the keys of all entries whose files record them, the least recently used first.
   public func keys() async throws(CacheError) -> [CacheKey] {
-    try await executor.run("keys") { () throws(CacheError) in try self.keys() }
+    try await executor.run("keys", reads: true) { () throws(CacheError) in try self.keys() }
   }
 
   /// Whether there is no entry, valid or expired. Waits for the first scan.
   public func isEmpty() async throws(CacheError) -> Bool {
-    try await executor.run("isEmpty") { () throws(CacheError) in try self.isEmpty() }
+    try await executor.run("isEmpty", reads: true) { () throws(CacheError) in try self.isEmpty() }
   }
 
   /// Whether a read would find a value. Does not count as a use.
@@ -278,7 +296,7 @@ extension DiskCache {
   public func removeAll(
     where isChosen: @escaping @Sendable (DiskEntry) -> Bool
   ) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeAll") { () throws(CacheError) in
+    try await lending.run("removeAll") { () throws(CacheError) in
       try self.removeAll(where: isChosen)
     }
   }

@@ -62,6 +62,13 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: (borrowing EntryFile) throws -> Result
   ) throws -> Result? {
+    guard let file = try file(forKey: key, extending) else { return nil }
+    return try body(file)
+  }
+
+  func file(
+    forKey key: some CacheKeyConvertible, _ extending: ExpirationExtending?
+  ) throws(CacheError) -> EntryFile? {
     try checkUsable("withFile")
     let extending = extending ?? self.extending
     guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
@@ -69,7 +76,7 @@ extension DiskCache {
     }
     let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
-    return try body(EntryFile(file, byteCount: byteCount, knownData: data))
+    return EntryFile(file, byteCount: byteCount, knownData: data)
   }
 
   /// Whether a read would find a value, as far as status and attributes show. Does not count as a
@@ -150,6 +157,18 @@ public struct EntryFile: ~Copyable, Sendable {
   package func checkFitsInMemory() throws(CacheError) {
     guard SystemEnvironment.mayHold(UInt64(byteCount)) else {
       throw CacheError(errno: .noMemory, operation: "read")
+    }
+  }
+
+  /// Reads bytes at an offset.
+  func read(from start: Int, _ count: Int) -> Result<[UInt8], CacheError> {
+    do throws(Errno) {
+      let bytes = try file.read(upTo: count, at: start)
+      // EIO, for lack of a better number: the file was whole when it was opened.
+      guard bytes.count == count else { throw .ioError }
+      return .success(bytes)
+    } catch {
+      return .failure(CacheError(errno: error, operation: "read"))
     }
   }
 

@@ -22,6 +22,10 @@ public final class DiskCache: Sendable {
   /// `.forked`.
   package var executor: IOExecutor { executors.own.value }
   package let executors: PerProcess<IOExecutor>
+  /// The threads of the callers' closures, apart from those that answer other calls, because a
+  /// closure can take long: it may copy a file to a slow socket.
+  package var lending: IOExecutor { lenders.own.value }
+  private let lenders = PerProcess { IOExecutor(threadLimit: 1_000) }
   package let fileExtension: FileExtension
   // Relaxed, because an operation that runs while another thread closes may still succeed. It is
   // waited for if it changes a name.
@@ -78,10 +82,15 @@ public final class DiskCache: Sendable {
     // In a forked child nothing is ended, because the parent's threads are not here, and unlocking
     // would release the parent's lock.
     guard !engine.isForked else { return }
-    executor.retire()
+    retireThreads()
     guard EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written in the background.
     IOExecutor.endings.submit { engine.shutDownQuietly() }
+  }
+
+  private func retireThreads() {
+    executor.retire()
+    lending.retire()
   }
 
   /// The directory's absolute path, with links resolved at opening.
@@ -107,7 +116,7 @@ public final class DiskCache: Sendable {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
-    defer { executor.retire() }
+    defer { retireThreads() }
     if EngineRegistry.detach(engine) {
       try engine.shutDown()
     } else {

@@ -24,18 +24,15 @@ public final class EntryFileReader: Sendable {
 
   /// The file and how much of it was read.
   private struct Content: ~Copyable {
-    let file: FileDescriptor
+    let file: EntryFile
     var readCount = 0
   }
 
-  init(
-    _ file: consuming FileDescriptor, byteCount: Int, extendedData: [UInt8],
-    _ executor: IOExecutor
-  ) {
-    self.byteCount = byteCount
-    self.extendedData = extendedData
+  init(_ file: consuming EntryFile, _ executor: IOExecutor) throws(CacheError) {
+    byteCount = file.byteCount
+    extendedData = try file.extendedData()
+    descriptor = file.descriptor
     self.executor = executor
-    descriptor = file.rawValue
     content = Mutex(Content(file: file))
   }
 
@@ -59,15 +56,12 @@ public final class EntryFileReader: Sendable {
 
   private func read(from offset: Int?, upTo count: Int) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
-    return try await executor.run("read") { () throws(CacheError) in
+    return try await executor.run("read", reads: true) { () throws(CacheError) in
       try self.content.withLock { (content) throws(CacheError) in
-        guard var taken = content.take() else {
-          throw CacheError(
-            .closed, operation: "read", underlying: "the closure that was lent this has ended")
-        }
+        guard var taken = content.take() else { throw Self.ended }
         let start = offset ?? taken.readCount
-        let outcome = Self.read(
-          taken.file, from: start, Swift.min(count, Swift.max(0, self.byteCount - start)))
+        let outcome = taken.file.read(
+          from: start, Swift.min(count, Swift.max(0, self.byteCount - start)))
         if offset == nil, case .success(let bytes) = outcome { taken.readCount += bytes.count }
         content = consume taken
         return try outcome.get()
@@ -75,17 +69,14 @@ public final class EntryFileReader: Sendable {
     }
   }
 
-  private static func read(
-    _ file: borrowing FileDescriptor, from start: Int, _ count: Int
-  ) -> Result<[UInt8], CacheError> {
-    do throws(Errno) {
-      let bytes = try file.read(upTo: count, at: start)
-      // EIO, for lack of a better number: the file was whole when it was opened.
-      guard bytes.count == count else { throw .ioError }
-      return .success(bytes)
-    } catch {
-      return .failure(CacheError(errno: error, operation: "read"))
-    }
+  /// Lends the file to a closure that is not asynchronous, and closes it.
+  func lend<Result>(to body: (borrowing EntryFile) throws -> Result) throws -> Result {
+    guard let taken = content.withLock({ $0.take() }) else { throw Self.ended }
+    return try body(taken.file)
+  }
+
+  private static var ended: CacheError {
+    CacheError(.closed, operation: "read", underlying: "the closure that was lent this has ended")
   }
 
   /// Closes the file, on one of the cache's threads, because that can take long for a removed file.
@@ -141,23 +132,9 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> EntryFileReader? {
     let key = key.cacheKey
-    return try await executor.run("withFile") { () throws(CacheError) in
-      try self.checkUsable("withFile")
-      let found = try self.engine.read(
-        self.subject(key), for: .file, extending: extending ?? self.extending)
-      guard let found else { return nil }
-      let byteCount = found.byteCount
-      var data = found.extendedData
-      guard let file = found.takeDescriptor() else { return nil }
-      // A file that was checked before is not examined again.
-      if data.isEmpty {
-        do throws(Errno) {
-          data = try EntryReader.extendedData(of: file)
-        } catch {
-          throw CacheError(errno: error, operation: "withFile")
-        }
-      }
-      return EntryFileReader(file, byteCount: byteCount, extendedData: data, self.executor)
+    return try await executor.run("withFile", reads: true) { () throws(CacheError) in
+      guard let file = try self.file(forKey: key, extending) else { return nil }
+      return try EntryFileReader(file, self.executor)
     }
   }
 }

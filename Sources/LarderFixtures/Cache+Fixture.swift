@@ -2,14 +2,20 @@ public import Larder
 public import LarderBasics
 import LarderDisk
 import LarderSystem
+import Synchronization
 
 extension Cache {
   /// Opens a cache on a copy of a fixture, at the fixture's time.
   ///
-  /// Recorded values are served as from any cache. A load of any other value through
-  /// `value(forKey:orStore:)` throws `FixtureMiss` without running; while the fixture records, the
-  /// load runs once and its value is recorded. All other changes are made to the copy, which lasts
-  /// until `close()` or the end of the cache.
+  /// Recorded values are served as from any cache. A load of any other value or file throws
+  /// `FixtureMiss` without running; while the fixture records, the load runs once and its value is
+  /// recorded. All other changes are made to the copy, which lasts until `close()` or the end of
+  /// the cache.
+  ///
+  /// A load that passes over a recorded value that is valid, with `.reload` or `.memoryOnly`, gets
+  /// that value. One of a value that has expired by the clock, or that the test removed, throws
+  /// `FixtureMiss`. A value that its load did not let the cache keep (`.notKept`) is recorded as
+  /// well, and each load of it gets it.
   ///
   /// - Parameters:
   ///   - fixture: The recorded values, and the clock.
@@ -48,67 +54,127 @@ extension Cache {
 }
 
 /// The answers to the loads of a cache that was opened on a fixture.
-private struct FixtureUse: LoadReplacement {
-  let fixture: Fixture
+private final class FixtureUse: LoadReplacement {
+  private let fixture: Fixture
   /// The copy that the cache works on.
-  let copy: ScratchDirectory
-  /// The entries that the copy was made with.
-  let names: Set<EntryName>
+  private let copy: ScratchDirectory
+  /// The entries that the copy was made with, and those that were loaded since.
+  private let names: Mutex<Set<EntryName>>
+
+  init(fixture: Fixture, copy: ScratchDirectory, names: Set<EntryName>) {
+    (self.fixture, self.copy) = (fixture, copy)
+    self.names = Mutex(names)
+  }
 
   func close() { copy.remove() }
 
-  /// Records the value if the fixture lacks it and records; otherwise throws `FixtureMiss`. A value
-  /// that another test has recorded since the copy was made counts as loaded.
+  /// What the fixture says to a load.
+  private enum Answer: Sendable {
+    case recorded(RecordedValue)
+    case missing(FixtureMiss.Cause)
+    /// The load runs, and its value is recorded.
+    case load
+  }
+
   func load<Value>(
     _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
     _ load: @Sendable () async throws -> Loaded<Value>
-  ) async throws -> Value {
-    let disk = cache.disk
-    let name = disk.subject(key).name
-    let isRecorded = names.contains(name)
-    var recorded: RecordedValue?
-    var expiration = expiration
-    if !isRecorded {
-      recorded = try await disk.executor.run("value") { [fixture] () throws(CacheError) in
-        try fixture.value(of: name)
-      }
+  ) async throws -> Loaded<Value> {
+    if let recorded = try await recorded(key, for: cache.disk) {
+      let value = try cache.coder.decode(recorded.bytes)
+      guard recorded.isKept else { return .notKept(value) }
+      return .value(
+        value, expiration: recorded.expiration, extendedData: recorded.extendedData)
     }
-    if recorded == nil {
-      guard fixture.isRecording, !isRecorded else {
-        throw FixtureMiss(
-          key: key, path: fixture.path, isRecorded: isRecorded, fileExtension: disk.fileExtension)
-      }
-      let value: Value
-      let data: [UInt8]
-      switch try await load() {
-      case .value(let new, let time, let beside): (value, expiration, data) = (new, time, beside)
-      // Not recorded, because a cache would not keep it either; the next run loads it again.
-      case .notKept(let value, _): return value
-      case .notModified: throw Cache<Value>.nothingToKeep
-      }
-      recorded = try await record(value, expiration, data, key, for: cache)
+    let loaded = try await load()
+    var recording: FixtureDirectory.Recording
+    switch loaded {
+    case .value(let value, let expiration, let data):
+      recording = .init(
+        try cache.coder.encode(value), expiration: expiration ?? cache.disk.expiration)
+      recording.extendedData = data
+    // Expired from the beginning, so that each load of the key gets it and no read finds it.
+    case .notKept(let value, _):
+      recording = .init(try cache.coder.encode(value), expiration: .expired)
+    case .notModified: throw Cache<Value>.nothingToKeep
     }
-    // Decoded even if it was just loaded, so that the next run gets the same value.
-    let value = try cache.coder.decode(recorded?.bytes ?? [])
-    // Stored in the copy as well, so that the rest of the test finds it.
-    _ = try await cache.store(
-      value, forKey: key, expiration: expiration, extendedData: recorded?.extendedData ?? [])
-    return value
+    let recorded = try await record(recording, key, for: cache.disk)
+    // Decoded, so that the next run gets the same value.
+    let value = try cache.coder.decode(recorded.bytes)
+    if case .notKept(_, let keepsPrevious) = loaded {
+      return .notKept(value, keepsPrevious: keepsPrevious)
+    }
+    return .value(value, expiration: recorded.expiration, extendedData: recorded.extendedData)
   }
 
-  /// Records a loaded value and returns what the fixture has for its key.
-  private func record<Value>(
-    _ value: Value, _ expiration: Expiration?, _ extendedData: [UInt8], _ key: CacheKey,
-    for cache: Cache<Value>
+  func loadFile<Value>(
+    _ key: CacheKey, for cache: Cache<Value>, _ load: () async throws -> StoreOutcome
+  ) async throws -> StoreOutcome {
+    let disk = cache.disk
+    var recorded = try await recorded(key, for: disk)
+    if recorded == nil {
+      let outcome = try await load()
+      guard let written = try await disk.read(forKey: key, extending: .off),
+        let entry = try await disk.entry(forKey: key)
+      else { return outcome }
+      var recording = FixtureDirectory.Recording(
+        written.bytes, expiration: .init(entry.lifetime, until: entry.expiry ?? .never))
+      recording.extendedData = written.extendedData
+      let first = try await record(recording, key, for: disk)
+      if first.bytes == written.bytes && first.extendedData == written.extendedData {
+        return outcome
+      }
+      recorded = first
+    }
+    guard let recorded else { return .stored }
+    return try await disk.store(
+      recorded.bytes, forKey: key, expiration: recorded.expiration,
+      extendedData: recorded.extendedData)
+  }
+
+  /// Returns the recorded value of a key; nil if the load has to run and its value to be recorded.
+  ///
+  /// - Throws: `FixtureMiss` if there is neither.
+  private func recorded(_ key: CacheKey, for disk: DiskCache) async throws -> RecordedValue? {
+    let answer = try await disk.runBlocking("value") { () throws(CacheError) in
+      try self.answer(key, for: disk)
+    }
+    switch answer {
+    case .recorded(let value): return value
+    case .load: return nil
+    case .missing(let cause):
+      throw FixtureMiss(
+        key: key, path: fixture.path, cause: cause, fileExtension: disk.fileExtension)
+    }
+  }
+
+  private func answer(_ key: CacheKey, for disk: DiskCache) throws(CacheError) -> Answer {
+    let name = disk.subject(key).name
+    guard let recorded = try fixture.value(of: name) else {
+      return fixture.isRecording ? .load : .missing(.unrecorded)
+    }
+    // A value that another test has recorded since the copy was made counts as loaded.
+    let isFirst = names.withLock { $0.insert(name).inserted }
+    if isFirst || !recorded.isKept { return .recorded(recorded) }
+    // The copy had the value. As in a run that records it, it is loaded again only if the call
+    // passes over a valid one.
+    guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
+      return .missing(.removed)
+    }
+    return entry.isExpired(at: fixture.clock.now) ? .missing(.expired) : .recorded(recorded)
+  }
+
+  /// Records a value and returns what the fixture has for its key: this or another test's.
+  private func record(
+    _ recording: FixtureDirectory.Recording, _ key: CacheKey, for disk: DiskCache
   ) async throws -> RecordedValue {
-    var recording = FixtureDirectory.Recording(
-      try cache.coder.encode(value),
-      expiration: expiration ?? cache.configuration.disk.expiration)
-    recording.extendedData = extendedData
-    recording.fileExtension = cache.disk.fileExtension
-    return try await cache.disk.executor.run("record") {
-      [fixture, recording] () throws(CacheError) in
-      try fixture.record(recording, forKey: key)
+    var recording = recording
+    recording.fileExtension = disk.fileExtension
+    let name = disk.subject(key).name
+    return try await disk.runBlocking("record") { [fixture, recording] () throws(CacheError) in
+      let recorded = try fixture.record(recording, forKey: key)
+      _ = self.names.withLock { $0.insert(name) }
+      return recorded
     }
   }
 }

@@ -22,8 +22,9 @@ public final class Fixture: Sendable {
   public let path: String
   /// The clock of every cache that is opened on the fixture.
   ///
-  /// It starts at the latest last use in the manifest, when everything that was recorded was valid;
-  /// in an empty fixture at 2027-01-15T08:00:00Z.
+  /// It starts at the latest last use in the manifest, when everything that was recorded was valid,
+  /// though not every value of a cache that was packed; in an empty fixture at
+  /// 2027-01-15T08:00:00Z.
   public let clock: ManualClock
   /// Whether loads record values that the fixture lacks.
   public let isRecording: Bool
@@ -91,16 +92,26 @@ extension Fixture {
   ///
   /// - Returns: The copy, and the names of the entries in it.
   /// - Throws: `CacheError`, also `.invalidArgument` for an entry that a read refuses, because a
-  ///   test without it would miss it for the wrong reason.
+  ///   test without it would miss it for the wrong reason; with the path of the temporary directory
+  ///   if no copy can be made there.
   func copy() throws(CacheError) -> (directory: ScratchDirectory, names: Set<EntryName>) {
-    let scratch = try onFixture(path, "open") { () throws(Errno) in
+    let scratch = try onFixture(ScratchDirectory.parent, "open") { () throws(Errno) in
       try ScratchDirectory("larder-fixture")
     }
-    let transfer = try FixtureDirectory(path).unpack(into: scratch.path)
+    let directory = try FixtureDirectory(path)
+    let transfer = try directory.unpack(into: scratch.path)
     if let refusal = transfer.refusals.first {
       throw CacheError(
         .invalidArgument, operation: "open", path: "\(path)/\(refusal.name)",
         underlying: "a read refuses it: \(refusal.reason.rawValue)")
+    }
+    let manifest = try directory.manifest()
+    try onFixture(scratch.path, "open") { () throws(Errno) in
+      let handle = try DirectoryHandle.open(path: scratch.path, faults: nil)
+      // A cache did not keep them either.
+      for name in transfer.names where manifest.lines[name]?.isKept == false {
+        try handle.unlink(name.fileName)
+      }
     }
     return (scratch, Set(transfer.names))
   }
@@ -117,7 +128,9 @@ extension Fixture {
   func record(
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
   ) throws(CacheError) -> RecordedValue {
-    let own = RecordedValue(bytes: recording.value, extendedData: recording.extendedData)
+    let own = RecordedValue(
+      bytes: recording.value, extendedData: recording.extendedData,
+      expiration: recording.expiration)
     let directory = try FixtureDirectory(path)
     let isFirst = try directory.record(recording, forKey: key, at: start, keepsOld: true)
     if isFirst { return own }
@@ -137,9 +150,19 @@ public struct FixtureMiss: Error, Sendable, Hashable {
   public let path: String
   /// Whether the fixture has the key, but its value has expired by the fixture's clock or the test
   /// removed it from the copy.
-  public let isRecorded: Bool
+  public var isRecorded: Bool { cause != .unrecorded }
+  /// The reason why the fixture has no answer.
+  let cause: Cause
   /// The extension of the file's name.
   let fileExtension: FileExtension
+
+  /// A reason why a fixture has no answer to a load.
+  enum Cause: Sendable, Hashable {
+    case unrecorded
+    case expired
+    /// No longer in the copy.
+    case removed
+  }
 }
 
 extension FixtureMiss: CustomStringConvertible {
@@ -147,11 +170,18 @@ extension FixtureMiss: CustomStringConvertible {
   public var description: String {
     let name = "\"\(key.bytes.escapedForDisplay)\""
     let directory = path.escapedForDisplay
-    if isRecorded {
+    switch cause {
+    case .expired:
       return """
-        the fixture \(directory) has a value for \(name), which has expired by its clock or was \
-        removed: a real program would load it now
+        the fixture \(directory) has a value for \(name), which has expired by its clock: a real \
+        program would load it now
         """
+    case .removed:
+      return """
+        the fixture \(directory) has a value for \(name), which is in the test's copy no more: it \
+        was removed, evicted or kept in memory alone, and a real program would load it now
+        """
+    case .unrecorded: break
     }
     return """
       the fixture \(directory) has no value for \(name). Record what the test loads:

@@ -20,8 +20,13 @@ package struct FixtureFinding: Sendable, Hashable {
     case misnamed
     /// The lines are not as the manifest writes them: out of order, most likely after a merge.
     case unsorted
-    /// No `.gitattributes` keeps git from converting line endings.
+    /// No `.gitattributes` keeps git from converting line endings, and from merging two recordings
+    /// of one key.
     case unprotected
+    /// The content has the marks of a conflict that git left in it.
+    case conflicted
+    /// The value has expired when the fixture's clock begins, so that a read misses it.
+    case expired
   }
 
   /// The kind of problem.
@@ -42,7 +47,7 @@ extension FixtureDirectory {
     let manifest = try manifest()
     var findings: [FixtureFinding] = []
     let names = try onFixture(path, "check") { () throws(Errno) in
-      if try !has(Self.gitAttributesName) {
+      if try !Self.protects(text(of: Self.gitAttributesName) ?? "") {
         findings.append(FixtureFinding(kind: .unprotected, name: ".gitattributes"))
       }
       if try text(of: FixtureManifest.fileName) ?? "" != manifest.text {
@@ -72,9 +77,43 @@ extension FixtureDirectory {
       guard let line = lines.first else { return .unlisted }
       guard lines.count == 1 else { return .doubled }
       guard line.isNamedByItsKey else { return .misnamed }
+      let start = source.manifest.latestAccess ?? Self.start
       return try onFixture(path, "check") { () throws(Errno) in
-        try EntryReader.hash(of: file, line.extendedData) == line.contentHash ? nil : .changed
+        if Self.hasConflict(try file.read(upTo: 16 << 20, at: 0)) { return .conflicted }
+        guard try EntryReader.hash(of: file, line.extendedData) == line.contentHash else {
+          return .changed
+        }
+        return line.isKept && line.expiry <= start ? .expired : nil
       }
     }
+  }
+
+  /// Whether the text of a `.gitattributes` keeps every file from being converted and merged.
+  static func protects(_ text: String) -> Bool {
+    var (converts, merges) = (true, true)
+    for line in text.split(separator: "\n") {
+      let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+      guard words.first == "*" else { continue }
+      for word in words.dropFirst() {
+        if word == "binary" || word == "-text" { converts = false }
+        if word == "binary" || word == "-merge" { merges = false }
+        if word == "text" || word.hasPrefix("text=") || word == "!text" { converts = true }
+        if word == "merge" || word.hasPrefix("merge=") || word == "!merge" { merges = true }
+      }
+    }
+    return !converts && !merges
+  }
+
+  /// Whether content has the marks of a conflict, each at the beginning of a line and in git's
+  /// order.
+  static func hasConflict(_ content: [UInt8]) -> Bool {
+    var marks = ["<<<<<<< ", "=======", ">>>>>>> "].map { Array($0.utf8) }[...]
+    var start = 0
+    while let mark = marks.first, start < content.count {
+      if content[start...].starts(with: mark) { marks.removeFirst() }
+      guard let end = content[start...].firstIndex(of: UInt8(ascii: "\n")) else { break }
+      start = end + 1
+    }
+    return marks.isEmpty
   }
 }

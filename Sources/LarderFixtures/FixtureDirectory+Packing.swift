@@ -162,8 +162,13 @@ extension FixtureDirectory {
     }
     var hash = ContentHash()
     hash.update(bytes.span)
+    guard let line = testimony.line(hash) else {
+      return RecordedValue(bytes: bytes, extendedData: [], expiration: .never)
+    }
     return RecordedValue(
-      bytes: bytes, extendedData: testimony.line(hash)?.extendedData ?? [])
+      bytes: bytes, extendedData: line.extendedData,
+      expiration: Expiration(RecordedLifetime(line.lifetime), until: line.expiry),
+      isKept: line.isKept)
   }
 }
 
@@ -171,6 +176,21 @@ extension FixtureDirectory {
 struct RecordedValue: Sendable, Hashable {
   let bytes: [UInt8]
   let extendedData: [UInt8]
+  let expiration: Expiration
+  /// Whether the load that it came from let the cache keep it.
+  var isKept = true
+}
+
+extension Expiration {
+  /// Returns the expiration of a store from what the entry shows of it.
+  init(_ lifetime: RecordedLifetime?, until expiry: Timestamp) {
+    self =
+      switch lifetime {
+      case .seconds(let count): .seconds(count)
+      case .never: .never
+      case .fixed, nil: expiry < .never ? .date(expiry) : .never
+      }
+  }
 }
 
 extension FixtureLine {

@@ -51,9 +51,19 @@ extension FixtureDirectory {
     }
   }
 
-  /// Settings that keep git from changing a byte, and that merge branches with different
-  /// recordings.
+  /// Settings that keep git from changing a byte and from merging two recordings of one key into a
+  /// value that neither branch made, and that merge the lines of branches with different recordings.
   static let gitAttributes = """
+    # Entries are read byte for byte: no line ending is converted, and of two recordings of one
+    # key git asks for one instead of merging them.
+    * -text -merge
+    # One line an entry: branches that record different ones keep both.
+    manifest merge=union
+
+    """
+
+  /// The settings of earlier versions, which are replaced.
+  static let earlierGitAttributes = """
     # Entries are read byte for byte: no line ending is ever converted.
     * -text
     # One line an entry: branches that record different ones keep both.

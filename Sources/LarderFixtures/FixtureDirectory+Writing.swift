@@ -29,7 +29,8 @@ extension FixtureDirectory {
     let result = try change(&manifest)
     try onFixture(path, operation) { () throws(Errno) in
       // Before the lines, so that a fixture with lines is always protected.
-      if try !has(Self.gitAttributesName) {
+      let attributes = try text(of: Self.gitAttributesName)
+      if attributes == nil || attributes == Self.earlierGitAttributes {
         try write(Self.gitAttributes, to: Self.gitAttributesName)
       }
       // Compared as text, so that lines which a merge left out of order are sorted now.

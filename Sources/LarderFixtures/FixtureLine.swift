@@ -56,6 +56,10 @@ extension FixtureLine {
     if case .key(let bytes) = proof { CacheKey(bytes) } else { nil }
   }
 
+  /// Whether the value was valid after its last use. One that never was comes from a load that did
+  /// not let the cache keep it.
+  var isKept: Bool { expiry > lastAccess }
+
   /// Whether the file's name is that of the recorded key.
   var isNamedByItsKey: Bool {
     guard case .key(let key) = proof else { return true }

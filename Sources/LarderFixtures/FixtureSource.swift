@@ -22,8 +22,8 @@ package struct FixtureSource: Sendable {
 
   /// The record about a file beside its content.
   enum Testimony: Sendable {
-    /// The lines of the manifest; a merge can leave several. They hold for any content, because
-    /// values are edited by hand.
+    /// The lines of the manifest; a merge can leave several. A single one holds for any content,
+    /// because values are edited by hand; of several, one has to fit it.
     case listed([FixtureLine])
     /// A line from the file's attribute and stamps. It holds only for the content that was stored.
     case stored(FixtureLine)
@@ -97,7 +97,7 @@ package struct FixtureSource: Sendable {
 }
 
 extension FixtureSource.Testimony {
-  /// Returns the line of a file with a given content; nil if the content is not the stored one.
+  /// Returns the line of a file with a given content; nil if the content is not a stored one.
   ///
   /// - Parameter hash: The state of the hash after the content.
   func line(_ hash: ContentHash) -> FixtureLine? {
@@ -112,8 +112,9 @@ extension FixtureSource.Testimony {
       if let line = lines.first(where: { $0.contentHash == hash.finalize(with: $0.extendedData) }) {
         return line
       }
-      var line = lines.max { ($0.lastAccess, $0.description) < ($1.lastAccess, $1.description) }
-      if let data = line?.extendedData { line?.contentHash = hash.finalize(with: data) }
+      // A merge of two contents, which neither branch recorded.
+      guard lines.count == 1, var line = lines.first else { return nil }
+      line.contentHash = hash.finalize(with: line.extendedData)
       return line
     }
   }

@@ -87,9 +87,10 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws -> Data? {
     let key = key.cacheKey
-    return try await withFile(forKey: key, extending: extending) { file in
-      try Data(content: file)
-    }
+    // Not `withFile`, because this closure waits for nothing but the disk.
+    return try await runBlocking("data", reads: true) {
+      Result { try self.data(forKey: key, extending: extending) }
+    }.get()
   }
 
   /// Stores Foundation's bytes in place of an older value, without a copy.

@@ -7,7 +7,7 @@ import Synchronization
 package final class DirectoryLocation: Sendable {
   /// The path of the directory. Links were resolved once, at opening. If the path was longer then
   /// than the system takes, it is as the caller gave it.
-  let path: String
+  package let path: String
   /// The directory's name in its parent. It is nil for `/`, and if the parent cannot be opened.
   private let name: String?
   /// The parent directory, held open because a directory further up may be renamed or replaced.

@@ -9,7 +9,7 @@ import Synchronization
 /// and does not wait.
 package final class DiskEngine: Sendable {
   package let configuration: DiskCache.Configuration
-  let location: DirectoryLocation
+  package let location: DirectoryLocation
   package let generations = EntryGenerations()
   private let state = ForkSafeMutex(EngineState())
   /// The event that is signalled when a name is free again, victims are gone, or a scan ends.

@@ -1,4 +1,4 @@
-import LarderSystem
+package import LarderSystem
 import Synchronization
 
 /// A queue of events of an engine's directory and a thread that reads it.
@@ -209,7 +209,7 @@ package final class Watcher: Sendable {
 ///
 /// A pure value. Events say in order that something happened to a name. They say neither what the
 /// name stands for now nor which process did it. Only the last event of a name counts.
-struct EventBatch: Sendable, Equatable {
+package struct EventBatch: Sendable, Equatable {
   /// The names with events, and whether the last event freed the name.
   private(set) var names: [EntryName: Bool] = [:]
   /// The names that had another event before the one that freed them.
@@ -224,7 +224,7 @@ struct EventBatch: Sendable, Equatable {
   /// A store, here or by a neighbour, ends with a new name or a rename. A stamp changes attributes.
   /// A person's write ends with the close of the file; events of each write as well would cost
   /// every store one more event. The order of the bits has no meaning.
-  static let kinds: DirectoryEvent.Kind = [
+  package static let kinds: DirectoryEvent.Kind = [
     .created, .movedTo, .movedFrom, .removed, .attributes, .closedAfterWriting, .removedSelf,
     .movedSelf,
   ]

@@ -155,6 +155,16 @@ public final class EntryFileWriter: Sendable {
     CacheError(.closed, operation: "store", underlying: "the closure that wrote this has ended")
   }
 
+  /// Lends the stream to a closure that is not asynchronous.
+  func lend(to body: (inout EntryStream) throws -> Void) throws {
+    // Taken out, so that no lock is held while the closure runs.
+    guard var taken = takeStream() else { throw Self.ended }
+    let outcome = Result { try body(&taken) }
+    var back = Optional(taken)
+    stream.withLock { $0 = back.take() }
+    try outcome.get()
+  }
+
   /// Returns a request with what the closure has said of the value.
   func described(_ request: DiskEngine.StoreRequest) -> DiskEngine.StoreRequest {
     let description = description.withLock { $0 }

@@ -11,13 +11,17 @@ package final class ScratchDirectory: Sendable {
   /// The absolute path.
   package let path: String
 
+  /// The temporary directory: that of `TMPDIR`, else `/tmp`.
+  package static var parent: String {
+    let variable = SystemEnvironment.variable("TMPDIR") ?? ""
+    return variable.hasPrefix("/") ? variable : "/tmp"
+  }
+
   /// Makes the directory with mode 0700. Corresponds to `mkdtemp`.
   ///
   /// - Parameter name: The beginning of the directory's name.
   package init(_ name: String) throws(Errno) {
-    let variable = SystemEnvironment.variable("TMPDIR") ?? ""
-    let parent = variable.hasPrefix("/") ? variable : "/tmp"
-    var template = Array("\(parent)/\(name)-XXXXXX".utf8CString)
+    var template = Array("\(Self.parent)/\(name)-XXXXXX".utf8CString)
     let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
       // The array is never empty, so the base address exists.
       unsafe mkdtemp(buffer.baseAddress.unsafelyUnwrapped) != nil

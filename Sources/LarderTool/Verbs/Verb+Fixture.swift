@@ -178,10 +178,19 @@ extension FixtureFinding.Kind {
     case .changed: "the content is not what was recorded; pack DIR takes it as it is"
     case .refused: "a read refuses it; larder why says why, or check owner, mode and size"
     case .doubled:
-      "several lines tell of it, as after a merge; pack DIR keeps the one of the file's content"
+      """
+      several lines tell of it, as after a merge; pack DIR keeps the one of the file's content; if \
+      none is, record it again
+      """
     case .misnamed: "the key on record has another name; record it again"
     case .unsorted: "the lines are not in order, as after a merge; pack DIR sorts them"
-    case .unprotected: "git could convert line endings; pack DIR writes the file"
+    case .unprotected:
+      """
+      git could convert line endings or merge two recordings of one key; pack DIR writes the file; \
+      in one of your own, * -text -merge keeps it from both
+      """
+    case .conflicted: "git left the marks of a conflict in it; record it again"
+    case .expired: "it has expired when the fixture's clock begins; record it with a longer life"
     }
   }
 }

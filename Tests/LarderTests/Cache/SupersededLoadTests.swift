@@ -43,6 +43,27 @@ struct `Superseded loads` {
     try scene.open(Self.coder, change)
   }
 
+  @Test func `one that hangs is given up with its own callers, and later ones load`() async throws {
+    let cache = try open()
+    let (begun, gate) = (AsyncGate(), AsyncGate())
+    let early = Task {
+      try await cache.value(forKey: "key") {
+        begun.open()
+        await gate.wait()
+        return "old"
+      }
+    }
+    await begun.wait()
+    try await cache.remove(forKey: "key")
+    let late = (1...3).map { _ in Task { try await cache.value(forKey: "key") { "new" } } }
+    try await eventually("all to wait") { () async in cache.flights.waiterCount == 4 }
+    early.cancel()
+    for task in late { #expect(try await task.value == "new") }
+    await #expect(throws: CancellationError.self) { try await early.value }
+    gate.open()
+    #expect(try await cache.value(forKey: "key") == "new")
+  }
+
   @Test(arguments: Obstacle.allCases, [nil, 1 << 20])
   func `a load that cannot be stored leaves what was stored since it began`(
     obstacle: Obstacle, writeBehindLimit: Int?

@@ -40,19 +40,6 @@ struct `Events of a directory` {
     #expect(!isEmpty && isEmptyNow)
   }
 
-  @Test func `that follow the end of the directory are none`() throws {
-    let scene = try DiskScene()
-    let cache = try scene.open()
-    var watch = try DirectoryTail(cache)
-    try cache.store([1], forKey: "k")
-    try FileManager.default.removeItem(atPath: scene.path)
-    let name = DiskScene.name(of: Array("k".utf8))
-    let tail = try watch.events()
-    #expect(tail.suffix(2) == [.removed(name), .ended])
-    let later = try watch.events()
-    #expect(later == [])
-  }
-
   @Test func `name each entry once, by what happened last`() {
     let batch = batch([
       event(.created, first), event(.attributes, first), event(.removed, first),

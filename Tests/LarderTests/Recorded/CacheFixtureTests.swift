@@ -164,7 +164,7 @@ struct `A cache on a fixture` {
   @Test(arguments: ["C:\\temp\\x", "-n", "it's", "100%", "\u{1b}[31m\n", "-\u{202e}", ""])
   func `names the command that records a key, whatever it is made of`(key: String) throws {
     let miss = FixtureMiss(
-      key: CacheKey(key), path: "/some/\u{1b}[31m where", isRecorded: false, fileExtension: .none)
+      key: CacheKey(key), path: "/some/\u{1b}[31m where", cause: .unrecorded, fileExtension: .none)
     let command = try #require(miss.description.split(separator: "\n").last).trimmingPrefix(" ")
     #expect(String(command).isSafeForDisplay)
     // The shell prints the command's arguments and stdin, each after a mark.
@@ -182,7 +182,7 @@ struct `A cache on a fixture` {
   @Test func `names the extension that the recorded file has`() throws {
     let json = try #require(FileExtension(Array("json".utf8)))
     let miss = FixtureMiss(
-      key: "k", path: "/f", isRecorded: false, fileExtension: json)
+      key: "k", path: "/f", cause: .unrecorded, fileExtension: json)
     #expect(miss.description.hasSuffix("larder record '/f' 'k' FILE --ext json"))
   }
 

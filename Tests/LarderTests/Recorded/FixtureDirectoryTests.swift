@@ -67,6 +67,46 @@ struct `A directory of recorded values` {
     #expect(manifest[.systemFileNumber] as? Int == again[.systemFileNumber] as? Int)
   }
 
+  @Test func `writes anew the .gitattributes that an earlier version wrote`() throws {
+    let directory = try record("abc", "hello")
+    let file = path + "/.gitattributes"
+    try Data(FixtureDirectory.earlierGitAttributes.utf8).write(to: URL(filePath: file))
+    #expect(try kinds() == [.unprotected])
+    try directory.pack(from: path)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == FixtureDirectory.gitAttributes)
+    #expect(try kinds().isEmpty)
+  }
+
+  @Test(arguments: [
+    ("* binary", true), ("*\t-text -merge\r", true), ("* -text\n* -merge", true), ("", false),
+    ("* -text", false), ("* -merge", false), ("*.json binary", false),
+    ("* binary\n* merge=union", false), ("# * binary", false), ("* -text -merge text=auto", false),
+  ])
+  func `takes as protection what keeps git from converting and merging`(
+    text: String, protects: Bool
+  ) {
+    #expect(FixtureDirectory.protects(text) == protects)
+  }
+
+  @Test(arguments: [
+    ("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> c\n", true), ("x\n<<<<<<< \n=======\n>>>>>>> ", true),
+    ("=======\n<<<<<<< a\n>>>>>>> b\n", false), ("a <<<<<<< a\n=======\n>>>>>>> b\n", false),
+    ("<<<<<<< a\n=======\n", false), ("", false),
+  ])
+  func `knows the marks of a conflict by their order`(content: String, hasConflict: Bool) {
+    #expect(FixtureDirectory.hasConflict(Array(content.utf8)) == hasConflict)
+  }
+
+  @Test func `tells which values have expired when its clock begins`() throws {
+    let directory = try record("short", "a", { $0.expiration = .seconds(1) })
+    try record("kept by no cache", "b", { $0.expiration = .expired })
+    #expect(try kinds().isEmpty)
+    try directory.record(
+      .init([1], expiration: .days(1)), forKey: "later",
+      at: FixtureDirectory.start.adding(seconds: 1))
+    #expect(try kinds() == [.expired])
+  }
+
   @Test func `leaves the .gitattributes of its authors alone`() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     try Data("* binary\n".utf8).write(to: URL(filePath: path + "/.gitattributes"))

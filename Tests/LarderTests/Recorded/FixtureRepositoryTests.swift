@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Larder
@@ -84,5 +85,51 @@ struct `A repository with a fixture` {
     #expect(try FixtureDirectory(clone + "/fixture").check().findings.map(\.kind) == [.changed])
     let cache = try Cache(fixture: clone + "/fixture", coder: .string)
     #expect(try cache.value(forKey: "unix") == "edited")
+  }
+
+  /// Lets two branches record one key, and merges them.
+  private func collide(_ ours: String, _ theirs: String) throws {
+    for (branch, value) in [("theirs", theirs), ("ours", ours)] {
+      try git("checkout -q -b \(branch) origin/HEAD", in: "clone")
+      try record("unix", value, in: "clone")
+      try commit("clone")
+    }
+    try git("merge -q -m merge theirs || true", in: "clone")
+  }
+
+  private let numbers = (1...20).map { "\($0)\n" }
+
+  @Test func `asks which of two recordings of one key to keep`() throws {
+    try record("unix", numbers.joined(), in: "origin")
+    try commit("origin")
+    try git("pull -q", in: "clone")
+    let ours = (["two\n"] + numbers.dropFirst()).joined()
+    try collide(ours, (numbers.dropLast() + ["nineteen\n"]).joined())
+    let directory = try FixtureDirectory(clone + "/fixture")
+    let name = EntryName(CacheKey("unix"))
+    let content = try String(contentsOfFile: clone + "/fixture/\(name)", encoding: .utf8)
+    // Git reports a conflict and leaves the file of the branch that it is on.
+    #expect(content == ours)
+    #expect(try git("diff --name-only --diff-filter=U", in: "clone").contains("\(name)"))
+    #expect(try directory.check().findings.contains { $0.kind == .doubled })
+    try directory.pack(from: clone + "/fixture")
+    #expect(try directory.check().findings.isEmpty)
+  }
+
+  @Test func `is told of marks and of merged content that other settings left`() throws {
+    let attributes = clone + "/fixture/.gitattributes"
+    try Data("* -text\nmanifest merge=union\n".utf8).write(to: URL(filePath: attributes))
+    try commit("clone")
+    try git("update-ref refs/remotes/origin/HEAD HEAD", in: "clone")
+    try collide("1\n", "2\n")
+    let directory = try FixtureDirectory(clone + "/fixture")
+    let name = EntryName(CacheKey("unix"))
+    // The marks fit neither line, so nothing takes them for a recording.
+    #expect(try directory.pack(from: clone + "/fixture").refusals.map(\.name) == [name])
+    #expect(throws: CacheError.self) { try Cache(fixture: clone + "/fixture", coder: .string) }
+    try Shell.run("sed -i '/^\(name)/{N;s/.*\\n//}' manifest", in: clone + "/fixture")
+    try directory.pack(from: clone + "/fixture")
+    let kinds = try Set(directory.check().findings.map(\.kind))
+    #expect(kinds == [.unprotected, .conflicted])
   }
 }

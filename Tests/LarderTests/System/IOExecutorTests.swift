@@ -142,16 +142,51 @@ struct `The executor` {
     box.value = nil
   }
 
-  @Test func `a cancelled task gets an error for work that has not begun`() async {
+  @Test func `a cancelled task leaves at once where its work has not begun`() async {
     let executor = IOExecutor(threadLimit: 1)
     let gate = Gate()
+    defer { gate.open() }
     executor.submit { gate.pass() }
+    gate.waitUntilReached()
     let task = Task {
       try await executor.run("test") { () throws(CacheError) in 1 }
     }
     task.cancel()
-    gate.open()
+    // The gate is still shut.
     let error = await #expect(throws: CacheError.self) { try await task.value }
     #expect(error?.code == .cancelled)
+  }
+
+  @Test(arguments: [false, true])
+  func `a cancelled task leaves work that has begun, if that only reads`(reads: Bool) async throws {
+    let executor = IOExecutor(threadLimit: 1)
+    let (gate, begun) = (Gate(), AsyncGate())
+    defer { gate.open() }
+    let task = Task {
+      try await executor.run("test", reads: reads) { () throws(CacheError) in
+        begun.open()
+        gate.pass()
+        return 1
+      }
+    }
+    await begun.wait()
+    task.cancel()
+    if reads {
+      let error = await #expect(throws: CacheError.self) { try await task.value }
+      #expect(error?.code == .cancelled)
+    } else {
+      gate.open()
+      #expect(try await task.value == 1)
+    }
+  }
+
+  @Test func `a task that was cancelled before it asks gets the error once`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await executor.run("test", replaces: true) { () throws(CacheError) in 1 }
+    }
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled && error?.oldValueRemains == true)
   }
 }

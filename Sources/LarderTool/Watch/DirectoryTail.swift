@@ -1,13 +1,15 @@
-package import LarderBasics
+import Larder
+import LarderBasics
+import LarderDisk
 import LarderSystem
 
 /// A watch on a cache's directory that reports what this and other processes do to the names of
 /// entries.
 ///
 /// It changes nothing and counts as no use. Events gather between two calls of `events()`.
-package struct DirectoryTail: ~Copyable {
+struct DirectoryTail: ~Copyable {
   /// One event.
-  package enum Event: Sendable, Hashable {
+  enum Event: Sendable, Hashable {
     /// The name was given to a file.
     case published(EntryName)
     /// The stamps, attributes or content of the file were changed in place. `touch` opens a file
@@ -30,7 +32,7 @@ package struct DirectoryTail: ~Copyable {
   /// Starts to watch a cache's directory.
   ///
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
-  package init(_ cache: DiskCache) throws(CacheError) {
+  init(_ cache: DiskCache) throws(CacheError) {
     try cache.checkUsable("watch")
     self.init(try Self.queue(cache), cache.engine.location.handle)
   }
@@ -52,7 +54,7 @@ package struct DirectoryTail: ~Copyable {
   }
 
   /// Takes out the events since the last call, in order.
-  package mutating func events() throws(CacheError) -> [Event] {
+  mutating func events() throws(CacheError) -> [Event] {
     var events: [Event] = []
     if hasEnded { return events }
     do throws(Errno) {

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
+
+private typealias Recorded = LarderFixtures.Fixture
+
+/// Each use of a load gives in a run that replays what it gave in the run that recorded.
+@Suite(
+  .watched,
+  .enabled("no attributes under the temporary folder") { FileSystemFeatures.hasAttributes }
+)
+struct `A load of a cache on a fixture` {
+  private let scene: TemporaryDirectory
+  private let path: String
+  private let loads = Counter()
+
+  init() throws {
+    scene = try TemporaryDirectory()
+    path = scene.path + "/fixture"
+  }
+
+  /// Runs a test's body on the fixture.
+  private func run<Result>(
+    isRecording: Bool,
+    _ body: (Cache<String>, ManualClock) async throws -> Result
+  ) async throws -> Result {
+    let fixture = try Recorded(path, isRecording: isRecording)
+    let cache = try Cache(fixture: fixture, coder: .string)
+    let result = try await body(cache, fixture.clock)
+    try await cache.close()
+    return result
+  }
+
+  private func text(
+    of key: CacheKey, in cache: Cache<String>, expiration: Expiration? = nil
+  ) async throws -> String {
+    try await cache.withFile(forKey: key, expiration: expiration) { file in
+      var bytes = [UInt8](repeating: 0, count: file.byteCount)
+      _ = try file.read(into: &bytes)
+      return String(decoding: bytes, as: UTF8.self)
+    } orStore: { [loads] writer in
+      loads.add()
+      writer.setExtendedData([7])
+      try await writer.write(Array("file \(loads.value)".utf8))
+    }
+  }
+
+  @Test func `of a file is recorded once, and never runs in a replay`() async throws {
+    try await run(isRecording: true) { cache, _ in
+      for _ in 1...2 {
+        let text = try await text(of: "k", in: cache, expiration: .days(1))
+        #expect(text == "file 1")
+      }
+    }
+    let line = try #require(
+      try FixtureDirectory(path).manifest().lines[EntryName(CacheKey("k"))])
+    #expect(line.expiry == FixtureDirectory.start.adding(seconds: 86_400))
+    try await run(isRecording: false) { cache, clock in
+      let text = try await text(of: "k", in: cache)
+      #expect(text == "file 1")
+      #expect(try await cache.read(forKey: "k")?.extendedData == [7])
+      let miss = await #expect(throws: FixtureMiss.self) {
+        try await self.text(of: "other", in: cache)
+      }
+      #expect(miss?.isRecorded == false && miss?.key == "other")
+      clock.advance(by: .seconds(172_800))
+      let late = await #expect(throws: FixtureMiss.self) {
+        try await self.text(of: "k", in: cache)
+      }
+      #expect(late?.description.contains("has expired by its clock") == true)
+    }
+    #expect(loads.value == 1)
+    #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test func `of a file gets what another test of the run has recorded`() async throws {
+    try await run(isRecording: true) { second, _ in
+      let first = try await run(isRecording: true) { first, _ in
+        try await self.text(of: "k", in: first)
+      }
+      let text = try await self.text(of: "k", in: second)
+      #expect(first == "file 1" && text == "file 1")
+    }
+    #expect(loads.value == 1)
+  }
+
+  @Test func `that keeps nothing is recorded, and no read finds its value`() async throws {
+    for isRecording in [true, false, true] {
+      try await run(isRecording: isRecording) { cache, _ in
+        for _ in 1...2 {
+          let value = try await cache.value(forKey: "k") { [loads] previous in
+            #expect(previous == nil)
+            loads.add()
+            return .notKept("value")
+          }
+          #expect(value == "value")
+          #expect(try await cache.read(forKey: "k", allowingExpired: true) == nil)
+          #expect(try await cache.value(forKey: "k", options: .allowingExpired) == nil)
+        }
+      }
+    }
+    #expect(loads.value == 1)
+    #expect(try FixtureDirectory(path).check().findings.isEmpty)
+  }
+
+  @Test(arguments: [LoadOptions.reload, .memoryOnly, .diskOnly])
+  func `gets the recorded value where it passes over a valid one`(
+    options: LoadOptions
+  ) async throws {
+    for isRecording in [true, false, true] {
+      try await run(isRecording: isRecording) { cache, _ in
+        for _ in 1...2 {
+          let value = try await cache.value(forKey: "k", options: options) { [loads] in
+            loads.add()
+            return "value"
+          }
+          #expect(value == "value")
+        }
+        let tier = try await cache.tier(forKey: "k")
+        #expect(tier == (options == .diskOnly ? .disk : .memory))
+        #expect(try await cache.contains("k"))
+      }
+    }
+    #expect(loads.value == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `says of a value that is not there whether it has expired or gone`(
+    isRecording: Bool
+  ) async throws {
+    try await run(isRecording: true) { cache, _ in
+      for key in ["expired", "removed"] {
+        _ = try await cache.value(forKey: key, expiration: .days(1)) { "value" }
+      }
+      guard isRecording else { return }
+      try await expectMisses(in: cache, { try cache.disk.touch(forKey: $0, expiration: .expired) })
+    }
+    try await run(isRecording: isRecording) { cache, _ in
+      try await expectMisses(in: cache, { try cache.disk.touch(forKey: $0, expiration: .expired) })
+    }
+  }
+
+  private func expectMisses(
+    in cache: Cache<String>, _ expire: (String) throws -> Bool
+  ) async throws {
+    _ = try expire("expired")
+    try await cache.remove(forKey: "removed")
+    for (key, words) in [("expired", "has expired by its clock"), ("removed", "it was removed")] {
+      let miss = await #expect(throws: FixtureMiss.self) {
+        try await cache.value(forKey: key, options: .reload) { "loaded" }
+      }
+      #expect(miss?.isRecorded == true && miss?.description.contains(words) == true, "\(key)")
+    }
+  }
+
+  @Test func `says which directory is missing where no copy can be made`() async throws {
+    await #expect(processExitsWith: .success) {
+      let scene = try TemporaryDirectory()
+      let path = scene.path + "/fixture"
+      try FixtureDirectory(path, makesDirectory: true).record(
+        .init([1], expiration: .never), forKey: "k", at: FixtureDirectory.start)
+      unsafe setenv("TMPDIR", scene.path + "/missing", 1)
+      let error = #expect(throws: CacheError.self) { try Cache(fixture: path, coder: .bytes) }
+      #expect(error?.path == scene.path + "/missing")
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
+@testable import LarderTool
+
+/// The events of a directory that is watched.
+struct DirectoryTailTests {
+  @Test func `nothing follows the end of the directory`() throws {
+    let scene = try Scene()
+    let path = scene.root.appending(path: "c").path
+    let cache = try DiskCache(directory: path)
+    var watch = try DirectoryTail(cache)
+    try cache.store([1], forKey: "k")
+    try FileManager.default.removeItem(atPath: path)
+    let tail = try watch.events()
+    #expect(tail.suffix(2) == [.removed(EntryName(CacheKey("k"))), .ended])
+    let later = try watch.events()
+    #expect(later == [])
+    try cache.close()
+  }
+}
