@@ -48,15 +48,15 @@ extension Cache {
   /// Lends the open file of a value to an asynchronous closure. Without a valid value, another
   /// closure writes it first.
   ///
-  /// The right form for work that waits for more than the disk, such as a socket: it holds no thread
-  /// while it waits. It runs in the caller's task and actor; everything else is as for a closure
-  /// that is not asynchronous.
+  /// The right form for work that waits for more than the disk, such as a socket: it holds no
+  /// thread while it waits. It runs in the caller's task and actor; everything else is as for a
+  /// closure that is not asynchronous.
   ///
   /// ```swift
   /// try await images.withFile(forKey: url) { file in
   ///   for try await piece in file { try await socket.write(piece) }
   /// } orStore: { writer in
-  ///   for try await piece in response.body { try await writer.write(piece) }
+  ///   for try await piece in try await download(url) { try await writer.write(piece) }
   /// }
   /// ```
   ///

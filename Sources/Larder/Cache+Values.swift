@@ -143,7 +143,8 @@ extension Cache {
   }
 
   /// Keeps a value in memory if a condition holds; the condition is checked under the memory tier's
-  /// lock. What leaves for it waits for `letGo()`, because the name may be held. A value that is too large for memory only takes the older one's place.
+  /// lock. What leaves for it waits for `letGo()`, because the name may be held. A value that is
+  /// too large for memory only takes the older one's place.
   ///
   /// - Parameter isAlone: Whether the disk does not hold the value.
   func keep(

@@ -5,8 +5,8 @@ import LarderSystem
 
 /// What left a cache while a name was held: values of the memory tier and kept errors of loads.
 ///
-/// Their deinitialisers are the caller's and may use the cache, also for the key whose name is held.
-/// So they are collected here, and released once the name is free:
+/// Their deinitialisers are the caller's and may use the cache, also for the key whose name is
+/// held. So they are collected here, and released once the name is free:
 ///
 /// 1. A change of a name adds what leaves, with the name held.
 /// 2. The call that made the change lets it go at its end (`EngineObservers.letGo`). If a thread of

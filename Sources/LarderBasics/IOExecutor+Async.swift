@@ -131,7 +131,17 @@ private final class WaitingCaller<Outcome: Sendable>: Sendable {
 
   /// Resumes the task, now or as soon as it waits, unless it was resumed already.
   func leave(with outcome: Outcome) {
-    if let continuation = take() { return continuation.resume(returning: outcome) }
-    state.withLock { if case .coming = $0 { $0 = .left(outcome) } }
+    // In one step: between two looks the task may begin to wait, and would be passed over.
+    let waiting = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+      switch state {
+      case .coming: state = .left(outcome)
+      case .waiting(let continuation):
+        state = .resumed
+        return continuation
+      case .left, .resumed: break
+      }
+      return nil
+    }
+    waiting?.resume(returning: outcome)
   }
 }

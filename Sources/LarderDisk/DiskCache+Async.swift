@@ -204,9 +204,9 @@ extension DiskCache {
   /// other call; at most 1,000 of one object run at once. To send the file through a socket, use
   /// the form with an asynchronous closure, which holds no thread while it waits.
   ///
-  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does; `.cancelled`
-  ///   at once when the task is cancelled before the closure has begun. A closure that has begun is
-  ///   waited for, because its caller may free what it uses.
+  /// - Throws: The closure's error, or `CacheError` as `value(forKey:extending:)` does;
+  ///   `.cancelled` at once when the task is cancelled before the closure has begun. A closure that
+  ///   has begun is waited for, because its caller may free what it uses.
   public func withFile<Result: Sendable>(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result

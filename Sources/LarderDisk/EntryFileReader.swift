@@ -19,8 +19,18 @@ public final class EntryFileReader: Sendable {
   /// The descriptor's number, open for reading until the closure has ended that was lent it, or
   /// until no reference to the reader is left.
   public let descriptor: Int32
-  private let content: Mutex<Content?>
+  private let open: OpenFile
+  private let hasEnded = Atomic<Bool>(false)
   private let executor: IOExecutor
+
+  /// The file, apart from the reader, which it outlives until a thread of the cache has closed it.
+  private final class OpenFile: Sendable {
+    let content: Mutex<Content?>
+
+    init(_ file: consuming EntryFile) {
+      content = Mutex(Content(file: file))
+    }
+  }
 
   /// The file and how much of it was read.
   private struct Content: ~Copyable {
@@ -33,8 +43,10 @@ public final class EntryFileReader: Sendable {
     extendedData = try file.extendedData()
     descriptor = file.descriptor
     self.executor = executor
-    content = Mutex(Content(file: file))
+    open = OpenFile(file)
   }
+
+  deinit { end() }
 
   /// Reads on, on one of the cache's threads.
   ///
@@ -57,7 +69,7 @@ public final class EntryFileReader: Sendable {
   private func read(from offset: Int?, upTo count: Int) async throws(CacheError) -> [UInt8] {
     precondition(count > 0, "the most bytes to read must be positive")
     return try await executor.run("read", reads: true) { () throws(CacheError) in
-      try self.content.withLock { (content) throws(CacheError) in
+      try self.open.content.withLock { (content) throws(CacheError) in
         guard var taken = content.take() else { throw Self.ended }
         let start = offset ?? taken.readCount
         let outcome = taken.file.read(
@@ -71,7 +83,8 @@ public final class EntryFileReader: Sendable {
 
   /// Lends the file to a closure that is not asynchronous, and closes it.
   func lend<Result>(to body: (borrowing EntryFile) throws -> Result) throws -> Result {
-    guard let taken = content.withLock({ $0.take() }) else { throw Self.ended }
+    guard let taken = open.content.withLock({ $0.take() }) else { throw Self.ended }
+    hasEnded.store(true, ordering: .relaxed)
     return try body(taken.file)
   }
 
@@ -81,7 +94,8 @@ public final class EntryFileReader: Sendable {
 
   /// Closes the file, on one of the cache's threads, because that can take long for a removed file.
   func end() {
-    executor.submit { _ = self.content.withLock { $0.take() } }
+    if hasEnded.exchange(true, ordering: .relaxed) { return }
+    executor.submit { [open] in _ = open.content.withLock { $0.take() } }
   }
 }
 

@@ -52,7 +52,8 @@ extension FixtureDirectory {
   }
 
   /// Settings that keep git from changing a byte and from merging two recordings of one key into a
-  /// value that neither branch made, and that merge the lines of branches with different recordings.
+  /// value that neither branch made, and that merge the lines of branches with different
+  /// recordings.
   static let gitAttributes = """
     # Entries are read byte for byte: no line ending is converted, and of two recordings of one
     # key git asks for one instead of merging them.

@@ -91,9 +91,48 @@ package struct WatchedTrait: TestTrait, SuiteTrait, TestScoping {
     // Created now, so that a child of an exit test finds it.
     _ = try TemporaryRoot.path()
     let place = test.sourceLocation
-    try await Watchdog.shared.watch("\(test.name) at \(place.fileName):\(place.line)") {
-      try await function()
+    try await Places.shared.inPlace(testCase != nil) {
+      try await Watchdog.shared.watch("\(test.name) at \(place.fileName):\(place.line)") {
+        try await function()
+      }
     }
+  }
+}
+
+/// Places for the tests that run at once. Most open caches that watch their directories, which the
+/// system allows a user 128 times by default: see "max_user_instances" in man 7 inotify.
+private actor Places {
+  static let shared = Places()
+  @TaskLocal private static var hasPlace = false
+
+  private var freeCount = 24
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  /// Runs a body, in a place if it needs one and has none.
+  nonisolated func inPlace(
+    _ needsPlace: Bool, _ body: @Sendable () async throws -> Void
+  ) async throws {
+    guard needsPlace, !Self.hasPlace else { return try await body() }
+    await take()
+    do {
+      try await Self.$hasPlace.withValue(true) { try await body() }
+    } catch {
+      await giveBack()
+      throw error
+    }
+    await giveBack()
+  }
+
+  private func take() async {
+    if freeCount > 0 {
+      freeCount -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  private func giveBack() {
+    if waiting.isEmpty { freeCount += 1 } else { waiting.removeFirst().resume() }
   }
 }
 

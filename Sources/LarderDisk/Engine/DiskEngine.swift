@@ -43,7 +43,7 @@ package final class DiskEngine: Sendable {
     self.configuration = configuration
     recency = configuration.recency
     hasOwnClock = configuration.clock.isOwn
-    lastReading = ForkSafeMutex(configuration.clock.now())
+    lastReading = ForkSafeMutex(Timestamp(seconds: 0))
     let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
     networkMark = Atomic(fileSystem.isNetwork)
     pathMark = Atomic(fileSystem.isPathBound)

@@ -38,10 +38,12 @@ extension DiskEngine {
   }
 
   private func enforceLimits(sparing spared: (EngineState) -> EntryName?) {
-    guard purge(sparing: spared) else { return }
+    var hasPurged = purge(sparing: spared)
     // Stores that exceeded another limit meanwhile left it to this purge, which did not know of it.
     // It is left again to a purge that another thread has begun since, in place of a wait for that.
-    if withState({ $0.evictions.takeLeftPurge() }) { enforceLimits() }
+    while hasPurged, withState({ $0.evictions.takeLeftPurge() }) {
+      hasPurged = purge { $0.catalog.index.mostRecentName }
+    }
   }
 
   /// Chooses victims if a limit is exceeded and no other thread is choosing.

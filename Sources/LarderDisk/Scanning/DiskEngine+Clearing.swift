@@ -48,7 +48,9 @@ extension DiskEngine {
     while let next = withState({ $0.clearing.endWalk() }) {
       progress.finish()
       progress = next
-      walk(progress, in: location.handle)
+      // In the same directory: while another is held, and the index does not know it yet, the walk
+      // would remove the files of that one.
+      walk(progress, in: handle)
     }
     progress.add(endClearingOfPending())
     _ = withState { $0.clearing.reveal() }
@@ -73,7 +75,7 @@ extension DiskEngine {
       while true {
         let piece = try scan.next()
         for entry in piece.entries { progress.add(clear(entry, count, in: handle)) }
-        progress.add(passOver(piece.unreadable))
+        progress.add(passOver(piece.unreadable, count))
         if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
       }
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
@@ -113,11 +115,13 @@ extension DiskEngine {
   }
 
   /// Counts entries that stay because their status cannot be read.
-  private func passOver(_ unreadable: [(name: EntryName, errno: Errno)]) -> BulkRemoval {
+  private func passOver(
+    _ unreadable: [(name: EntryName, errno: Errno)], _ count: Int
+  ) -> BulkRemoval {
     var result = BulkRemoval()
     for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
       noteUpkeepFailure(errno)
-      withState { $0.keepPending(of: name) }
+      withState { if $0.clearing.count == count { $0.keepPending(of: name) } }
       result.failed += 1
     }
     // The entries are still there, and the index has forgotten them.

@@ -79,18 +79,26 @@ func streamOut(_ cache: Cache<[UInt8]>, url: String, socket: Socket) async throw
   }
 }
 
-func copyOut(
-  _ images: Cache<[UInt8]>, url: String, socket: Socket, download: @escaping Download
+func lend(
+  _ images: Cache<[UInt8]>, url: String, download: @escaping Download
 ) async throws -> Int {
-  @Sendable func copy(_ file: borrowing EntryFile, to socket: Socket) throws -> Int {
-    file.byteCount
-  }
-  let count = try await images.withFile(forKey: url) { file in
-    try copy(file, to: socket)
+  @Sendable func decode(_ file: borrowing EntryFile) throws -> Int { file.byteCount }
+  let picture = try await images.withFile(forKey: url) { file in
+    try decode(file)
   } orStore: { writer in
     for try await piece in try await download(url) { try await writer.write(piece) }
   }
-  return count
+  return picture
+}
+
+func sendOut(
+  _ images: Cache<[UInt8]>, url: String, socket: Socket, download: @escaping Download
+) async throws {
+  try await images.withFile(forKey: url) { file in
+    for try await piece in file { try await socket.write(piece) }
+  } orStore: { writer in
+    for try await piece in try await download(url) { try await writer.write(piece) }
+  }
 }
 
 func removeLarge(_ cache: Cache<[UInt8]>) async throws {

@@ -102,7 +102,9 @@ private struct Operation: Sendable, CustomTestStringConvertible {
       try await cache.disk.store(forKey: "k") { try $0.write([3]) }
     },
     Operation("storeIfAbsent") { cache, _ in try await cache.disk.storeIfAbsent([3], forKey: "k") },
-    Operation("store on the disk tier") { cache, _ in try await cache.disk.store([3], forKey: "k") },
+    Operation("store on the disk tier") { cache, _ in
+      try await cache.disk.store([3], forKey: "k")
+    },
     Operation("remove") { cache, _ in try await cache.remove(forKey: "k") },
     Operation("removeValue") { cache, _ in _ = try await cache.disk.removeValue(forKey: "k") },
     Operation("removeAll") { cache, _ in try await cache.removeAll() },
@@ -201,7 +203,7 @@ struct `Code of the caller's` {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Operation.all, [nil, 1 << 20])
+  @Test(arguments: Operation.all, [nil, 1 << 20])
   private func `may use the cache for the key that is being changed`(
     operation: Operation, writeBehindLimit: Int?
   ) async throws {
@@ -218,8 +220,7 @@ struct `Code of the caller's` {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `runs where a store replaces a value, without the name`() throws {
+  @Test func `runs where a store replaces a value, without the name`() throws {
     for code in CallersCode.allCases where code != .errorDeinitialiser && code != .decoder {
       let (scene, caller) = (try DiskScene(), Caller())
       let cache = try Self.cache(in: scene, for: caller)
@@ -232,8 +233,7 @@ struct `Code of the caller's` {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `may store behind while it reads the time of a store that fills the backlog`() throws {
+  @Test func `may store behind while it reads the time of a store that fills the backlog`() throws {
     let (scene, caller) = (try DiskScene(), Caller())
     let cache = try Self.cache(in: scene, for: caller) {
       $0.disk.writeBehindLimit = Backlog.cost(of: 1, "k", [])
@@ -262,7 +262,7 @@ struct `Code of the caller's` {
     try cache.close()
   }
 
-  @Test func `a cache that ends while it is told of a change releases its values elsewhere`() throws {
+  @Test func `a cache that ends while it is told of a change releases values elsewhere`() throws {
     let (scene, caller, heard) = (try DiskScene(), Caller(), Happening())
     let other = try Self.cache(in: scene, for: caller)
     let engine = other.disk.engine

@@ -162,6 +162,23 @@ struct CooperativePoolTests {
     }
   }
 
+  @Test func `an open file is closed by the cache's threads when its reader is gone`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open { $0.threadCount = 1 }
+      try await cache.store([1], forKey: "k")
+      let (gate, closed) = (Gate(), Happening())
+      let name = scene.name("k").text
+      var reader = try await cache.openFile(forKey: "k")
+      #expect(try await reader?.read() == [1])
+      cache.executor.submit { gate.pass() }
+      reader = nil
+      #expect(OpenResources.descriptors(of: name).count == 1)
+      gate.open()
+      #expect(closed.wait { OpenResources.descriptors(of: name).isEmpty })
+    }
+  }
+
   private func cache(in scene: DiskScene) throws -> Cache<String> {
     var configuration = CacheConfiguration()
     configuration.disk.clock = scene.clock.wallClock

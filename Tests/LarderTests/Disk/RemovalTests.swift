@@ -216,6 +216,29 @@ struct `Removals` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a second removal of all leaves the directory alone that takes the path meanwhile`()
+    throws
+  {
+    let cache = try scene.open()
+    for number in 0..<3 { try cache.store([1], forKey: "\(number)") }
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let first = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    let second = try cache.removeAllInBackground()
+    try FileManager.default.moveItem(atPath: scene.path, toPath: scene.path + "-moved")
+    try FileManager.default.createDirectory(
+      atPath: scene.path, withIntermediateDirectories: false)
+    let new = scene.path + "/" + scene.name("new").text
+    #expect(FileManager.default.createFile(atPath: new, contents: Data([2])))
+    // The other directory is held, and the index has not heard of it yet.
+    _ = try cache.engine.location.revalidate(isUrgent: true, mayMake: false)
+    gate.open()
+    try first.wait()
+    try second.wait()
+    #expect(FileManager.default.fileExists(atPath: new))
+  }
+
   @Test func `removals of all from many threads lose nothing stored after the last`() throws {
     let cache = try scene.open()
     for round in 0..<20 {

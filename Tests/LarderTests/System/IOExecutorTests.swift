@@ -157,6 +157,21 @@ struct `The executor` {
     #expect(error?.code == .cancelled)
   }
 
+  @Test func `a task that is cancelled when it is about to wait leaves at once`() async {
+    let executor = IOExecutor(threadLimit: 1)
+    let gate = Gate()
+    defer { gate.open() }
+    executor.submit { gate.pass() }
+    gate.waitUntilReached()
+    for _ in 0..<5_000 {
+      let task = Task {
+        try await executor.run("test") { () throws(CacheError) in 1 }
+      }
+      task.cancel()
+      _ = await task.result
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a cancelled task leaves work that has begun, if that only reads`(reads: Bool) async throws {
     let executor = IOExecutor(threadLimit: 1)

@@ -27,6 +27,11 @@ private final class TerminalSession {
     var (none, blocked) = (sigset_t(), sigset_t())
     _ = unsafe pthread_sigmask(SIG_SETMASK, &none, &blocked)
     defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+    // A shell lets what it starts in the background ignore SIGINT, and `nohup` SIGHUP, which a
+    // process that is started from here would inherit.
+    let signals = [SIGINT, SIGHUP]
+    let handlers = signals.map { signal($0, SIG_DFL) }
+    defer { for (number, handler) in zip(signals, handlers) { signal(number, handler) } }
     try process.run()
   }
 
