@@ -96,9 +96,7 @@ extension Cache {
     _ load: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await value(
-      for: LoadRequest(
-        key: key, expiration: expiration, options: options, wantsPrevious: false
-      ) { _ in
+      for: LoadRequest(key: key, options: options, wantsPrevious: false) { _ in
         .value(try await load(), expiration: expiration)
       })
   }
@@ -111,15 +109,12 @@ extension Cache {
   ) async throws -> Value {
     try await value(
       for: LoadRequest(
-        key: key, expiration: nil, options: options, wantsPrevious: !options.isMemoryOnly,
-        load: load))
+        key: key, options: options, wantsPrevious: !options.isMemoryOnly, load: load))
   }
 
   /// The arguments of a call that may load, passed from the task that asks to the task that loads.
   struct LoadRequest: Sendable {
     let key: CacheKey
-    /// The lifetime of a loaded value; the configured time when nil.
-    let expiration: Expiration?
     let options: LoadOptions
     /// Whether the load gets the value on disk.
     let wantsPrevious: Bool
@@ -235,7 +230,7 @@ extension Cache {
     do {
       let loaded =
         if let loadReplacement {
-          try await loadReplacement.load(key, for: self, expiration: request.expiration) {
+          try await loadReplacement.load(key, for: self, isMemoryOnly: options.isMemoryOnly) {
             try await request.load(nil)
           }
         } else {

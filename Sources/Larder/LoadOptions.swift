@@ -193,8 +193,10 @@ extension LoadOptions: ExpressibleByArrayLiteral {
 /// only if the replacement calls it.
 package protocol LoadReplacement: Sendable {
   /// Returns what the load would return. The cache settles it as the result of any load.
+  ///
+  /// - Parameter isMemoryOnly: Whether memory alone is to keep the value.
   func load<Value>(
-    _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
+    _ key: CacheKey, for cache: Cache<Value>, isMemoryOnly: Bool,
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Loaded<Value>
 

@@ -77,10 +77,10 @@ private final class FixtureUse: LoadReplacement {
   }
 
   func load<Value>(
-    _ key: CacheKey, for cache: Cache<Value>, expiration: Expiration?,
+    _ key: CacheKey, for cache: Cache<Value>, isMemoryOnly: Bool,
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Loaded<Value> {
-    if let recorded = try await recorded(key, for: cache.disk) {
+    if let recorded = try await recorded(key, for: cache.disk, isMemoryOnly: isMemoryOnly) {
       let value = try cache.coder.decode(recorded.bytes)
       guard recorded.isKept else { return .notKept(value) }
       return .value(
@@ -135,9 +135,11 @@ private final class FixtureUse: LoadReplacement {
   /// Returns the recorded value of a key; nil if the load has to run and its value to be recorded.
   ///
   /// - Throws: `FixtureMiss` if there is neither.
-  private func recorded(_ key: CacheKey, for disk: DiskCache) async throws -> RecordedValue? {
+  private func recorded(
+    _ key: CacheKey, for disk: DiskCache, isMemoryOnly: Bool = false
+  ) async throws -> RecordedValue? {
     let answer = try await disk.runBlocking("value") { () throws(CacheError) in
-      try self.answer(key, for: disk)
+      try self.answer(key, for: disk, isMemoryOnly)
     }
     switch answer {
     case .recorded(let value): return value
@@ -148,14 +150,17 @@ private final class FixtureUse: LoadReplacement {
     }
   }
 
-  private func answer(_ key: CacheKey, for disk: DiskCache) throws(CacheError) -> Answer {
+  private func answer(
+    _ key: CacheKey, for disk: DiskCache, _ isMemoryOnly: Bool
+  ) throws(CacheError) -> Answer {
     let name = disk.subject(key).name
     guard let recorded = try fixture.value(of: name) else {
       return fixture.isRecording ? .load : .missing(.unrecorded)
     }
     // A value that another test has recorded since the copy was made counts as loaded.
     let isFirst = names.withLock { $0.insert(name).inserted }
-    if isFirst || !recorded.isKept { return .recorded(recorded) }
+    // One for memory alone has no file, and memory may have dropped it.
+    if isFirst || !recorded.isKept || isMemoryOnly { return .recorded(recorded) }
     // The copy had the value. As in a run that records it, it is loaded again only if the call
     // passes over a valid one.
     guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
