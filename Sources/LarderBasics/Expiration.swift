@@ -63,10 +63,12 @@ extension Expiration {
   }
 
   /// Returns an expiry that the disk does not read as never: 2³¹ − 1 s and 2³² − 1 s are moved by a
-  /// nanosecond. Times later than never count as never.
+  /// nanosecond. Times later than never count as never, and those before 1697 as then, so that a
+  /// value may be read however long it has been expired.
   private static func bounded(_ expiry: Timestamp) -> Timestamp {
     expiry < .never && expiry.asExpiry == .never
-      ? expiry.adding(.nanoseconds(1)) : min(expiry, .never)
+      ? expiry.adding(.nanoseconds(1))
+      : min(max(expiry, Timestamp(seconds: -(1 << 33))), .never)
   }
 
   /// The lifetime that the attribute records.

@@ -72,6 +72,8 @@ public final class DiskCache: Sendable {
     let threadCount = configuration.threadCount
     executors = PerProcess { IOExecutor(threadLimit: threadCount) }
     engine = try EngineRegistry.attach(directory, configuration)
+    // Not under the registry's lock, because a clock of the caller's may open a cache as well.
+    engine.readOwnClock()
     self.configuration = configuration.joining(engine.configuration)
     if followsNeighbours { engine.watching.isWanted.store(true, ordering: .relaxed) }
   }

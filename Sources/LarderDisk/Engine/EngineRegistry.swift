@@ -67,19 +67,13 @@ enum EngineRegistry {
     var location = try DirectoryLocation.open(path, configuration)
     // A read-only engine is not shared. So a directory that this process writes can also be opened
     // for reading only.
-    guard !configuration.mode.isReadOnly else {
-      let engine = DiskEngine(location, configuration)
-      engine.readOwnClock()
-      return engine
-    }
+    guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
     var asked: [DiskEngine] = []
     while true {
       let ticket = opened.own.value.ticket()
       switch try attach(location, path, configuration, asked: asked) {
       case .attached(let engine): return engine
       case .opening(let engine):
-        // Not under the lock, because a clock of the caller's may open a cache as well.
-        engine.readOwnClock()
         do throws(CacheError) {
           try engine.lockDirectory()
           endOpening(engine, isOpen: true)

@@ -234,14 +234,10 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      if isOnNetwork {
-        // Both stamps are given, because sshfs sets one that is left out to now, which would end
-        // the entry.
-        try descriptor.setTimes(
-          access: written, modification: stamp(for: expiry, stored: status.modification))
-      } else {
-        try descriptor.setTimes(access: written, modification: expiry)
-      }
+      // On a network both stamps are given, because sshfs sets one that is left out to now, which
+      // would end the entry.
+      let modification = isOnNetwork ? stamp(for: expiry, stored: status.modification) : expiry
+      try descriptor.setTimes(access: written, modification: modification)
       let fresh = try descriptor.status()
       guard fresh.linkCount > 0 else {
         withState { $0.counters.countDroppedStamp() }

@@ -246,6 +246,22 @@ struct `Code of the caller's` {
     try cache.close()
   }
 
+  @Test func `a clock may open another directory while a cache is being opened`() throws {
+    let (scene, other, opened) = (try DiskScene(), try DiskScene(), Counter())
+    let clock = scene.clock
+    let cache = try scene.open {
+      $0.clock = WallClock {
+        if opened.value == 0 {
+          opened.add()
+          do { try other.open().close() } catch { Issue.record(error) }
+        }
+        return clock.now
+      }
+    }
+    #expect(opened.value == 1)
+    try cache.close()
+  }
+
   @Test func `a value leaves when the change of a name by another object is over`() throws {
     let (scene, caller) = (try DiskScene(), Caller())
     let cache = try Self.cache(in: scene, for: caller)

@@ -113,6 +113,20 @@ struct `A load that knows the previous value` {
     #expect(try await cache.value(forKey: "k") == nil)
   }
 
+  @Test func `finds a value that has been expired since the beginning of time`() async throws {
+    try await cache.store("old", forKey: "k")
+    let longPast = Timestamp(seconds: .min)
+    let options = LoadOptions.reload
+    _ = try await cache.value(forKey: "k", options: options) { _ in
+      .notModified(expiration: .date(longPast))
+    }
+    let value = try await cache.value(forKey: "k") { previous in
+      #expect(previous?.value == "old")
+      return .notModified(expiration: .days(1))
+    }
+    #expect(value == "old")
+  }
+
   @Test func `hands on what is not kept, and removes or keeps the old as it says`() async throws {
     try await storeExpired()
     let value = try await cache.value(forKey: "k") { _ in .notKept("once", keepsPrevious: true) }

@@ -19,7 +19,8 @@ struct `Expirations` {
     (.days(.min), now.adding(seconds: -4_294_967_294), .seconds(0)),
     (.date(now.adding(seconds: 9)), now.adding(seconds: 9), .fixed),
     (.date(.never), .never, .never), (.date(Timestamp(seconds: .max)), .never, .never),
-    (.date(Timestamp(seconds: .min)), Timestamp(seconds: .min), .fixed), (.expired, now, .fixed),
+    (.date(Timestamp(seconds: .min)), Timestamp(seconds: -(1 << 33)), .fixed),
+    (.expired, now, .fixed),
   ])
   func `an expiration has an expiry and a lifetime`(
     expiration: Expiration, expiry: Timestamp, lifetime: Lifetime
