@@ -100,7 +100,7 @@ package final class EngineObservers: Sendable {
     if isEmpty { return }
     tellingCount.add(1, ordering: .sequentiallyConsistent)
     for observer in all(except: origin) { change(observer) }
-    tellingCount.subtract(1, ordering: .sequentiallyConsistent)
+    tellingCount.add(-1, ordering: .sequentiallyConsistent)
   }
 
   /// Notes that something of the caller's has left an observer.
