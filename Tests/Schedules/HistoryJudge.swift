@@ -143,7 +143,10 @@
       let first = scene.caches.first?.options[.ext]
       let own =
         call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : first)
-      guard own == ext else { return call.operation.verb.clearsAll }
+      // What is chosen is chosen among the entries of all extensions.
+      guard own == ext else {
+        return call.operation.verb.clearsAll || call.operation.verb == .select
+      }
       return call.operation.name == name || call.operation.verb.clearsAll
         || [.entries, .count, .select].contains(call.operation.verb)
     }
