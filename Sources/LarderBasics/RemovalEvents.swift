@@ -120,7 +120,9 @@ package final class RemovalObservers<Event: Sendable>: Sendable {
   }
 
   deinit {
-    finish()
+    // Else a forked child may wait for ever: what follows makes the runtime build a generic type,
+    // under a lock that a thread of the parent may have held at the fork.
+    if isObserved.load(ordering: .relaxed) { finish() }
   }
 
   /// Adds a sequence that gets an event for each value that leaves from now on.
