@@ -57,12 +57,13 @@ struct `The evictor` {
     throws
   {
     let (looks, time) = (Counter(), scene.clock.now)
-    let engine = Shared<DiskEngine?>(nil)
+    let (engine, thread) = (Shared<DiskEngine?>(nil), ThreadIdentity.current)
     let cache = try scene.open {
       $0.freeSpaceLimit = .max
       $0.clock = WallClock {
         // Each purge asks for the time once. After the first, another thread's begins; it ends only
-        // to let a thread go on that asks for ever.
+        // to let a thread go on that asks for ever. The cache's own threads may ask as well.
+        guard thread == .current else { return time }
         engine.value?.withState { state in
           looks.add()
           state.limits.forgetFreeSpaceCheck()
@@ -83,8 +84,8 @@ struct `The evictor` {
     engine.value = cache.engine
     cache.engine.enforceLimits(after: nil)
     engine.value = nil
-    // One, where a thread of the cache was quicker to take the limit that was left.
-    #expect((1...2).contains(looks.value))
+    // Fewer, where a thread of the cache was quicker to take the limit that was left.
+    #expect(looks.value <= 2)
     cache.engine.withState { $0.endPurges() }
     try cache.close()
   }
