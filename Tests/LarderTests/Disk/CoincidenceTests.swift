@@ -334,8 +334,8 @@ struct `What others do between two steps of a cache` {
   private final class Listener: EngineObserver {
     let engine: DiskEngine
     let answers = Counter()
-    /// Calls by the watcher's thread, which may be quicker. Memory is told by it then, and what this
-    /// thread tells is a repetition.
+    /// Calls by the watcher's thread, which may be quicker. Memory is told by it then, and what
+    /// this thread tells is a repetition.
     let repeated = Counter()
     let thread = ThreadIdentity.current
 
