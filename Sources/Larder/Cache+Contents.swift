@@ -131,15 +131,19 @@ extension Cache {
 }
 
 extension CacheStatistics {
-  /// The share of reads that found a value in either tier, 0 to 1; nil before the first read.
+  /// The calls that memory, the disk or an expired value answered.
   ///
-  /// Each call counts once. Answered by memory, by the disk, or with an expired value: a hit. Not
-  /// found, or loaded: a miss. Reads by a forced load (`.reload`) or a background load do not
-  /// count. `disk.hits` and `disk.misses` count every read of the disk.
+  /// Each call counts once, as a hit or as a miss. Reads by a forced load (`.reload`) or a
+  /// background load do not count. `disk.hits` and `disk.misses` count every read of the disk.
+  // The parts are read one after the other, so that the difference can be off by one.
+  public var hitCount: Int { max(memory.hits + disk.hits - loads.repeatedHits, 0) }
+
+  /// The calls that found nothing, or loaded.
+  public var missCount: Int { max(disk.missCount - loads.repeatedMisses, 0) }
+
+  /// The share of calls that found a value in either tier, 0 to 1; nil before the first.
   public var hitRate: Double? {
-    // The parts are read one after the other, so that the difference can be off by one.
-    let hits = max(memory.hits + disk.hits - loads.repeatedHits, 0)
-    let reads = hits + max(disk.missCount - loads.repeatedMisses, 0)
-    return reads > 0 ? Double(hits) / Double(reads) : nil
+    let count = hitCount + missCount
+    return count > 0 ? Double(hitCount) / Double(count) : nil
   }
 }

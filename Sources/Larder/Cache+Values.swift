@@ -182,7 +182,8 @@ extension Cache {
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
     }
-    return min(expiry, disk.engine.heldNow.adding(disk.configuration.recency.lag(for: lifetime)))
+    let lag = disk.configuration.recency.lag(for: lifetime, disk.extending)
+    return min(expiry, disk.engine.heldNow.adding(lag))
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.

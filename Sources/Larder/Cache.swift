@@ -167,9 +167,9 @@ public enum CacheTier: String, Sendable, Hashable {
 /// The settings of a cache with two tiers.
 public struct CacheConfiguration: Sendable {
   /// The most bytes that the values in memory may take, counted as they are encoded; nil for no
-  /// limit. The default is a quarter of the machine's memory or of the process's cgroup's limit,
-  /// whichever is smaller.
-  public var memoryCostLimit: Int? = SystemEnvironment.memoryLimit / 4
+  /// limit. The default is 256 MiB, or a quarter of the machine's memory or of the process's
+  /// cgroup's limit if that is less.
+  public var memoryCostLimit: Int? = min(256 << 20, SystemEnvironment.memoryLimit / 4)
   /// The most values in memory. The default is nil, no limit.
   public var memoryCountLimit: Int?
   /// The most bytes of one value in memory, counted as they are encoded. The default is
@@ -195,6 +195,9 @@ public struct CacheConfiguration: Sendable {
 
   /// Creates the default settings.
   public init() {}
+
+  /// Creates the default settings with a limit in bytes for the files; nil for no limit.
+  public init(sizeLimit: Int?) { disk.sizeLimit = sizeLimit }
 }
 
 extension CacheConfiguration {

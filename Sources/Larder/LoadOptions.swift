@@ -59,7 +59,7 @@ public struct LoadOptions: Sendable, Hashable {
   /// loads and a cancellation are not kept, because the source has not failed.
   public var failureLifetime = Duration.zero
   /// The change that the read makes to the expiry of a value on disk. The default is nil: as
-  /// configured.
+  /// configured. One that extends is not answered from memory.
   public var extending: ExpirationExtending?
   @usableFromInline
   var switches: Switches = []
@@ -89,8 +89,12 @@ public struct LoadOptions: Sendable, Hashable {
 
   /// Whether a value in memory answers the call.
   @inlinable
-  var mayAnswerFromMemory: Bool { switches.rawValue & Switches.pastMemory.rawValue == 0 }
+  var mayAnswerFromMemory: Bool {
+    switches.rawValue & Switches.pastMemory.rawValue == 0
+      && ((extending ?? .off) == .off || isMemoryOnly)
+  }
 
+  @usableFromInline
   var isMemoryOnly: Bool { switches.contains(.memoryOnly) }
   var isDiskOnly: Bool { switches.contains(.diskOnly) }
   var reloads: Bool { switches.contains(.reload) }
@@ -250,4 +254,17 @@ public struct LoadStatistics: Sendable, Hashable {
   /// the misses that only the memory tier counted.
   var repeatedHits = 0
   var repeatedMisses = 0
+}
+
+extension LoadStatistics: CustomReflectable {
+  /// The public counters by name, for `print`.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "started": started, "succeeded": succeeded, "failed": failed, "unstored": unstored,
+        "renewed": renewed, "joined": joined, "servedStale": servedStale,
+        "servedFailures": servedFailures, "time": time,
+      ], displayStyle: .struct)
+  }
 }

@@ -95,6 +95,11 @@ extension CacheKey {
   }
 }
 
+extension CacheKey: CustomStringConvertible {
+  /// The key as text in which control characters, and bytes that are not UTF-8, are escaped.
+  public var description: String { text?.escapedForDisplay ?? bytes.escapedForDisplay }
+}
+
 extension CacheKey: Hashable {
   /// Whether two keys have the same bytes.
   //

@@ -16,9 +16,9 @@ public enum Expiration: Sendable, Hashable {
 
 /// The change that an access makes to the expiry of the value it found.
 public enum ExpirationExtending: Sendable, Hashable {
-  /// The expiry stays; only the last access moves.
+  /// The expiry stays; only the last access moves. The default.
   case off
-  /// The lifetime given at the store starts again. The default.
+  /// The lifetime given at the store starts again.
   case lifetime
   /// The expiry moves to one relative to the access.
   ///

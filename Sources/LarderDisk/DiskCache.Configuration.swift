@@ -46,10 +46,11 @@ extension DiskCache {
     ///
     /// Each object on a directory has its own.
     public var expiration = Expiration.days(7)
-    /// The extension of the expiry by an access. The default is `.lifetime`.
-    public var extending = ExpirationExtending.lifetime
+    /// The extension of the expiry by an access. The default is `.off`: a lifetime counts from the
+    /// store.
+    public var extending = ExpirationExtending.off
     /// The time by which the last access on disk may lag behind; zero stamps at every read. The
-    /// default is 60 s, and 1/16 of an entry's lifetime if that is shorter.
+    /// default is 60 s, and 1/16 of a shorter lifetime where an access extends it.
     ///
     /// A short time costs a system call and a journal entry per use. A long one means that after a
     /// crash, and to other processes, entries seem unused for longer.
@@ -245,7 +246,7 @@ extension DiskCache.Configuration {
   package var followsNeighbours: Bool {
     coherence != .none && (mode == .shared || mode == .readOnly)
   }
-  package var recency: Recency { Recency(granularity: recencyGranularity, extending: extending) }
+  package var recency: Recency { Recency(granularity: recencyGranularity) }
   /// Whether any limit is set, so that the directory has to be scanned.
   var hasLimit: Bool {
     sizeLimit != nil || countLimit != nil || ageLimit != nil || freeSpaceLimit != nil

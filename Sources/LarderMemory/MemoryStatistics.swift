@@ -69,6 +69,13 @@ extension MemoryStatistics {
   }
 }
 
+extension MemoryStatistics: CustomReflectable {
+  /// The counters by name, for `print`.
+  public var customMirror: Mirror {
+    Mirror(self, children: Mirror(reflecting: counters).children, displayStyle: .struct)
+  }
+}
+
 /// The counters behind `MemoryStatistics`, as mutable fields.
 @frozen
 @usableFromInline

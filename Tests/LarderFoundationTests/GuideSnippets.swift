@@ -7,8 +7,7 @@ struct User: Codable, Sendable {
 }
 
 func storeUser(_ user: User) async throws {
-  var configuration = CacheConfiguration()
-  configuration.disk.sizeLimit = 10 << 30  // bytes; the default is 1 GiB
+  let configuration = CacheConfiguration(sizeLimit: 10 << 30)  // bytes; the default is 1 GiB
   let users = try Cache(named: "users", coder: .json(User.self), configuration: configuration)
   try await users.store(user, forKey: "user/7", expiration: .days(30))
 }

@@ -263,6 +263,7 @@
       all.disk.mode = mode
       all.disk.coherence = coherence
       all.disk.clock = clock
+      all.disk.extending = .lifetime
       all.disk.sizeLimit = options[.size]
       all.disk.countLimit = options[.count]
       // The scenes count values alone, most of them of 100 bytes, with keys of one byte.

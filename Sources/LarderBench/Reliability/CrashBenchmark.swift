@@ -40,6 +40,7 @@ enum CrashBenchmark {
   ) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.durability = options.isDurable ? .durable : .relaxed
+    configuration.extending = .lifetime
     configuration.requireProof = options.requiresProof
     // No value has this length.
     configuration.shouldStore = { $1 != CrashValue.declinedByteCount }

@@ -11,6 +11,7 @@ struct Driver {
   init(_ arguments: [String]) throws {
     guard let first = arguments.first else { throw UsageError() }
     directory = first
+    configuration.extending = .lifetime
     var clock: ManualClock?
     var rest = arguments.dropFirst()
     while let argument = rest.popFirst() {

@@ -8,6 +8,7 @@ enum StressProcess {
     configuration.memoryCostLimit = options.limit / 8
     configuration.disk.sizeLimit = options.limit
     configuration.disk.writeBehindLimit = options.writeBehind
+    configuration.disk.extending = .lifetime
     configuration.disk.clock = options.clock
     return configuration
   }

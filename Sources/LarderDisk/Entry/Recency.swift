@@ -5,14 +5,12 @@ import LarderSystem
 package struct Recency: Sendable {
   /// The most by which the stored last access may lag behind; zero for no lag.
   let granularity: Duration
-  let extending: ExpirationExtending
   /// The granularity in nanoseconds, of which 64 bits hold 292 years.
   private let nanoseconds: Int64
 
   /// Converts the granularity once, so that no read calculates with durations.
-  init(granularity: Duration, extending: ExpirationExtending) {
+  init(granularity: Duration) {
     self.granularity = granularity
-    self.extending = extending
     let (seconds, attoseconds) = granularity.boundedComponents
     let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     // Rounded up, so that the shortest lag does not become none.
@@ -22,12 +20,10 @@ package struct Recency: Sendable {
   }
 
   /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is
-  /// shorter.
-  package func lag(for lifetime: Lifetime) -> Duration {
-    // An entry that lives for a minute and lags by a minute would expire while it is being used.
-    guard case .seconds(let count) = lifetime else { return granularity }
-    return lagNanoseconds(for: lifetime) == nanoseconds
-      ? granularity : .nanoseconds(Int64(count) * 62_500_000)
+  /// shorter and a use extends the expiry.
+  package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Duration {
+    let lag = lagNanoseconds(for: lifetime, extending)
+    return lag == nanoseconds ? granularity : .nanoseconds(lag)
   }
 
   /// Whether the stored last access is so old that a use now is stamped.
@@ -35,14 +31,17 @@ package struct Recency: Sendable {
   /// A stored access in the future counts as now, so it is not due. The next due stamp corrects it.
   ///
   /// - Parameter stored: The last access as the file has it.
-  func isDue(stored: Timestamp, now: Timestamp, lifetime: Lifetime) -> Bool {
-    let lag = lagNanoseconds(for: lifetime)
+  func isDue(
+    stored: Timestamp, now: Timestamp, lifetime: Lifetime, _ extending: ExpirationExtending
+  ) -> Bool {
+    let lag = lagNanoseconds(for: lifetime, extending)
     return lag == 0 || now.nanoseconds(since: stored) > lag
   }
 
   /// Returns the lag allowed for an entry, in nanoseconds.
-  func lagNanoseconds(for lifetime: Lifetime) -> Int64 {
-    guard case .seconds(let count) = lifetime else { return nanoseconds }
+  func lagNanoseconds(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Int64 {
+    // An entry that lives for a minute and lags by a minute would expire while it is being used.
+    guard extending != .off, case .seconds(let count) = lifetime else { return nanoseconds }
     // A sixteenth of a second.
     return min(nanoseconds, Int64(count) * 62_500_000)
   }

@@ -111,7 +111,8 @@ extension EngineState {
     // extended.
     let stored = min(seal.lastAccess, context.now)
     if context.staleness == .zero,
-      recency.isDue(stored: stored, now: context.now, lifetime: seal.lifetime)
+      recency.isDue(
+        stored: stored, now: context.now, lifetime: seal.lifetime, context.extending)
     {
       extended = context.extending.extendedExpiry(
         of: value.expiry, lifetime: seal.lifetime, at: context.now)

@@ -13,8 +13,8 @@ extension DiskEngine {
     let expiry = status.modification.asExpiry
     let extended = context.extending.extendedExpiry(
       of: expiry, lifetime: proof.lifetime, at: context.now)
-    let lag = recency.lag(for: proof.lifetime)
-    let isDue = isDue(status, proof.lifetime, context.now)
+    let lag = recency.lag(for: proof.lifetime, context.extending)
+    let isDue = isDue(status, proof.lifetime, context.extending, context.now)
     let noted = withState { state in
       note(
         name, status, proof, context, waits: isDue && lag > .zero, extended: extended, in: &state)
@@ -160,8 +160,12 @@ extension DiskEngine {
       var recall = Recall(
         isHidden: state.hidesFile(named: subject.name),
         verified: verified(subject.name, status, tag, in: &state))
-      let isDue = recall.proof.map { self.isDue(status, $0.lifetime, context.now) } ?? false
-      let lag = isDue ? recall.proof.map { recency.lagNanoseconds(for: $0.lifetime) } ?? 0 : 0
+      let isDue =
+        recall.proof.map { self.isDue(status, $0.lifetime, context.extending, context.now) }
+        ?? false
+      let lag =
+        isDue
+        ? recall.proof.map { recency.lagNanoseconds(for: $0.lifetime, context.extending) } ?? 0 : 0
       guard !recall.isHidden, let known = recall.verified, !isDue || lag > 0 else {
         recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
         return (.recalled(recall), 0)
@@ -178,13 +182,14 @@ extension DiskEngine {
     return hit
   }
 
-  /// Whether a use must reach the disk: the stored last access is older than the granularity, or
-  /// than 1/16 of the lifetime if that is shorter.
-  func isDue(_ status: FileStatus, _ lifetime: Lifetime, _ now: Timestamp) -> Bool {
+  /// Whether a use must reach the disk: the stored last access is older than the lag allowed.
+  func isDue(
+    _ status: FileStatus, _ lifetime: Lifetime, _ extending: ExpirationExtending, _ now: Timestamp
+  ) -> Bool {
     // If stamps go by path, a stamp could reach the file that has replaced this one and extend its
     // life past its expiry.
     !isReadOnly && !isPathBound
-      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime)
+      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
   }
 
   /// Notes that a file has expired in a way that the index does not know, because a person's

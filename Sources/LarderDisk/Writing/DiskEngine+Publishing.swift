@@ -172,10 +172,12 @@ extension DiskEngine {
     guard let value, value.lastAccess > seal.lastAccess else { return nil }
     let (name, access) = (value.write.subject.name, value.lastAccess)
     state.catalog.index.touch(name, at: access)
-    guard isDue(status, seal.lifetime, access) else { return nil }
+    let isExtended = value.expiry > seal.expiry
+    let extending = isExtended ? ExpirationExtending.lifetime : .off
+    guard isDue(status, seal.lifetime, extending, access) else { return nil }
     state.catalog.uses.note(
-      name, status, access: access, expiry: value.expiry > seal.expiry ? value.expiry : nil)
-    return recency.lag(for: seal.lifetime)
+      name, status, access: access, expiry: isExtended ? value.expiry : nil)
+    return recency.lag(for: seal.lifetime, extending)
   }
 
   private func publishOrWithdraw(

@@ -30,7 +30,7 @@ extension Option {
   static let dataOnly = Option(
     "data-only", nil, .flag, "Write the extended data in the place of the value")
   /// The flag that makes the read count as a use. Without it, nothing changes in the directory.
-  static let used = Option("used", nil, .flag, "Count as use: move the last access and the expiry")
+  static let used = Option("used", nil, .flag, "Count as use: move the last access")
 }
 
 extension Rule {

@@ -131,7 +131,7 @@ struct EntryDiagnosis: Sendable {
   }
   private var factsSentence: String { entry == nil ? "" : "It has \(facts)." }
 
-  /// The size, last use and expiry, and the effect of a use on the expiry.
+  /// The size, last use, expiry and lifetime.
   private var facts: String {
     guard let entry else { return "nothing more is known" }
     var parts = [ByteCount(Int64(entry.byteCount)).description]
@@ -145,12 +145,10 @@ struct EntryDiagnosis: Sendable {
     if !entry.isExpired(at: now) {
       parts.append("expires \(expiry.relativeText(at: now)) (\(expiry.rfc3339.prefix(19))Z)")
     }
-    switch entry.lifetime {
-    case .seconds(let seconds)?:
-      let later = now.adding(seconds: Int64(seconds)).relativeText(at: now).dropFirst(3)
-      parts.append("each use makes it valid for \(later) from then")
-    case .fixed?: parts.append("uses do not extend it")
-    case .never?, nil: break
+    // The program's `extending` decides whether a use extends; no file tells.
+    if case .seconds(let seconds)? = entry.lifetime {
+      let span = now.adding(seconds: Int64(seconds)).relativeText(at: now).dropFirst(3)
+      parts.append("stored for \(span)")
     }
     return parts.joined(separator: ", ")
   }

@@ -30,9 +30,13 @@ func storeForATime(
   try await pages.store(html, forKey: url, expiration: .date(midnight))
 }
 
-func readWithoutExtending(_ pages: Cache<String>, url: String) async throws -> String? {
-  let hit = try await pages.value(forKey: url, options: .withoutExtending)
+func readExtending(_ pages: Cache<String>, url: String) async throws -> String? {
+  let hit = try await pages.value(forKey: url, options: .extending(.lifetime))
   return hit
+}
+
+func setExtending(_ configuration: inout CacheConfiguration) async throws {
+  configuration.disk.extending = .lifetime
 }
 
 func setClock(_ configuration: inout CacheConfiguration) async throws -> ManualClock {

@@ -43,7 +43,7 @@ struct `A cache with two tiers` {
   }
 
   @Test func `a hit in memory reaches no file until the recency is due on disk`() throws {
-    let cache = try open()
+    let cache = try open { $0.disk.extending = .lifetime }
     try cache.store("value", forKey: "key", expiration: .seconds(86_400))
     for _ in 0..<10 { #expect(try cache.value(forKey: "key") == "value") }
     #expect(cache.statistics.disk.hits == 0)
@@ -53,6 +53,26 @@ struct `A cache with two tiers` {
     try cache.flush()
     #expect(
       try cache.disk.entry(forKey: "key")?.expiry == clock.now.adding(seconds: 86_400))
+  }
+
+  @Test func `a value that is used each second expires when its lifetime is over`() throws {
+    let cache = try open()
+    try cache.store("value", forKey: "key", expiration: .seconds(60))
+    for _ in 0..<60 {
+      #expect(try cache.value(forKey: "key") == "value")
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try cache.value(forKey: "key") == nil)
+    #expect(cache.statistics.disk.hits == 0)
+  }
+
+  @Test func `a call that extends keeps the value alive, although memory holds it`() throws {
+    let cache = try open()
+    try cache.store("value", forKey: "key", expiration: .seconds(30))
+    for _ in 0..<60 {
+      #expect(try cache.value(forKey: "key", options: .extending(.lifetime)) == "value")
+      clock.advance(by: .seconds(1))
+    }
   }
 
   @Test(arguments: [DiskCache.KeyRecording.always, .never])

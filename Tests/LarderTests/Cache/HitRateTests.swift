@@ -18,6 +18,16 @@ struct `The share of hits` {
     cache = try scene.open(.string) { $0.disk.expiredGrace = .seconds(3600) }
   }
 
+  @Test func `what prints has public names only`() async throws {
+    let key: CacheKey = "page/1"
+    _ = try await cache.value(forKey: key) { "new" }
+    #expect("\(key)" == "page/1" && "\(CacheKey([0xFF]))" == "\\xff")
+    #expect("\(cache.statistics.loads)".hasPrefix("LoadStatistics(started: 1, succeeded: 1,"))
+    #expect("\(cache.statistics.memory)".hasPrefix("MemoryStatistics(hits: 0, missesAbsent: "))
+    let text = "\(cache) \(cache.disk) \(cache.memory) \(cache.statistics)"
+    for name in ["counters", "repeated", "content", "engine"] { #expect(!text.contains(name)) }
+  }
+
   private var isHalf: Bool { cache.statistics.hitRate == 0.5 }
 
   @Test func `a load is one miss, and what it loaded is a hit`() async throws {
@@ -25,6 +35,7 @@ struct `The share of hits` {
     #expect(cache.statistics.hitRate == 0)
     _ = try await cache.value(forKey: "k") { "newer" }
     #expect(isHalf && cache.statistics.disk.missCount == 2)
+    #expect(cache.statistics.hitCount == 1 && cache.statistics.missCount == 1)
   }
 
   @Test func `a load that is told of an expired value is one miss`() async throws {

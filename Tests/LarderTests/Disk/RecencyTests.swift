@@ -8,17 +8,19 @@ import Testing
 
 struct `Recency of stamps` {
   private static let now = Timestamp(seconds: 1_800_000_000)
-  private let recency = Recency(granularity: .seconds(60), extending: .lifetime)
+  private let recency = Recency(granularity: .seconds(60))
 
   @Test(arguments: [
     (Lifetime.never, Duration.seconds(60)), (.fixed, .seconds(60)), (.unknown, .seconds(60)),
     (.seconds(960), .seconds(60)), (.seconds(160), .seconds(10)), (.seconds(8), .milliseconds(500)),
     (.seconds(0), .zero), (.seconds(.max - 1), .seconds(60)),
   ])
-  func `the lag is the granularity or a sixteenth of a shorter lifetime`(
+  func `the lag is the granularity or a sixteenth of a shorter lifetime that a use extends`(
     lifetime: Lifetime, lag: Duration
   ) {
-    #expect(recency.lag(for: lifetime) == lag)
+    #expect(recency.lag(for: lifetime, .lifetime) == lag)
+    #expect(recency.lag(for: lifetime, .to(.seconds(5))) == lag)
+    #expect(recency.lag(for: lifetime, .off) == .seconds(60))
   }
 
   @Test(arguments: [
@@ -26,12 +28,12 @@ struct `Recency of stamps` {
   ])
   func `a stamp is due when the stored one is older than the lag`(age: Int64, isDue: Bool) {
     let stored = Self.now.adding(seconds: age)
-    #expect(recency.isDue(stored: stored, now: Self.now, lifetime: .never) == isDue)
+    #expect(recency.isDue(stored: stored, now: Self.now, lifetime: .never, .off) == isDue)
   }
 
   @Test func `a granularity of zero makes every read due`() {
-    let exact = Recency(granularity: .zero, extending: .lifetime)
-    #expect(exact.isDue(stored: Self.now, now: Self.now, lifetime: .never))
+    let exact = Recency(granularity: .zero)
+    #expect(exact.isDue(stored: Self.now, now: Self.now, lifetime: .never, .lifetime))
   }
 
   @Test(arguments: [
@@ -50,7 +52,7 @@ struct `Recency of stamps` {
   func `no clock makes it trap`(seconds: Int64) {
     for other in [Int64.min, 0, .max] {
       let (a, b) = (Timestamp(seconds: seconds), Timestamp(seconds: other))
-      #expect(recency.isDue(stored: a, now: b, lifetime: .seconds(1)) == (b > a))
+      #expect(recency.isDue(stored: a, now: b, lifetime: .seconds(1), .lifetime) == (b > a))
     }
   }
 }

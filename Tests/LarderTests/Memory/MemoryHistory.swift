@@ -90,6 +90,7 @@ final class MemorySubject: Sendable {
 
   init(_ histories: MemoryHistories) {
     var configuration = MemoryCache<Int, Int>.Configuration(countLimit: histories.countLimit)
+    configuration.extending = .lifetime
     configuration.stripes = histories.stripes
     configuration.sweepInterval = nil
     let clock = clock.wallClock

@@ -85,6 +85,7 @@ struct MemoryModelTests {
       costLimit: run.costLimit, countLimit: run.countLimit,
       ageLimit: run.ageLimit.map { .seconds($0) })
     configuration.trimTarget = run.trimTarget
+    configuration.extending = .lifetime
     configuration.recordsUseTimes = true
     configuration.clock = clock.wallClock
     configuration.removalListener = { [removed] in removed.append("\($0)=\($1) \($2)") }

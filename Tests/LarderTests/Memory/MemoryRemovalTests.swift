@@ -26,6 +26,7 @@ struct MemoryRemovalTests {
   private func cache(count: Int? = nil) -> Cache {
     var configuration = Cache.Configuration(countLimit: count)
     configuration.clock = clock.wallClock
+    configuration.extending = .lifetime
     configuration.removalListener = { [log] in log.append("\($0)=\($1) \($2)") }
     return Cache(configuration)
   }

@@ -21,12 +21,14 @@ final class DiskScene: Sendable {
   }
 
   /// Opens the cache. By default it has no limit, so that no scan begins by itself, and does not
-  /// watch neighbours, so that no watching thread makes calls that a plan of failures counts.
+  /// watch neighbours, so that no watching thread makes calls that a plan of failures counts. A
+  /// use extends the expiry, which takes more steps than the default.
   func open(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.clock = clock.wallClock
     configuration.faults = faults
     configuration.coherence = .none
+    configuration.extending = .lifetime
     change(&configuration)
     return try DiskCache(directory: path, configuration: configuration)
   }
@@ -38,6 +40,7 @@ final class DiskScene: Sendable {
     configuration.disk.clock = clock.wallClock
     configuration.disk.faults = faults
     configuration.disk.coherence = .none
+    configuration.disk.extending = .lifetime
     return configuration
   }
 

@@ -52,8 +52,8 @@ struct `Timestamps` {
     #expect(clock.now.seconds == .max)
     #expect(MonotonicTime.now.advanced(by: .seconds(1e19)) > .now)
     #expect(PackedSpan(.seconds(1e19)).seconds == 1 << 34)
-    let recency = Recency(granularity: .seconds(1e19), extending: .lifetime)
-    #expect(recency.lag(for: .never) == .seconds(1e19))
+    let recency = Recency(granularity: .seconds(1e19))
+    #expect(recency.lag(for: .never, .lifetime) == .seconds(1e19))
   }
 
   @Test(arguments: [0, 1, 1 << 31, 1 << 33, (1 << 34) - 1] as [Int64])

@@ -35,6 +35,7 @@ struct DiskModelRun<Random: RandomNumberGenerator> {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.clock = clock.wallClock
     configuration.faults = faults
+    configuration.extending = .lifetime
     // Each use is stamped at once, so that the content of the disk is known.
     configuration.recencyGranularity = .zero
     return try DiskCache(directory: path, configuration: configuration)
