@@ -74,6 +74,9 @@ extension DiskCache {
   /// try await cache.removeAll { $0.byteCount > 1 << 20 }
   /// ```
   ///
+  /// The `key` of an entry is nil if its file does not record it, as for most URLs on ext4 by
+  /// default; `unknownKeys` counts these. `removeVariants(of:)` finds a group of keys always.
+  ///
   /// An entry that is used, changed or stored anew after the closure was called for it stays and is
   /// not counted. If a `Cache` loads the value of a removed entry meanwhile, what it loads is not
   /// stored. Goes on past a failure.
@@ -89,7 +92,13 @@ extension DiskCache {
   ) throws(CacheError) -> BulkRemoval {
     try checkWritable("removeAll")
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.removeAll { entry, _ in isChosen(entry) }
+      var unknownKeys = 0
+      var removal = try engine.removeAll { entry, _ in
+        if entry.key == nil { unknownKeys += 1 }
+        return isChosen(entry)
+      }
+      removal.unknownKeys = unknownKeys
+      return removal
     }
   }
 

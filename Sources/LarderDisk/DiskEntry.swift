@@ -85,6 +85,9 @@ public struct BulkRemoval: Sendable, Hashable {
   public internal(set) var failed = 0
   /// The bytes of the values removed.
   public internal(set) var byteCount = 0
+  /// The number of entries whose keys a closure could not see, because their files do not record
+  /// them.
+  public internal(set) var unknownKeys = 0
 
   /// Creates the result of having done nothing.
   public init() {}
@@ -93,6 +96,7 @@ public struct BulkRemoval: Sendable, Hashable {
   mutating func add(_ other: BulkRemoval) {
     removed += other.removed
     failed += other.failed
+    unknownKeys += other.unknownKeys
     byteCount.addSaturating(UInt64(other.byteCount))
   }
 }

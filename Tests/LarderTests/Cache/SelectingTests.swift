@@ -36,6 +36,20 @@ struct `Choosing entries` {
     #expect(try cache.count() == 3 && cache.totalSize() == 6 && !cache.isEmpty())
   }
 
+  @Test(arguments: [DiskCache.KeyRecording.always, .automatic, .never])
+  func `tells how many keys could not be seen`(recording: DiskCache.KeyRecording) throws {
+    let scene = try DiskScene()
+    let cache = try scene.open { $0.recordKeys = recording }
+    let urls = (0..<3).map {
+      "https://example.org/products/\($0)/" + String(repeating: "x", count: 99)
+    }
+    for url in urls { try cache.store([1], forKey: url) }
+    let known = try cache.keys().count
+    let removal = try cache.removeAll { $0.key?.text?.contains("products") ?? false }
+    #expect(removal.removed == known && removal.unknownKeys == 3 - known)
+    if recording != .automatic { #expect(known == (recording == .always ? 3 : 0)) }
+  }
+
   @Test func `answers every call in its asynchronous spelling as well`() async throws {
     #expect(try await cache.isEmpty())
     try await cache.store("1", forKey: "a")
