@@ -29,6 +29,9 @@ extension DiskCache {
   /// Starts to remove every entry. When this returns, reads in this process find none of the older
   /// values and totals are 0.
   ///
+  /// Waits for a removal that is running only if it has dropped more pending values than the
+  /// `writeBehindLimit`, because they stay in memory until its end.
+  ///
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and the reason for which a
   ///   directory that has replaced this one may not be used. A failure to read the directory is
   ///   found later and thrown by `RemovalProgress.wait()`.

@@ -39,8 +39,10 @@ extension Clearing {
   func hasBegun(since count: Int) -> Bool { self.count != count && hidesFiles }
 
   /// Whether a removal may begin: none is running, or its walk goes on in the directory that is
-  /// held.
-  var mayBegin: Bool { !isRunning || isWalking && hidesFiles }
+  /// held. The values that it dropped stay in memory until its end, so their cost has a limit.
+  func mayBegin(dropLimit: Int) -> Bool {
+    !isRunning || isWalking && hidesFiles && dropped.cost <= dropLimit
+  }
 
   /// Hides everything, also what was stored since a removal that is running began.
   ///
@@ -68,9 +70,8 @@ extension Clearing {
 
   /// Ends a walk. Returns the progress of the walk that has to follow; nil for none.
   mutating func endWalk() -> RemovalProgress? {
-    defer { next = nil }
     isWalking = next != nil
-    return next
+    return exchange(&next, with: nil)
   }
 
   /// The sets of a removal that hides nothing any more. The caller releases them outside of the
@@ -129,8 +130,5 @@ extension Clearing {
   mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }
 
   /// Takes out all dropped values that are left.
-  mutating func takeDropped() -> Backlog.Dropped {
-    defer { dropped = Backlog.Dropped() }
-    return dropped
-  }
+  mutating func takeDropped() -> Backlog.Dropped { exchange(&dropped, with: Backlog.Dropped()) }
 }

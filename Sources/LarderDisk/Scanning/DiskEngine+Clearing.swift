@@ -19,8 +19,9 @@ extension DiskEngine {
       // Released outside of the lock, because releasing a million entries takes long.
       let old = state.catalog.index
       if state.phase.isShutDown { return (nil, old) }
-      // Only the end of a removal is waited for, not its walk.
-      guard state.clearing.mayBegin else { return nil }
+      // Only the end of a removal is waited for, and its walk if it has dropped too many values.
+      let dropLimit = configuration.writeBehindLimit ?? 0
+      guard state.clearing.mayBegin(dropLimit: dropLimit) else { return nil }
       defer { clearMark.store(state.clearing.count, ordering: .relaxed) }
       return (state.beginClearing(), old)
     }
@@ -92,9 +93,8 @@ extension DiskEngine {
     // A thread that was publishing one of them when it was dropped removes the file, which is
     // hidden until then.
     for name in withState({ $0.clearing.namesUnderway }) { changing(name) {} }
-    let cleared = withState { $0.clearing.takeDropped() }.writes
     var result = BulkRemoval()
-    for write in cleared {
+    for write in withState({ $0.clearing.takeDropped() }).writes {
       result.removed += 1
       result.byteCount.addSaturating(UInt64(write.bytes.count))
       tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)

@@ -197,13 +197,9 @@ extension Backlog {
 
   /// Drops all values, in a time that does not grow with their number.
   mutating func dropAll() -> Dropped {
-    let dropped = Dropped(waiting: waiting, underway: underway, queue: queue)
-    cost -= valueCost
-    valueCost = 0
-    waiting = [:]
-    underway = [:]
-    queue = TurnQueue()
-    deferred = []
+    let dropped = Dropped(waiting: waiting, underway: underway, queue: queue, cost: valueCost)
+    cost -= exchange(&valueCost, with: 0)
+    (waiting, underway, queue, deferred) = ([:], [:], TurnQueue(), [])
     return dropped
   }
 
@@ -213,11 +209,17 @@ extension Backlog {
     fileprivate var underway: [EntryName: Value] = [:]
     /// Only to be released with the rest, outside of the engine's lock.
     fileprivate var queue = TurnQueue()
+    /// The cost of the values.
+    fileprivate(set) var cost = 0
 
     /// Adds the values that were dropped later.
     mutating func add(_ newer: Dropped) {
       if waiting.isEmpty && underway.isEmpty { return self = newer }
-      for value in newer.waiting.allValues { waiting[value.value.write.subject.name] = value }
+      cost += newer.cost
+      for value in newer.waiting.allValues {
+        let old = exchange(&waiting[value.value.write.subject.name], with: value)
+        cost -= old?.value.write.cost ?? 0
+      }
       underway.merge(newer.underway) { $1 }
     }
 
@@ -229,7 +231,9 @@ extension Backlog {
     mutating func remove(_ name: EntryName) -> Write? {
       if waiting.isEmpty && underway.isEmpty { return nil }
       let older = underway.removeValue(forKey: name)?.write
-      return waiting.removeValue(forKey: name)?.value.write ?? older
+      let newer = waiting.removeValue(forKey: name)?.value.write
+      cost -= (older?.cost ?? 0) + (newer?.cost ?? 0)
+      return newer ?? older
     }
 
     /// The values that are left.

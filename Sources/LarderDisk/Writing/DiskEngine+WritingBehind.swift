@@ -99,11 +99,10 @@ extension DiskEngine {
   }
 
   private func nextWrite() -> Backlog.Write? {
-    let (write, _) = withState { state -> (Backlog.Write?, Backlog.Remains?) in
+    withState { state -> (Backlog.Write?, Backlog.Remains?) in
       if let write = state.backlog.next() { return (write, nil) }
       return (nil, state.backlog.endWriting())
-    }
-    return write
+    }.0
   }
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.
@@ -168,10 +167,6 @@ extension DiskEngine {
 
   /// Throws the first failure to write a value of the backlog since the last call that threw one.
   func throwLoss() throws(CacheError) {
-    let failure = withState { state in
-      defer { state.backlog.failure = nil }
-      return state.backlog.failure
-    }
-    if let failure { throw failure }
+    if let failure = withState({ exchange(&$0.backlog.failure, with: nil) }) { throw failure }
   }
 }

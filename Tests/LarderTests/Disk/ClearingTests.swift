@@ -119,18 +119,41 @@ struct ClearingTests {
     #expect(clearing.remaining == IndexTotals())
   }
 
-  @Test func `gives back each dropped value once`() {
+  /// Returns values of one byte that waited to be written.
+  private func dropped(_ numbers: ClosedRange<Int>) -> Backlog.Dropped {
     var backlog = Backlog()
     let seal = EntryWriter.Seal(
       key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
       extendedData: [], begin: Timestamp(seconds: 1))
-    for number in 1...3 {
+    for number in numbers {
       let subject = DiskEngine.Subject(
         key: CacheKey("\(number)"), name: IndexSample.name(number))
       backlog.add([1], subject, seal)
     }
+    return backlog.dropAll()
+  }
+
+  @Test func `lets another begin while the values that were dropped keep to their limit`() {
+    let cost = Backlog.cost(of: 1, "1", [])
     var clearing = Clearing()
-    clearing.begin(remaining: IndexTotals(), dropped: backlog.dropAll())
+    #expect(clearing.mayBegin(dropLimit: 0))
+    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    #expect(clearing.mayBegin(dropLimit: 0))
+    clearing.begin(remaining: IndexTotals(), dropped: dropped(1...3))
+    #expect(clearing.mayBegin(dropLimit: 3 * cost) && !clearing.mayBegin(dropLimit: 3 * cost - 1))
+    // One of these takes the place of an older one.
+    clearing.begin(remaining: IndexTotals(), dropped: dropped(3...5))
+    #expect(clearing.mayBegin(dropLimit: 5 * cost) && !clearing.mayBegin(dropLimit: 5 * cost - 1))
+    clearing.takeDropped(first)
+    clearing.takeDropped(first)
+    #expect(clearing.mayBegin(dropLimit: 4 * cost) && !clearing.mayBegin(dropLimit: 4 * cost - 1))
+    _ = clearing.takeDropped()
+    #expect(clearing.mayBegin(dropLimit: 0))
+  }
+
+  @Test func `gives back each dropped value once`() {
+    var clearing = Clearing()
+    clearing.begin(remaining: IndexTotals(), dropped: dropped(1...3))
     let names = [first, first, IndexSample.name(4)]
     let taken = names.map { clearing.takeDropped($0)?.subject.key }
     #expect(taken == [CacheKey("1"), nil, nil])

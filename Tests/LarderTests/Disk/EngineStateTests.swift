@@ -164,20 +164,20 @@ struct EngineStateTests {
     #expect(!second.mustWalk && !third.mustWalk && second.progress === third.progress)
     #expect(first.progress !== second.progress)
     let next = state.clearing.endWalk()
-    #expect(next === second.progress && state.clearing.mayBegin)
+    #expect(next === second.progress && state.clearing.mayBegin(dropLimit: 0))
     let last = state.clearing.endWalk()
-    #expect(last == nil && !state.clearing.mayBegin && state.clearing.isRunning)
+    #expect(last == nil && !state.clearing.mayBegin(dropLimit: 0) && state.clearing.isRunning)
   }
 
   @Test func `a removal of everything waits while a walk in another directory goes on`() {
     var state = scanning()
-    #expect(state.clearing.mayBegin)
+    #expect(state.clearing.mayBegin(dropLimit: 0))
     _ = state.beginClearing()
     state.forgetDirectory()
-    #expect(!state.clearing.mayBegin)
+    #expect(!state.clearing.mayBegin(dropLimit: 0))
     _ = state.clearing.endWalk()
     state.clearing.end()
-    #expect(state.clearing.mayBegin)
+    #expect(state.clearing.mayBegin(dropLimit: 0))
   }
 
   @Test func `a file that is stamped to be an entry stays while everything is removed`() {

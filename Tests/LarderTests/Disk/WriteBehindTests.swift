@@ -62,6 +62,35 @@ struct `Writing behind` {
     try cache.close()
   }
 
+  @Test func `many removals of all beside a slow one keep no more than the limit and one backlog`()
+    throws
+  {
+    let scene = try DiskScene()
+    let limit = 20 * Backlog.cost(of: 1, "key 00", [])
+    let cache = try open(scene, limit: limit)
+    try cache.store([1], forKey: "on the disk")
+    try cache.flush()
+    // The walk is held at its first file, and the writer at its first value.
+    let (walk, writer) = (Gate(), Gate())
+    scene.faults.plan(.before { walk.pass() }, for: .unlinkat, at: 1)
+    let first = try cache.removeAllInBackground()
+    walk.waitUntilReached()
+    scene.faults.plan(.before { writer.pass() }, for: .fsetxattr, onwards: true)
+    var rounds = 0
+    while cache.engine.withState({ $0.clearing.mayBegin(dropLimit: limit) }) && rounds < 10 {
+      for number in 10..<28 { try cache.store([1], forKey: "key \(rounds)\(number)") }
+      _ = try cache.removeAllInBackground()
+      rounds += 1
+    }
+    #expect(rounds == 2 && !first.isFinished)
+    walk.open()
+    writer.open()
+    try cache.removeAll()
+    #expect(try cache.count() == 0)
+    #expect(cache.engine.withState { $0.clearing.mayBegin(dropLimit: 0) })
+    try cache.close()
+  }
+
   @Test func `a removal takes what is pending and what is on the disk`() throws {
     let scene = try DiskScene()
     let cache = try open(scene)
