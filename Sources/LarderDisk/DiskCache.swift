@@ -95,7 +95,7 @@ public final class DiskCache: Sendable {
     lending.retire()
   }
 
-  /// The directory's absolute path, with links resolved at opening.
+  /// The directory's absolute path, links resolved at opening; as it was given if that is too long.
   public var directory: String { engine.location.path }
 
   /// The counters since the directory was opened. Never waits. All are zero in a forked child.

@@ -262,6 +262,42 @@ struct `The life of a cache` {
     try cache.close()
   }
 
+  @Test func `a relative path below more than the longest path stands after a change of directory`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory()
+      let name = String(repeating: "d", count: 250)
+      var handles = [try DirectoryHandle.open(path: directory.path, faults: nil)]
+      for _ in 0..<18 {
+        let parent = handles[handles.count - 1]
+        try DirectoryHandle.make(name, below: parent, permissions: 0o700, faults: nil)
+        handles.append(try parent.openDirectory(name))
+      }
+      defer {
+        for handle in handles.dropLast().reversed() {
+          #expect(unsafe unlinkat(handle.descriptor.rawValue, name, AT_REMOVEDIR) == 0)
+        }
+      }
+      let bottom = handles[handles.count - 1].descriptor.rawValue
+      #expect(fchdir(bottom) == 0)
+      let cache = try DiskCache(directory: "cache")
+      #expect(unsafe chdir(directory.path) == 0)
+      // The same text names another directory now.
+      let other = try DiskCache(directory: "cache")
+      #expect(cache.directory == "cache" && other.directory == directory.path + "/cache")
+      #expect(try cache.store([1], forKey: "k") == .stored)
+      #expect(try other.value(forKey: "k") == nil && other.store([2], forKey: "k") == .stored)
+      #expect(try cache.value(forKey: "k") == [1] && cache.entries().count == 1)
+      try cache.flush()
+      #expect(try cache.removeAll().removed == 1)
+      #expect(try other.count() == 1)
+      for cache in [cache, other] { try cache.close() }
+      #expect(unsafe unlinkat(bottom, "cache/CACHEDIR.TAG", 0) == 0)
+      #expect(unsafe unlinkat(bottom, "cache", AT_REMOVEDIR) == 0)
+    }
+  }
+
   @Test(arguments: [(0o700, true), (0o755, true), (0o777, false), (0o1777, false), (0o702, false)])
   func `a directory that others can write to is refused unless allowed`(
     mode: Int, isTaken: Bool
