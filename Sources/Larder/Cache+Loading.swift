@@ -13,7 +13,9 @@ extension Cache {
   /// same.
   ///
   /// The next load begins when the one before has ended, or when all tasks that wait for its value
-  /// are cancelled. So a load that hangs holds up later requests: give it a time limit.
+  /// are cancelled. So a load that hangs holds up later requests: give it a time limit. Nobody
+  /// waits for a refresh behind an expired value whose key was stored or removed meanwhile: the
+  /// next request cancels it.
   ///
   /// A load may ask this cache and other caches for other keys. A load that would wait for itself,
   /// directly or through other loads, fails at once with `.loadCycle`. A task that the load begins
@@ -177,9 +179,9 @@ extension Cache {
   }
 
   /// Whether an error of the present task means that the source failed, and not that the load was
-  /// cancelled or waited for itself.
+  /// cancelled, was refused or waited for itself.
   private static func isOfSource(_ error: any Error) -> Bool {
-    if Task.isCancelled || error is CancellationError { return false }
+    if Task.isCancelled || error is CancellationError || error is any LoadRefusal { return false }
     let code = (error as? CacheError)?.code
     return code != .loadCycle && code != .cancelled
   }

@@ -94,15 +94,16 @@ struct FlightTable<Waiter: Sendable>: Sendable {
     return flight
   }
 
-  /// Gives up the load of a key if it began as a refresh that should have ended by now.
+  /// Gives up the load of a key if it began as a refresh that should have ended by now, or that was
+  /// superseded before a caller waited for it: its value is of no use then.
   ///
   /// - Returns: The load to cancel, and its waiting callers, which must ask again.
   mutating func giveUpRefresh(
     of key: CacheKey, at now: Timestamp
   ) -> (flight: FlightID, waiters: [Waiter])? {
-    guard let flight = byKey[key], let end = flights[flight]?.refreshEnd, end <= now else {
-      return nil
-    }
+    guard let flight = byKey[key], let known = flights[flight], let end = known.refreshEnd,
+      end <= now || known.isSuperseded && known.isRefresh
+    else { return nil }
     let audience = finish(flight)
     return (flight, audience.answered + audience.late)
   }

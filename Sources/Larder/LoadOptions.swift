@@ -56,7 +56,8 @@ public struct LoadOptions: Sendable, Hashable {
   public var staleIfFailing = Duration.zero
   /// The time for which the error of a failed load answers further requests, without another load.
   /// The default is zero: the next request loads again. At most 1,000 errors are kept. A cycle of
-  /// loads and a cancellation are not kept, because the source has not failed.
+  /// loads, a cancellation and a value that a fixture lacks are not kept, because the source has
+  /// not failed.
   public var failureLifetime = Duration.zero
   /// The change that the read makes to the expiry of a value on disk. The default is nil: as
   /// configured. One that extends is not answered from memory.
@@ -192,6 +193,10 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     throw CacheError(.invalidArgument, operation: "value", underlying: contradiction)
   }
 }
+
+/// An error by which a replacement says that it does not load. No source has failed, so the error
+/// is not kept, and no expired value is served in its place.
+package protocol LoadRefusal: Error {}
 
 /// A replacement for the loads of a cache, such as a fixture in a test. The caller's closure runs
 /// only if the replacement calls it.

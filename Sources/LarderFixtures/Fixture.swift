@@ -1,3 +1,4 @@
+public import Larder
 public import LarderBasics
 import LarderDisk
 public import LarderSystem
@@ -143,7 +144,7 @@ extension Fixture {
 /// has expired by the fixture's clock.
 ///
 /// The load throws it, which fails the test. Its description says how to record the value.
-public struct FixtureMiss: Error, Sendable, Hashable {
+public struct FixtureMiss: Error, LoadRefusal, Sendable, Hashable {
   /// The key that was asked for.
   public let key: CacheKey
   /// The fixture's directory.

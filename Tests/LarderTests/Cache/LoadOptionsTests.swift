@@ -88,6 +88,28 @@ struct `Loading with options` {
     #expect(try await cache.value(forKey: "key") == "quick")
   }
 
+  @Test(arguments: ["stored", "removed", "all removed"])
+  func `a refresh that hangs holds up nobody who comes after a change of its key`(
+    change: String
+  ) async throws {
+    let (gate, cache) = (AsyncGate(), cache)
+    try await beginRefresh(heldBy: gate)
+    switch change {
+    case "stored": try cache.storeNow("expired", forKey: "key", expiration: .expired)
+    case "removed": try await cache.remove(forKey: "key")
+    default: try await cache.removeAll()
+    }
+    let next = Task { try await cache.value(forKey: "key") { "quick" } }
+    while cache.statistics.loads.started < 2 && cache.statistics.loads.joined < 1 {
+      await Task.yield()
+    }
+    #expect(cache.statistics.loads.joined == 0)
+    if cache.statistics.loads.joined > 0 { gate.open() }
+    #expect(try await next.value == "quick")
+    gate.open()
+    #expect(try await cache.value(forKey: "key") == "quick")
+  }
+
   @Test func `a refresh that takes too long is given up by the next who asks`() async throws {
     let (gate, cache) = (AsyncGate(), cache)
     try await beginRefresh(heldBy: gate)

@@ -50,6 +50,29 @@ struct `A load of a cache on a fixture` {
     }
   }
 
+  @Test func `of what was never recorded is no failure of the source`() async throws {
+    var configuration = CacheConfiguration()
+    configuration.disk.expiredGrace = .seconds(60)
+    try FixtureDirectory(path, makesDirectory: true)
+      .record(.init([97], expiration: .seconds(10)), forKey: "old", at: FixtureDirectory.start)
+    let fixture = try Recorded(path, isRecording: false)
+    let cache = try Cache(fixture: fixture, coder: .string, configuration: configuration)
+    fixture.clock.advance(by: .seconds(20))
+    let options: LoadOptions = [
+      .keepingFailures(for: .seconds(600)), .staleIfFailing(.seconds(60)),
+    ]
+    for key in ["new", "old"] as [CacheKey] {
+      for _ in 1...2 {
+        await #expect(throws: FixtureMiss.self) {
+          try await cache.value(forKey: key, options: options) { "loaded" }
+        }
+      }
+    }
+    #expect(cache.statistics.loads.servedFailures == 0)
+    #expect(cache.statistics.loads.servedStale == 0)
+    try await cache.close()
+  }
+
   @Test func `of a file is recorded once, and never runs in a replay`() async throws {
     try await run(isRecording: true) { cache, _ in
       for _ in 1...2 {
