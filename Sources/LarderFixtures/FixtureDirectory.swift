@@ -116,7 +116,9 @@ package struct FixtureDirectory: Sendable {
   }
 
   /// Returns the text of a file; nil if there is none.
-  func text(of name: FileName) throws(Errno) -> String? {
+  func text(of name: FileName) throws(Errno) -> String? { try Self.text(of: name, in: handle) }
+
+  static func text(of name: FileName, in handle: DirectoryHandle) throws(Errno) -> String? {
     do throws(Errno) {
       let file = try handle.openForReading(name)
       let status = try file.status()

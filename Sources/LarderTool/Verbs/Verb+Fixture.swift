@@ -15,18 +15,26 @@ extension Verb {
         role: .otherDirectory, arity: .optional, placeholder: "TO",
         help: "The directory to pack or unpack into (default: DIR itself)"),
     ],
-    ownOptions: [.adopt],
-    rules: [.fixtureAction, .checkHasNoTarget],
+    ownOptions: [.allowExpired, .adopt],
+    rules: [.fixtureAction, .checkHasNoTarget, .expiredIsForCheck],
     notes: [
       """
       pack takes the entries of the cache DIR into the fixture TO and writes its manifest; within \
       one directory it brings the manifest up to what the files are. unpack makes a cache TO of \
       the fixture DIR, with the stamps and attributes that git does not keep. Both leave out what \
       a read refuses, such as a damaged file, say so, and end with status 1. check compares the \
-      fixture DIR with its manifest; a finding is status 1.
+      fixture DIR with its manifest; a finding is status 1. A value that has expired when the \
+      fixture's clock begins is a finding, because a read misses it; for a fixture that is to \
+      test just that, give --allow-expired.
       """
     ],
     run: { call throws(Failure) in try call.fixture() })
+}
+
+extension Option {
+  /// The flag by which `check` accepts values that have expired when the fixture's clock begins.
+  static let allowExpired = Option(
+    "allow-expired", nil, .flag, "With check: values may have expired when the clock begins")
 }
 
 /// The actions on a fixture.
@@ -65,6 +73,13 @@ extension Rule {
   }
 }
 
+extension Rule {
+  /// The rule that `--allow-expired` is for `check` alone.
+  static let expiredIsForCheck = Rule("--allow-expired is for check") {
+    FixtureAction($0) == .check || !$0.has(.allowExpired)
+  }
+}
+
 extension Call {
   /// Packs, unpacks or checks a fixture.
   func fixture() throws(Failure) -> ExitCode {
@@ -93,7 +108,9 @@ extension Call {
       return try report(action.participle, transfer)
     case .check:
       let (count, findings) = try onFixture { () throws(CacheError) in
-        try FixtureDirectory(paths.from).check { progress.update($0, $1) }
+        try FixtureDirectory(paths.from).check(allowsExpired: arguments.has(.allowExpired)) {
+          progress.update($0, $1)
+        }
       }
       progress.finish()
       try report(findings, among: count)
@@ -187,10 +204,14 @@ extension FixtureFinding.Kind {
     case .unprotected:
       """
       git could convert line endings or merge two recordings of one key; pack DIR writes the file; \
-      in one of your own, * -text -merge keeps it from both
+      in one of your own, here or above, * -text -merge keeps it from both
       """
     case .conflicted: "git left the marks of a conflict in it; record it again"
-    case .expired: "it has expired when the fixture's clock begins; record it with a longer life"
+    case .expired:
+      """
+      it has expired when the fixture's clock begins; record it with a longer life, or, if a test \
+      is about that, check with --allow-expired
+      """
     }
   }
 }

@@ -81,11 +81,53 @@ struct `A directory of recorded values` {
     ("* binary", true), ("*\t-text -merge\r", true), ("* -text\n* -merge", true), ("", false),
     ("* -text", false), ("* -merge", false), ("*.json binary", false),
     ("* binary\n* merge=union", false), ("# * binary", false), ("* -text -merge text=auto", false),
+    ("** binary", true), ("**/* binary", true), ("/** binary", true), ("/* binary", true),
+    ("\"*\" binary", true), ("[0-9a-f]* binary", true), ("9*[!0-13-9] binary", true),
+    ("? binary", false), ("*/* binary", false), ("fixture/* binary", false), ("*/ binary", false),
+    ("* binary\n9* text", false), ("* -text merge=binary", true), ("9001* binary", true),
+    ("90015098\\3* binary", true), ("* binary\n**/x/* text", true),
   ])
   func `takes as protection what keeps git from converting and merging`(
     text: String, protects: Bool
-  ) {
-    #expect(FixtureDirectory.protects(text) == protects)
+  ) throws {
+    try record("abc", "hello")
+    try Data(text.utf8).write(to: URL(filePath: path + "/.gitattributes"))
+    #expect(try kinds() == (protects ? [] : [.unprotected]))
+  }
+
+  @Test(arguments: [
+    ("fixture/* binary", "", true), ("fixture/** binary", "", true),
+    ("/fixture/* binary", "", true),
+    ("**/fixture/** binary", "", true), ("**/900* binary", "", true), ("* binary", "", true),
+    ("fixture binary", "", false), ("fixture/ binary", "", false), ("/* binary", "", false),
+    ("*/fixture/* binary", "", false), ("**/x/** binary", "", false),
+    ("fix**ure/* binary", "", true), ("f**/900* binary", "", true), ("** binary", "* text", false),
+    ("fixture/* text", "* binary", true), ("* -text", "* -merge", true),
+  ])
+  func `reads the lines of the directories above it as git does`(
+    above: String, own: String, protects: Bool
+  ) throws {
+    let name = "\(EntryName(CacheKey("abc")))"
+    try record("abc", "hello")
+    for (text, path) in [(above, scene.path), (own, path)] {
+      try Data(text.utf8).write(to: URL(filePath: path + "/.gitattributes"))
+    }
+    try Shell.run("git init -q .", in: scene.path)
+    let told = try Shell.run("git check-attr text merge -- fixture/\(name)", in: scene.path)
+    // Git itself says so.
+    let isUnset =
+      told.contains("text: unset")
+      && (told.contains("merge: unset") || told.contains("merge: binary"))
+    #expect(isUnset == protects)
+    #expect(try kinds() == (protects ? [] : [.unprotected]))
+  }
+
+  @Test func `takes no line from above the repository`() throws {
+    try record("abc", "hello")
+    try Shell.run(
+      "echo '* binary' > .gitattributes; : > fixture/.gitattributes; git init -q fixture",
+      in: scene.path)
+    #expect(try kinds() == [.unprotected])
   }
 
   @Test(arguments: [
@@ -105,6 +147,7 @@ struct `A directory of recorded values` {
       .init([1], expiration: .days(1)), forKey: "later",
       at: FixtureDirectory.start.adding(seconds: 1))
     #expect(try kinds() == [.expired])
+    #expect(try directory.check(allowsExpired: true).findings.isEmpty)
   }
 
   @Test func `leaves the .gitattributes of its authors alone`() throws {

@@ -86,6 +86,18 @@ struct `Recording and packing fixtures` {
     #expect(try scene.run("fixture", "check", "f").status == 0)
   }
 
+  @Test func `check takes values as meant that have expired, if it is told to`() throws {
+    try scene.put("value", "abc", "--expires", "2h")
+    try scene.put("other", "k")
+    _ = try scene.shell("touch -a -d '-3 hours' c/900150983cd24fb0d6963f7d28e17f72")
+    _ = try scene.shell("touch -m -d '-2 hours' c/900150983cd24fb0d6963f7d28e17f72")
+    #expect(try scene.run("fixture", "pack", "c", "f").status == 0)
+    let outcome = try scene.run("fixture", "check", "f")
+    #expect(outcome.status == 1 && outcome.talk.contains("--allow-expired"))
+    #expect(try scene.run("fixture", "check", "f", "--allow-expired").status == 0)
+    #expect(try scene.run("fixture", "pack", "f", "--allow-expired").status == 2)
+  }
+
   @Test func `pack leaves out what a read refuses, and says so with status 1`() throws {
     try scene.put("sound", "k")
     try scene.put("right", "abc")

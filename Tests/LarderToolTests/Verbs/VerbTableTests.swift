@@ -23,7 +23,8 @@ struct VerbTableTests {
     ("man", []),
     ("expire", ["dry-run"]), ("trim", ["to", "count", "age", "dry-run"]),
     ("clear", ["force", "dry-run"]), ("stamp", ["expires"]),
-    ("record", ["expires", "data", "ext", "key-file", "adopt"]), ("fixture", ["adopt"]),
+    ("record", ["expires", "data", "ext", "key-file", "adopt"]),
+    ("fixture", ["allow-expired", "adopt"]),
     ("demo", []),
   ])
   func `a verb has its options, json, plain and help`(name: String, options: [String]) throws {
