@@ -12,13 +12,13 @@ private final class TerminalSession {
   private let former: tcflag_t
   private(set) var text = ""
 
-  init(_ scene: Scene, _ arguments: [String]) throws {
+  init(_ scene: Scene, _ arguments: [String], terminal kind: String = "xterm") throws {
     (master, terminal) = try Scene.openTerminal(columns: 80)
     _ = fcntl(master.fileDescriptor, F_SETFL, O_NONBLOCK)
     process.executableURL = Scene.program
     process.arguments = arguments
     process.currentDirectoryURL = scene.root
-    process.environment = ["TERM": "xterm", "HOME": scene.root.path]
+    process.environment = ["TERM": kind, "HOME": scene.root.path]
     process.standardInput = terminal
     process.standardOutput = terminal
     process.standardError = terminal
@@ -116,6 +116,18 @@ struct `The mode of a terminal` {
     let outcome = try scene.runOnTerminal(["top", "c"], environment: ["TERM": "dumb"], typing: "q")
     #expect(outcome.status == 0 && outcome.text.contains("1 entry, 1 B"))
     #expect(!outcome.text.contains("\u{1b}"))
+  }
+
+  @Test func `stays as it is under watch where lines cannot be drawn again`() throws {
+    let session = try TerminalSession(scene, ["watch", "c", "-n", "3"], terminal: "dumb")
+    // The begin of the watching is not visible from outside, so values come until it ends.
+    try eventually("three events") {
+      _ = try scene.run("put", "c", "new", input: Data("value".utf8))
+      return session.count(of: "new") >= 3
+    }
+    #expect(session.end() == 0)
+    _ = session.count(of: "new")
+    #expect(!session.text.contains("\u{1b}") && session.isAsBefore)
   }
 
   @Test func `is restored when top ends because its directory is gone`() throws {
