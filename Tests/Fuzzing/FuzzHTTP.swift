@@ -24,6 +24,11 @@ func fuzz(_ bytes: [UInt8]) {
   require(!rules.has("private"), "private is stored")
   require(!rules.has("no-store") || rules.has("must-understand"), "no-store is stored")
   require(!request.control.has("no-store"), "stored against the request")
+  // RFC 9111, 3.5.
+  require(
+    !request.fields.contains("authorization")
+      || ["public", "must-revalidate", "s-maxage"].contains(where: rules.has),
+    "stored to Authorization")
   let stored = new.with(.bytes([1, 2, 3]))
   guard let read = entry(written(stored)) else {
     fatalError("not read as it was written")

@@ -44,6 +44,23 @@ struct `Files as responses` {
     }
   }
 
+  @Test func `a field without a value is kept`() throws {
+    let fields: HTTPCache.Fields = ["A": "", "B": "1", "A": "", "Cache-Control": "max-age=60"]
+    let request = HTTPCache.Request(authority: "example.org", target: "/a")
+    let time = Timestamp(seconds: 1_700_000_000)
+    guard
+      case .store(let stored) = HTTPCache.Policy().verdict(
+        on: .init(status: 200, fields: fields), to: request, previous: nil, sent: time, at: time)
+    else {
+      Issue.record("not stored")
+      return
+    }
+    let coder = Coder<HTTPCache.Stored>.entry
+    let read = try coder.decode(coder.encode(stored.with(.bytes([]))))
+    let answer = read.response(to: request, .init([]), at: time).fields
+    #expect(answer.values(of: "a") == ["", ""] && answer["b"] == "1")
+  }
+
   /// Pieces of which heads are made: what means something, and what is near to it.
   private static let pieces = [
     "max-age=", "max-age", "s-maxage=", "no-cache", "no-store", "private", "public", "=", "\"",
@@ -96,6 +113,9 @@ struct `Files as responses` {
       let (rules, isFromCacheControl) = stored.rules(policy)
       #expect(!rules.has("private") && (!rules.has("no-store") || rules.has("must-understand")))
       #expect(!isFromCacheControl || !Directives(control).has("private"))
+      // RFC 9111, 3.5.
+      let permits = ["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
+      #expect(!request.fields.contains("authorization") || permits)
       #expect(stored.age(at: times[2]) >= 0)
       let coder = Coder<HTTPCache.Stored>.entry
       let read = try coder.decode(coder.encode(stored))
