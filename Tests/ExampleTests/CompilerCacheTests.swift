@@ -93,14 +93,33 @@ struct `The compiler cache` {
     #expect(objects[0] != objects[1])
   }
 
-  @Test func `does not cache what reads other files after preprocessing`() throws {
-    try scene.write(
-      #"asm(".section .rodata\nblob: .incbin \"data\"\n");\#nint x;\#n"#.utf8, to: "sort.c")
+  @Test(arguments: [
+    #"asm(".section .rodata\nblob: .incbin \"data\"\n");"#,
+    #"asm(".section .rodata\nblob: .inc" "bin \"data\"\n");"#,
+    #"__asm__ __volatile__(".section .rodata\nblob: \x2eincbin \"data\"\n");"#,
+    #"__asm(".macro m x\n.\\x\\()bin \"data\"\n.endm\n.section .rodata\nm inc\n");"#,
+  ])
+  func `does not cache inline assembly, which can read a file`(assembly: String) throws {
+    let isStatement = assembly.contains("volatile")
+    let source = isStatement ? "void f(void) { \(assembly) }\n" : assembly + "\nint x;\n"
+    try scene.write(source.utf8, to: "sort.c")
     for word in ["first", "other"] {
       try scene.write(word.utf8, to: "data")
       #expect(try compile("sort").status == 0)
       #expect(try scene.read("sort.o").range(of: Data(word.utf8)) != nil)
     }
+  }
+
+  @Test(arguments: [
+    #"int f(int) __asm__("" "g");"#, "int plasma, asmara, my_asm1;", "extern int a asm ( \"b\" ) ;",
+  ])
+  func `caches what only gives symbols a name`(line: String) throws {
+    try scene.write("\(line)\n".utf8, to: "sort.c")
+    #expect(try compile("sort").talk.hasSuffix("compiled\n"))
+    #expect(try compile("sort").talk.hasSuffix("from the cache\n"))
+  }
+
+  @Test func `does not cache what reads other files after preprocessing`() throws {
     try scene.write("enum e { a }; int size = sizeof(enum e);\n".utf8, to: "sort.c")
     var objects: [Data] = []
     for flag in ["-O0", "-fshort-enums"] {

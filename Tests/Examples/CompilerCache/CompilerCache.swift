@@ -5,9 +5,11 @@ import Larder
 ///
 /// The key contains the compiler's version, its options and the preprocessed source, byte for byte.
 /// What can read another file when it compiles, or write one beside the object, is passed on and
-/// not cached: options other than common ones, and sources with `.incbin` and the like. Any number
-/// of compilations can run at once, as under `make -j`. The directory is `$COMPILER_CACHE`, or
-/// `~/.cache/compiler-cache`. With `COMPILER_CACHE_SAY=1`, a line on stderr tells what happened.
+/// not cached: options other than common ones, and sources with inline assembly, whose `.incbin`
+/// can be spelled in any number of ways. Only assembly of plain names stays, which the headers of
+/// libc are full of. Any number of compilations can run at once, as under `make -j`. The directory
+/// is `$COMPILER_CACHE`, or `~/.cache/compiler-cache`. With `COMPILER_CACHE_SAY=1`, a line on
+/// stderr tells what happened.
 @main
 struct CompilerCache {
   let cache: DiskCache
@@ -81,14 +83,28 @@ struct CompilerCache {
   /// Directives, mostly of the assembler, by which the compiler reads a file after preprocessing.
   private static let readers = [".incbin", ".include", "#embed"].map { Data($0.utf8) }
 
+  /// Whether the compiler may read a file after preprocessing: there is one of the directives, or
+  /// assembly other than the name of a symbol, as in `int f(void) __asm__("" "f64");`.
+  private static func readsFiles(_ source: Data) -> Bool {
+    if readers.contains(where: { source.range(of: $0) != nil }) { return true }
+    var rest = source[...]
+    while let word = rest.range(of: Data("asm".utf8)) {
+      rest = rest[word.upperBound...]
+      let before = source[..<word.lowerBound].last.map { Character(Unicode.Scalar($0)) }
+      // A longer word, or names in quotes. What goes on for longer than this is not cached.
+      let next = String(decoding: rest.prefix(500), as: UTF8.self)
+      let isHarmless = next.prefixMatch(of: /_*(?:[A-Za-z0-9]|\s*\(\s*(?:"\w*"\s*)+\))/) != nil
+      if !isHarmless, before?.isASCII != true || before?.isLetter != true { return true }
+    }
+    return false
+  }
+
   /// Returns the key of the object; nil if the source cannot be preprocessed, or if it reads
   /// further files.
   private func key(_ output: String) throws -> CacheKey? {
     let others = options.filter { $0 != "-c" && $0 != "-o" && $0 != output }
     let (status, source, _) = try Self.run(compiler, others + ["-E"], showing: false)
-    guard status == 0, !Self.readers.contains(where: { source.range(of: $0) != nil }) else {
-      return nil
-    }
+    guard status == 0, !Self.readsFiles(source) else { return nil }
     let version = try Self.run(compiler, ["--version"], showing: false).output
     // Each part begins with its length, because a source can hold any bytes.
     return CacheKey(
