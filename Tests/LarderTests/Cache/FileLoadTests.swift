@@ -170,6 +170,57 @@ struct `A load of a file` {
     #expect(error?.underlying == "rejected: \(reason)")
   }
 
+  @Test(arguments: ["sizeLimit", "countLimit"], [false, true])
+  func `does not run where a limit of 0 rejects each value`(
+    limit: String, isAsynchronous: Bool
+  ) async throws {
+    let (scene, loads) = (try DiskScene(), Counter())
+    let cache = try scene.open(.bytes) {
+      if limit == "sizeLimit" { $0.disk.sizeLimit = 0 } else { $0.disk.countLimit = 0 }
+    }
+    let load: @Sendable (EntryFileWriter) async throws -> Void = { writer in
+      loads.add()
+      try await writer.write([1])
+    }
+    let error = await #expect(throws: CacheError.self) {
+      if isAsynchronous {
+        let read = { (file: EntryFileReader) async throws in file.byteCount }
+        _ = try await cache.withFile(forKey: "k", read, orStore: load)
+      } else {
+        _ = try await cache.withFile(forKey: "k", { $0.byteCount }, orStore: load)
+      }
+    }
+    #expect(error?.code == .notCached)
+    #expect(error?.underlying == "rejected: \(StoreOutcome.Reason.tooLarge)")
+    #expect(loads.value == 0)
+    #expect(try scene.names == [])
+    // While a load of a value gives what it has loaded.
+    #expect(try await cache.value(forKey: "k") { [1] } == [1])
+    #expect(try await cache.tier(forKey: "k") == nil)
+    try await cache.close()
+  }
+
+  @Test(arguments: ["memoryCostLimit", "memoryCountLimit"])
+  func `runs once where memory has a limit of 0`(limit: String) async throws {
+    let (scene, loads) = (try DiskScene(), Counter())
+    let cache = try scene.open(.bytes) {
+      if limit == "memoryCostLimit" { $0.memoryCostLimit = 0 } else { $0.memoryCountLimit = 0 }
+    }
+    for _ in 1...2 {
+      let bytes = try await cache.withFile(forKey: "k") {
+        try Self.content(of: $0)
+      } orStore: { writer in
+        loads.add()
+        try await writer.write([1])
+      }
+      #expect(bytes == [1])
+      #expect(try await cache.value(forKey: "k") == [1])
+      #expect(try await cache.tier(forKey: "k") == .disk)
+    }
+    #expect(loads.value == 1)
+    try await cache.close()
+  }
+
   /// A file that is there and that no read serves.
   enum Unserved: String, Sendable, CaseIterable {
     case unproven, unreadable, damaged

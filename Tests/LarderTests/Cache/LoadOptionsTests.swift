@@ -183,6 +183,20 @@ struct `Loading with options` {
     #expect(try await cache.value(forKey: "key", options: options) { "fresh" } == "fresh")
   }
 
+  @Test func `a load that throws a cancellation of its own is no failure of the source`()
+    async throws
+  {
+    var options = LoadOptions(failureLifetime: .seconds(60))
+    options.staleIfFailing = .seconds(60)
+    try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
+    clock.advance(by: .seconds(15))
+    await #expect(throws: CancellationError.self) {
+      try await cache.value(forKey: "key", options: options) { throw CancellationError() }
+    }
+    #expect(try await cache.value(forKey: "key", options: options) { "new" } == "new")
+    #expect(cache.statistics.loads.servedStale == 0)
+  }
+
   @Test func `a cycle of loads is no failure of the source`() async throws {
     let (cache, options) = (cache, LoadOptions(failureLifetime: .seconds(60)))
     let error = await #expect(throws: CacheError.self) {

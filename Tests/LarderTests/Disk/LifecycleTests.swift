@@ -319,20 +319,20 @@ struct `The life of a cache` {
   }
 
   @Test(arguments: ["close", "close asynchronously", "release"])
-  func `the threads of asynchronous calls are told to end when the cache does`(
+  func `the threads of asynchronous calls and of closures are told to end when the cache does`(
     way: String
   ) async throws {
     let scene = try DiskScene()
     var cache: DiskCache? = try scene.open()
     try await cache?.store([1], forKey: "k")
-    let executor = try #require(cache?.executor)
-    #expect(!executor.isRetired)
+    let executors = [try #require(cache?.executor), try #require(cache?.lending)]
+    #expect(executors.map(\.isRetired) == [false, false])
     switch way {
     case "close": try Self.closeNow(cache)
     case "release": cache = nil
     default: try await cache?.close()
     }
-    #expect(executor.isRetired)
+    #expect(executors.map(\.isRetired) == [true, true])
   }
 
   private static func closeNow(_ cache: DiskCache?) throws { try cache?.close() }

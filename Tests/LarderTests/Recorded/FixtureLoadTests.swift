@@ -112,6 +112,22 @@ struct `A load of a cache on a fixture` {
     #expect(loads.value == 1)
   }
 
+  @Test func `of a file gets what another test has recorded while it ran`() async throws {
+    let text = try await run(isRecording: true) { second, _ in
+      try await second.withFile(forKey: "k") { file in
+        var bytes = [UInt8](repeating: 0, count: file.byteCount)
+        _ = try file.read(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+      } orStore: { writer in
+        _ = try await self.run(isRecording: true) { first, _ in
+          try await self.text(of: "k", in: first)
+        }
+        try await writer.write(Array("another".utf8))
+      }
+    }
+    #expect(text == "file 1")
+  }
+
   @Test func `that keeps nothing is recorded, and no read finds its value`() async throws {
     for isRecording in [true, false, true] {
       try await run(isRecording: isRecording) { cache, _ in
@@ -124,6 +140,7 @@ struct `A load of a cache on a fixture` {
           #expect(value == "value")
           #expect(try await cache.read(forKey: "k", allowingExpired: true) == nil)
           #expect(try await cache.value(forKey: "k", options: .allowingExpired) == nil)
+          #expect(cache.statistics.disk.rejections == [:])
         }
       }
     }
@@ -179,6 +196,54 @@ struct `A load of a cache on a fixture` {
       }
       #expect(miss?.isRecorded == true && miss?.description.contains(words) == true, "\(key)")
     }
+  }
+
+  @Test(arguments: [true, false])
+  func `may use the cache, and so may the coder`(isRecording: Bool) async throws {
+    try await run(isRecording: true) { cache, _ in
+      guard !isRecording else { return }
+      _ = try await cache.value(forKey: "k") { "value" }
+      _ = try await text(of: "file", in: cache)
+    }
+    let (box, runs) = (Shared<Cache<String>?>(nil), Shared<[String: Int]>([:]))
+    let use: @Sendable (String) -> Void = { kind in
+      guard let cache = box.value else { return }
+      box.value = nil
+      runs.change { $0[kind, default: 0] += 1 }
+      for key in ["k", "file"] {
+        _ = try? cache.contains(key)
+        _ = try? cache.remove(forKey: key)
+        _ = try? cache.disk.store(Array("value".utf8), forKey: key)
+      }
+      box.value = cache
+    }
+    let coder = Coder<String>(
+      encode: {
+        use("encoder")
+        return Array($0.utf8)
+      },
+      decode: {
+        use("decoder")
+        return String(decoding: $0, as: UTF8.self)
+      })
+    let cache = try Cache(fixture: try Recorded(path, isRecording: isRecording), coder: coder)
+    box.value = cache
+    let value = try await cache.value(forKey: "k", options: .reload) {
+      use("load")
+      return "value"
+    }
+    #expect(value == "value")
+    try await cache.remove(forKey: "file")
+    _ = try? await cache.withFile(forKey: "file") { _ in
+      use("closure")
+    } orStore: { writer in
+      use("file load")
+      try await writer.write([1])
+    }
+    let recording = ["encoder", "decoder", "load", "closure", "file load"]
+    #expect(Set(runs.value.keys) == Set(isRecording ? recording : ["encoder", "decoder"]))
+    box.value = nil
+    try await cache.close()
   }
 
   @Test func `says which directory is missing where no copy can be made`() async throws {
