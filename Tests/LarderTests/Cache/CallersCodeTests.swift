@@ -81,6 +81,31 @@ struct `Code of the caller's` {
     try cache.close()
   }
 
+  @Test func `that is a clock is not read while room is taken for a value that does not wait yet`()
+    throws
+  {
+    let (scene, thread) = (try DiskScene(), ThreadIdentity.current)
+    let (box, reads, early) = (Shared<DiskCache?>(nil), Counter(), Counter())
+    let clock = scene.clock
+    let cache = try scene.open {
+      $0.writeBehindLimit = 1 << 20
+      $0.clock = WallClock {
+        if let cache = box.value, ThreadIdentity.current == thread {
+          reads.add()
+          let name = cache.subject("k").name
+          let isTaken = cache.engine.withState { $0.backlog.cost > 0 && $0.backlog[name] == nil }
+          if isTaken { early.add() }
+        }
+        return clock.now
+      }
+    }
+    box.value = cache
+    #expect(try cache.store([1], forKey: "k") == .pending)
+    box.value = nil
+    #expect(reads.value > 0 && early.value == 0)
+    try cache.close()
+  }
+
   @Test func `a clock may open another directory while a cache is being opened`() throws {
     let (scene, other, opened) = (try DiskScene(), try DiskScene(), Counter())
     let clock = scene.clock
