@@ -81,18 +81,16 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
   ///   `.closed`, `.forked`, `.io`.
   public func entries() throws(CacheError) -> [DiskEntry] {
-    try entries(reporting: nil)
+    try entries { _, _ in }
   }
 
   /// Returns all entries as `entries()` does, and tells of each look.
-  package func entries(
-    reporting progress: WalkProgress?
-  ) throws(CacheError) -> [DiskEntry] {
+  package func entries(reporting progress: WalkProgress) throws(CacheError) -> [DiskEntry] {
     try checkUsable("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
       let names = try engine.unjudgedNames(reporting: progress).sorted()
-      try engine.forEachLook(at: names, isChecking: false, reporting: progress) { _, look, _ in
+      try engine.forEachLook(at: names, isChecking: false, reporting: progress) { _, look in
         // An entry that is removed between the walk and the look at it is left out.
         if let entry = DiskEntry(look.entry) { entries.append(entry) }
       }
@@ -108,13 +106,11 @@ extension DiskCache {
   /// - Complexity: O(n), with one system call per name.
   /// - Throws: `CacheError`, as `entries()` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
-    try survey(reporting: nil)
+    try survey { _, _ in }
   }
 
   /// Counts the contents as `survey()` does, and tells of the entries that were found.
-  package func survey(
-    reporting progress: WalkProgress?
-  ) throws(CacheError) -> DirectorySurvey {
+  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
     try checkUsable("survey")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.survey(reporting: progress)
@@ -123,9 +119,7 @@ extension DiskCache {
 
   /// Returns the number of names that look like entries. Reads no status, so links and foreign
   /// files count too.
-  package func nameCount(
-    reporting progress: @escaping WalkProgress
-  ) throws(CacheError) -> Int {
+  package func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {
     try checkUsable("nameCount")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.unjudgedNames(reporting: progress).count
@@ -148,15 +142,16 @@ extension DiskCache {
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
-    try checkUsable("verify")
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.verify(repairs: repairs, progress)
-    }
+    try verify(
+      repairs: repairs,
+      reporting: { done, total in
+        if let total { progress(done, total) }
+      })
   }
 
-  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found and each look.
+  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found as well.
   package func verify(
-    repairs: Bool, reporting progress: @escaping WalkProgress
+    repairs: Bool, reporting progress: WalkProgress
   ) throws(CacheError) -> Verification {
     try checkUsable("verify")
     return try engine.countingErrors { () throws(CacheError) in

@@ -122,25 +122,43 @@ extension DiskEngine {
   ///
   /// For callers that look at each name: reading the status of each file first would make a walk
   /// through 100,000 files on a slow disk take minutes.
-  func unjudgedNames(reporting progress: WalkProgress?) throws(CacheError) -> [EntryName] {
+  func unjudgedNames(reporting progress: WalkProgress) throws(CacheError) -> [EntryName] {
     var names: [EntryName] = []
     try walk("entries") { scan throws(Errno) in
       let piece = try scan.nextNames()
       names += piece.found.compactMap { EntryName($0) }
-      progress?(names.count, nil)
+      progress(names.count, nil)
       return !piece.isLast
     }
     return names
   }
 
+  /// Looks at the files of names, and calls a function for each in their order.
+  ///
+  /// - Parameters:
+  ///   - isChecking: Whether the contents are read and compared with their hashes.
+  ///   - progress: Is told of each look, after `body` has got it.
+  func forEachLook(
+    at names: [EntryName], isChecking: Bool, reporting progress: WalkProgress,
+    _ body: (EntryName, CheckedLook) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    for (index, name) in names.enumerated() {
+      let look =
+        isChecking
+        ? try lookAndCheck(name) : CheckedLook(entry: try look(at: name), finding: nil)
+      try body(name, look)
+      progress(index + 1, names.count)
+    }
+  }
+
   /// Walks through the directory, and counts what is in it.
-  func survey(reporting progress: WalkProgress? = nil) throws(CacheError) -> DirectorySurvey {
+  func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
     var survey = DirectorySurvey()
     let now = self.now
     try walk("survey") { scan throws(Errno) in
       let piece = try scan.next()
       survey.add(piece, now: now)
-      progress?(survey.entryCount, nil)
+      progress(survey.entryCount, nil)
       return !piece.isLast
     }
     survey.hasTag = try hasTag("survey")
@@ -171,6 +189,17 @@ extension DiskEngine {
       throw CacheError(errno: error, operation: operation, path: location.path)
     }
   }
+}
+
+/// A listener for the progress of a walk. While names are read, `done` is the number found and
+/// `total` is nil; afterwards `done` is the number of files inspected.
+package typealias WalkProgress = (_ done: Int, _ total: Int?) -> Void
+
+/// A look at an entry, with the comparison of its content with its hash.
+struct CheckedLook {
+  let entry: DiskEngine.EntryLook
+  /// Nil if the content was not to be checked.
+  let finding: Verification.Finding?
 }
 
 /// The counts of a walk through a cache's directory, which reads and changes no file.

@@ -48,7 +48,7 @@ extension DiskCache {
   /// - Complexity: O(n log n), and with `isChecking` O(bytes of all values).
   /// - Throws: `CacheError`, as `entries()` does.
   package func inventory(
-    isChecking: Bool, foreignUpTo maximum: Int, reporting progress: WalkProgress? = nil
+    isChecking: Bool, foreignUpTo maximum: Int, reporting progress: WalkProgress = { _, _ in }
   ) throws(CacheError) -> Inventory {
     try checkUsable("inventory")
     return try engine.countingErrors { () throws(CacheError) in
@@ -59,7 +59,7 @@ extension DiskCache {
 
 extension Inventory {
   fileprivate init(
-    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int, _ progress: WalkProgress?
+    _ engine: DiskEngine, isChecking: Bool, foreignUpTo maximum: Int, _ progress: WalkProgress
   ) throws(CacheError) {
     configuration = engine.configuration
     now = engine.now
@@ -82,14 +82,14 @@ extension Inventory {
           add(thing, upTo: maximum)
         }
       }
-      progress?(names.count, nil)
+      progress(names.count, nil)
       return !piece.isLast
     }
     survey.hasTag = try engine.hasTag("inventory")
     names.sort()
     try engine.forEachLook(
       at: names, isChecking: isChecking, reporting: progress
-    ) { name, look, _ in
+    ) { name, look in
       add(name, look, upTo: maximum, foreignThing)
     }
   }

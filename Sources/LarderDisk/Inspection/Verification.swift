@@ -56,21 +56,19 @@ extension DiskEngine {
   /// Compares every entry with its attribute, and removes damaged ones if `repairs` is true. An
   /// entry that cannot be read is not damaged.
   func verify(
-    repairs: Bool, reporting watcher: WalkProgress? = nil,
-    _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    repairs: Bool, reporting progress: WalkProgress
   ) throws(CacheError) -> Verification {
     if repairs {
       try checkWritable("verify")
       try revalidate(isUrgent: false, mayMake: false, "verify")
     }
     var result = Verification()
-    let names = try unjudgedNames(reporting: watcher).sorted()
-    try forEachLook(at: names, isChecking: true, reporting: watcher) { name, look, done in
+    let names = try unjudgedNames(reporting: progress).sorted()
+    try forEachLook(at: names, isChecking: true, reporting: progress) { name, look in
       if let finding = look.finding { result.add(finding, name) }
       if case .damaged = look.finding, repairs, case .readable(let damaged) = look.entry {
         result.removal.add(repair(name, damaged.status))
       }
-      progress(done, names.count)
     }
     return result
   }

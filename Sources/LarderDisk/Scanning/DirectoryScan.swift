@@ -3,8 +3,8 @@ import LarderSystem
 /// A walk through a directory that reads the names and their status in pieces.
 package struct DirectoryScan: ~Copyable {
   private var stream: DirectoryStream
-  /// The reader of the names' status.
-  let look: Look
+  private let handle: DirectoryHandle
+  private let trust: EntryTrust
 
   /// The names of one step of a scan, sorted by kind.
   struct Piece: Sendable {
@@ -27,15 +27,33 @@ package struct DirectoryScan: ~Copyable {
 
   /// Starts at the first name, in the system's order.
   init(_ handle: DirectoryHandle, trust: EntryTrust) throws(Errno) {
-    look = Look(handle: handle, trust: trust)
+    (self.handle, self.trust) = (handle, trust)
     stream = try DirectoryStream(handle.reopen())
   }
 
-  /// Reads the next names, 512 at most, and their status.
+  /// Reads the next names and their status, and sorts them by kind.
   ///
   /// - Throws: The error of `readdir` or `fstatat`. The pieces before it stand; the scan is over.
-  mutating func next() throws(Errno) -> Piece {
-    try look.piece(of: nextNames())
+  mutating func next(atMost count: Int = pieceCount) throws(Errno) -> Piece {
+    let names = try nextNames(atMost: count)
+    var piece = Piece()
+    piece.entries.reserveCapacity(names.found.count)
+    piece.foreignCount = names.foreignCount
+    piece.isLast = names.isLast
+    for name in names.found { try add(name, to: &piece) }
+    return piece
+  }
+
+  /// Sorts one name: an entry, a write in progress, the tag, or foreign.
+  private func add(_ fileName: FileName, to piece: inout Piece) throws(Errno) {
+    if let name = EntryName(fileName) {
+      try piece.add(name, fileName, in: handle, trust: trust)
+    } else if fileName.isTemporary {
+      // Its status is not read. Only an attempt to lock it shows whether it was left behind.
+      piece.temporaries.append(fileName)
+    } else if !fileName.isTag {
+      piece.foreignCount += 1
+    }
   }
 
   /// Reads the next names.
@@ -64,36 +82,6 @@ extension DirectoryScan {
     /// The number of names that are too long to be the cache's.
     var foreignCount = 0
     var isLast = false
-  }
-
-  /// A reader of names' status, which any thread can use.
-  struct Look: Sendable {
-    let handle: DirectoryHandle
-    let trust: EntryTrust
-
-    /// Reads the status of names and sorts them by kind.
-    ///
-    /// - Throws: The error of `fstatat`.
-    func piece(of names: Names) throws(Errno) -> Piece {
-      var piece = Piece()
-      piece.entries.reserveCapacity(names.found.count)
-      piece.foreignCount = names.foreignCount
-      piece.isLast = names.isLast
-      for name in names.found { try add(name, to: &piece) }
-      return piece
-    }
-
-    /// Sorts one name: an entry, a write in progress, the tag, or foreign.
-    private func add(_ fileName: FileName, to piece: inout Piece) throws(Errno) {
-      if let name = EntryName(fileName) {
-        try piece.add(name, fileName, in: handle, trust: trust)
-      } else if fileName.isTemporary {
-        // Its status is not read. Only an attempt to lock it shows whether it was left behind.
-        piece.temporaries.append(fileName)
-      } else if !fileName.isTag {
-        piece.foreignCount += 1
-      }
-    }
   }
 }
 

@@ -89,19 +89,20 @@ extension DiskEngine {
     planSweeps()
   }
 
-  /// The time without a use after which a scan takes no care of callers.
+  /// The time without a use after which a scan merges large pieces again.
   private static let quietTime = Duration.milliseconds(10)
 
   /// Reads all names and merges them into the index.
   ///
   /// - Returns: Whether the scan came to the end and its directory is still held.
   private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
-    let scan = ParallelScan(try DirectoryScan(handle, trust: reader.trust))
-    defer { scan.end() }
+    var scan = try DirectoryScan(handle, trust: reader.trust)
     var unreadable: [EntryName] = []
     var useCount = withState { $0.counters.useCount }
     var lastUse: MonotonicTime?
-    while let piece = try scan.next(alone: lastUse != nil) {
+    while true {
+      let piece = try scan.next(
+        atMost: lastUse == nil ? DirectoryScan.pieceCount : DirectoryScan.smallPieceCount)
       guard takeOver(piece, number, at: now) else { return false }
       let count = withState { $0.counters.useCount }
       if count > useCount {
@@ -112,6 +113,7 @@ extension DiskEngine {
       useCount = count
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
       unreadable += piece.unreadable.map(\.name)
+      if piece.isLast { break }
     }
     return try lookAgain(at: unreadable, number, in: handle)
   }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Larder
@@ -77,7 +76,7 @@ struct `An inventory` {
       let steps = Steps()
       let inventory = try cache.inventory(
         isChecking: isChecking, foreignUpTo: 0, reporting: steps.add)
-      #expect(steps.looks.sorted() == Array(0..<count).map { $0 + 1 })
+      #expect(steps.looks == Array(0..<count).map { $0 + 1 })
       #expect(steps.found.last == count && steps.found == steps.found.sorted())
       #expect(steps.totals.allSatisfy { $0 == count })
       #expect(inventory.entries.map(\.name) == inventory.entries.map(\.name).sorted())
@@ -89,7 +88,7 @@ struct `An inventory` {
 
   @Test func `tells of a look as soon as it is done, and of the names before`() throws {
     let cache = try filled(100)
-    let walks: [(@escaping WalkProgress) throws -> Void] = [
+    let walks: [(WalkProgress) throws -> Void] = [
       { _ = try cache.inventory(isChecking: true, foreignUpTo: 0, reporting: $0) },
       { _ = try cache.verify(repairs: false, reporting: $0) },
       { _ = try cache.entries(reporting: $0) },
@@ -107,18 +106,8 @@ struct `An inventory` {
     #expect(steps.found == [100] && steps.looks == [])
   }
 
-  @Test func `does not need another thread`() throws {
-    let cache = try filled(3_000)
-    let gate = Gate()
-    defer { gate.open() }
-    // Occupies all threads of the upkeep, as scans of other directories do.
-    for _ in 0..<IOExecutor.upkeep.threadLimit { IOExecutor.upkeep.submit { gate.pass() } }
-    for _ in 0..<IOExecutor.upkeep.threadLimit { gate.waitUntilReached() }
-    #expect(try cache.entries().count == 3_000)
-  }
-
   @Test(arguments: [1, 700, 2_900])
-  func `fails with the first error of either thread, and leaves nothing open`(call: Int) throws {
+  func `fails with the first error, and leaves nothing open`(call: Int) throws {
     let cache = try filled(3_000)
     scene.faults.plan(.errno(.tooManyOpenFiles), for: .openat, at: call + 1, onwards: true)
     let error = #expect(throws: CacheError.self) { try cache.entries() }
@@ -127,12 +116,14 @@ struct `An inventory` {
     #expect(try cache.entries().count == 3_000)
   }
 
-  @Test func `ends at an error of its caller while another thread is looking`() throws {
+  @Test func `ends at an error of its caller`() throws {
     let cache = try filled(3_000)
     var count = 0
     #expect(throws: CacheError.self) {
       let names = try cache.engine.names().sorted()
-      try cache.engine.forEachLook(at: names, isChecking: false) { _, _, _ throws(CacheError) in
+      try cache.engine.forEachLook(
+        at: names, isChecking: false, reporting: { _, _ in }
+      ) { _, _ throws(CacheError) in
         count += 1
         if count == 600 { throw CacheError(.cancelled, operation: "test") }
       }
@@ -143,16 +134,14 @@ struct `An inventory` {
 }
 
 /// What a walk told of its progress.
-private final class Steps: Sendable {
-  private let steps = Mutex<[(done: Int, total: Int?)]>([])
+private final class Steps {
+  private var steps: [(done: Int, total: Int?)] = []
 
-  func add(_ done: Int, _ total: Int?) {
-    steps.withLock { $0.append((done, total)) }
-  }
+  func add(_ done: Int, _ total: Int?) { steps.append((done, total)) }
 
   /// The numbers of names that were found, one for each piece.
-  var found: [Int] { steps.withLock { $0.filter { $0.total == nil }.map(\.done) } }
+  var found: [Int] { steps.filter { $0.total == nil }.map(\.done) }
   /// The numbers of names that were done, one for each look.
-  var looks: [Int] { steps.withLock { $0.filter { $0.total != nil }.map(\.done) } }
-  var totals: [Int] { steps.withLock { $0.compactMap(\.total) } }
+  var looks: [Int] { steps.filter { $0.total != nil }.map(\.done) }
+  var totals: [Int] { steps.compactMap(\.total) }
 }

@@ -196,6 +196,24 @@ struct `The scan` {
     #expect(scene.faults.count(of: .readdir) <= 20)
   }
 
+  @Test(arguments: [DirectoryScan.smallPieceCount, DirectoryScan.pieceCount])
+  func `it meets every name once, in pieces of any size`(pieceCount: Int) throws {
+    for count in [0, pieceCount - 1, pieceCount, 3 * pieceCount + 1] {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      for number in 0..<count { try scene.plant([], named: scene.name("\(number)").text) }
+      var scan = try DirectoryScan(cache.engine.location.handle, trust: cache.engine.reader.trust)
+      var names: [EntryName] = []
+      while true {
+        let piece = try scan.next(atMost: pieceCount)
+        names += piece.entries.map(\.name)
+        #expect(piece.entries.count <= pieceCount)
+        if piece.isLast { break }
+      }
+      #expect(names.count == count && Set(names).count == count)
+    }
+  }
+
   @Test func `it starts with the first store under a limit or the first total`() throws {
     let unlimited = try scene.open()
     try unlimited.store([1], forKey: "k")
