@@ -59,6 +59,8 @@ public struct CacheError: Error, Sendable, Hashable {
     case locked
     /// The file system is shared with other machines, and no lock keeps those out.
     case exclusiveUnsupported
+    /// The file system finds open files by their paths, so a read could mix two values.
+    case writingUnsupported
     /// The mount has lost the servers of its file system, or they have shut it out.
     case mountLost
     /// The file system cannot hold the extended data asked for.
@@ -115,6 +117,8 @@ extension CacheError.Code {
     case .locked: "another process holds the directory exclusively; stop it or share"
     case .exclusiveUnsupported:
       "the file system is shared with other machines, which no lock keeps out; open it shared"
+    case .writingUnsupported:
+      "the file system finds open files by their paths; choose another, or open it read-only"
     case .mountLost:
       "the mount has lost its servers, or they shut it out; wait for them, or mount it anew"
     case .extendedDataUnsupported:

@@ -164,7 +164,7 @@ extension DiskEngine {
       else { return nil }
       let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: heldNow) == nil,
-        case .accepted(var testimony) = try examine(file, status, subject),
+        case .accepted(var testimony) = try reader.examine(file, status, subject.key),
         SystemEnvironment.mayHold(status.byteCount)
       else { return nil }
       let bytes = try file.read(upTo: Int(status.byteCount))

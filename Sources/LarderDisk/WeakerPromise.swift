@@ -25,10 +25,8 @@ package struct WeakerPromise: Sendable, Hashable {
     "temporaries", "what a crash cut off in the middle of a write stays for an hour")
   static let lending = WeakerPromise(
     "lending", "a file that is open may end in an error once another machine replaces it")
-  static let use = WeakerPromise(
-    "use", "a use extends no expiry, and moves atime only where the server does so itself")
-  static let sharing = WeakerPromise(
-    "sharing", "no user attributes: only the process that stored a value finds it, while it runs")
+  static let writing = WeakerPromise(
+    "writing", "opening for writing is refused, because open files are found by their paths")
   static let proof = WeakerPromise(
     "proof", "no user attributes: neither content nor key is checked, no extended data is held")
 }
@@ -44,8 +42,8 @@ extension FileSystemKind {
       if !sharesFileLocks { promises.append(.temporaries) }
       if traits?.keepsReplacedFiles != true { promises.append(.lending) }
     }
-    if isPathBound { promises.append(.use) }
-    if !hasAttributes { promises.append(isPathBound ? .sharing : .proof) }
+    if findsFilesByPath == true { promises.append(.writing) }
+    if !hasAttributes { promises.append(.proof) }
     return promises
   }
 }

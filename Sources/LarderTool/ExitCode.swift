@@ -35,7 +35,7 @@ extension ExitCode {
       case .directoryMissing, .notADirectory: .notACache
       case .invalidArgument: .usage
       case .unsafeDirectory, .permissionDenied, .noSpace, .readOnly, .resourcesExhausted,
-        .configurationConflict, .locked, .exclusiveUnsupported, .mountLost,
+        .configurationConflict, .locked, .exclusiveUnsupported, .writingUnsupported, .mountLost,
         .extendedDataUnsupported, .nameOccupied, .callerFailed, .cancelled, .loadCycle, .notCached,
         .closed, .forked, .io:
         .inputOutput

@@ -6,9 +6,7 @@ import LarderSystem
 /// 1. `index`: the entries.
 /// 2. `doomed`: the victims, which have left the index and not the disk yet.
 /// 3. `uses`: the uses of entries that are still to be stamped on the disk.
-/// 4. `publications`: the files of this process on a file system where files cannot prove their
-///    content.
-/// 5. `scans`: the scans that compare all this with the directory, and the names that this process
+/// 4. `scans`: the scans that compare all this with the directory, and the names that this process
 ///    has changed since the latest began.
 ///
 /// Callers use a part directly if the call concerns no other part. The functions here keep the
@@ -18,7 +16,6 @@ struct Catalog: Sendable {
   var index = EntryIndex()
   private(set) var doomed = DoomedFiles()
   var uses = UseLog()
-  private(set) var publications = PublicationLog()
   var scans = ScanLog()
 }
 
@@ -99,7 +96,6 @@ extension Catalog {
   mutating func touch(_ name: EntryName, to fresh: FileStatus, at access: Timestamp) {
     // Extensions by earlier uses are void.
     uses.forget(name)
-    publications.noteStamp(fresh.modification, of: name)
     var entry = IndexedEntry(name: name, status: fresh)
     entry.lastAccess = access
     index.upsert(entry, order: .mostRecent)
@@ -124,14 +120,4 @@ extension Catalog {
   /// Takes the memory of a large table of victims that is empty, to be given back outside of the
   /// engine's lock.
   mutating func takeExcessOfVictims() -> DoomedFiles? { doomed.takeExcess() }
-}
-
-// Files whose content only this process can prove.
-extension Catalog {
-  /// Notes a file that this process has published.
-  ///
-  /// - Complexity: O(1).
-  mutating func note(_ publication: Publication, of name: EntryName) {
-    publications.note(publication, of: name, in: index)
-  }
 }

@@ -16,6 +16,9 @@ extension DiskEngine {
       }
       lock = .exclusive
     }
+    guard try !findsFilesByPath() else {
+      throw CacheError(.writingUnsupported, operation: "open", path: location.path)
+    }
     var isLocked = true
     do throws(Errno) {
       isLocked = try location.handle.descriptor.tryLock(lock)
@@ -24,6 +27,17 @@ extension DiskEngine {
       noteUpkeepFailure(error)
     }
     guard isLocked else { throw lockedError() }
+  }
+
+  /// Whether the file system finds open files by their paths. Tries it with two files if the name
+  /// of the file system does not tell.
+  private func findsFilesByPath() throws(CacheError) -> Bool {
+    if let known = fileSystem.findsFilesByPath { return known }
+    do throws(Errno) {
+      return try StagedFile.areFoundByPath(in: location.handle)
+    } catch {
+      throw CacheError(errno: error, operation: "open", path: location.path)
+    }
   }
 
   /// Returns the error for a directory that another process holds. Names the process if the system

@@ -25,9 +25,8 @@ package final class DiskEngine: Sendable {
   let recency: Recency
   /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
   private let rarities = Atomic<UInt8>(0)
-  // Mirrors of `fileSystem` for every read, because the handle keeps it behind a lock.
+  // A mirror of `fileSystem` for every read, because the handle keeps it behind a lock.
   private let networkMark: Atomic<Bool>
-  private let pathMark: Atomic<Bool>
   /// A mirror of `FullDiskEvictions.count`, because every store reads it before it writes.
   let fullDiskMark = Atomic<Int>(0)
   /// A mirror of `Clearing.count`, because stores check it under a memory tier's lock.
@@ -46,7 +45,6 @@ package final class DiskEngine: Sendable {
     lastReading = ForkSafeMutex(Timestamp(seconds: 0))
     let fileSystem = configuration.fileSystem ?? location.handle.fileSystem
     networkMark = Atomic(fileSystem.isNetwork)
-    pathMark = Atomic(fileSystem.isPathBound)
     writer = EntryWriter(configuration, fileSystem)
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
@@ -73,8 +71,6 @@ package final class DiskEngine: Sendable {
 
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
-  /// Whether a call on an open file may reach another file that took its path.
-  var isPathBound: Bool { pathMark.load(ordering: .relaxed) }
   /// The file system of the directory that is held now.
   var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
@@ -89,7 +85,6 @@ package final class DiskEngine: Sendable {
   /// complete when the directory is watched, so this does not set `watching.isComplete`.
   func note(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
-    pathMark.store(fileSystem.isPathBound, ordering: .relaxed)
     writer.note(fileSystem)
     if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
   }

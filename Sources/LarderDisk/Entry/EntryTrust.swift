@@ -58,9 +58,7 @@ public enum MissReason: String, Sendable, Hashable, CaseIterable {
   /// The file is longer than the size limit, so it was not stored under that limit. It is not read,
   /// and stays until it is evicted or its key is stored again.
   case oversized
-  /// The file does not prove its key, and the configuration asks for proof. Or it has no attribute,
-  /// was not stored by this process, and is on a network file system that knows files by their
-  /// paths, such as sshfs: nothing else tells a whole file from one cut short there.
+  /// The file does not prove its key, and the configuration asks for proof.
   case unproven
   /// The file could not be read: EACCES, EIO, ESTALE, ENOTCONN, ESHUTDOWN and the like.
   case unreadable

@@ -177,7 +177,7 @@ extension DiskEngine {
     if context.staleness > .zero { context.extending = .off }
     var testimony = EntryReader.Testimony()
     if recall.proof == nil {
-      switch try examine(descriptor, status, subject) {
+      switch try reader.examine(descriptor, status, subject.key) {
       case .accepted(let accepted): testimony = accepted
       case .rejected(let reason): return missAfterCheck(reason, subject.name, status, context)
       }
@@ -194,51 +194,10 @@ extension DiskEngine {
       ?? FileProof(
         lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
     let expiry = noteHit(subject.name, descriptor, status, proof, context)
-    let lent = try lend(descriptor, content, purpose)
     return Found(
-      descriptor: lent, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+      descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: content ?? [], extendedData: testimony.extendedData ?? [], expiry: expiry,
       lifetime: proof.lifetime, generation: context.generation)
-  }
-
-  /// Reads the attributes and checks the proof of the key and of the content.
-  func examine(
-    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ subject: Subject
-  ) throws(Errno) -> EntryReader.Examination {
-    let examination = try subject.key.withBytes { (key) throws(Errno) in
-      try reader.examine(descriptor, status, key: key)
-    }
-    guard isPathBound, case .accepted(let testimony) = examination else { return examination }
-    return proven(testimony, subject.name, status).map { .accepted($0) } ?? .rejected(.unproven)
-  }
-
-  /// Whether the caller gets a copy of the checked content and not the file, because the file could
-  /// be cut, or mixed with another's pages, while the caller reads it.
-  private var lendsCopies: Bool { isPathBound && reader.checksContent }
-
-  /// Returns what is known of a file's content; nil if the content has to be proven and is not.
-  ///
-  /// If the file system finds open files by their paths, the content of one file and the length of
-  /// another can look like one file. Without an attribute, only a file that this process itself
-  /// published can be told from that.
-  func proven(
-    _ testimony: EntryReader.Testimony, _ name: EntryName, _ status: FileStatus
-  ) -> EntryReader.Testimony? {
-    guard isPathBound, reader.checksContent, testimony.attribute == nil else { return testimony }
-    guard let publication = withState({ $0.catalog.publications[name] }), publication.admits(status)
-    else { return nil }
-    var testimony = testimony
-    testimony.publishedHash = publication.contentHash
-    return testimony
-  }
-
-  /// Returns the file that the caller reads: the one that was found, or a copy of the checked
-  /// content.
-  private func lend(
-    _ descriptor: consuming FileDescriptor, _ content: [UInt8]?, _ purpose: ReadPurpose
-  ) throws(Errno) -> FileDescriptor {
-    guard purpose == .file, lendsCopies, let content else { return descriptor }
-    return try FileDescriptor.inMemory(content.span, faults: descriptor.faults)
   }
 
   /// A staleness longer than any value has been expired for. A read with it finds every value whose
@@ -268,7 +227,7 @@ extension DiskEngine {
     _ testimony: inout EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
   ) throws(Errno) -> Bool {
     let mustCheck = !isTrusted && reader.checksContent
-    if purpose == .file && !lendsCopies {
+    if purpose == .file {
       return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
     }
     // A sparse file can have any length, and asking for more memory than there is would end the

@@ -130,19 +130,10 @@ extension DiskEngine {
     return withState {
       Recall(
         isHidden: $0.hidesFile(named: subject.name),
-        verified: verified(subject.name, status, tag, in: &$0),
+        verified: $0.catalog.index.verified(
+          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag),
         pendingExpiry: $0.catalog.uses.expiry(of: subject.name, status))
     }
-  }
-
-  /// Returns the entry of a file whose attributes and content were checked for a key.
-  private func verified(
-    _ name: EntryName, _ status: FileStatus, _ tag: UInt64, in state: inout EngineState
-  ) -> EntryIndex.Verified? {
-    // If inode numbers belong to paths, the file that replaces a checked one has the same numbers.
-    guard !isPathBound else { return nil }
-    return state.catalog.index.verified(
-      name, inode: status.inode, changeTime: status.change, keyTag: tag)
   }
 
   /// The result of trying to count a hit without a check of the file.
@@ -159,7 +150,8 @@ extension DiskEngine {
     let (hit, lag) = withState { state -> (QuickHit, Int64) in
       var recall = Recall(
         isHidden: state.hidesFile(named: subject.name),
-        verified: verified(subject.name, status, tag, in: &state))
+        verified: state.catalog.index.verified(
+          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag))
       let isDue =
         recall.proof.map { self.isDue(status, $0.lifetime, context.extending, context.now) }
         ?? false
@@ -186,9 +178,7 @@ extension DiskEngine {
   func isDue(
     _ status: FileStatus, _ lifetime: Lifetime, _ extending: ExpirationExtending, _ now: Timestamp
   ) -> Bool {
-    // If stamps go by path, a stamp could reach the file that has replaced this one and extend its
-    // life past its expiry.
-    !isReadOnly && !isPathBound
+    !isReadOnly
       && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
   }
 
@@ -239,8 +229,8 @@ extension DiskEngine {
   ) -> Timestamp? {
     do throws(Errno) {
       let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      // On a network both stamps are given, because sshfs sets one that is left out to now, which
-      // would end the entry.
+      // On a network both stamps are given, because a program behind FUSE may set one that is left
+      // out to now, as sshfs does, which would end the entry.
       let modification = isOnNetwork ? stamp(for: expiry, stored: status.modification) : expiry
       try descriptor.setTimes(access: written, modification: modification)
       let fresh = try descriptor.status()

@@ -44,10 +44,7 @@ package struct EntryReader: Sendable {
     var attribute: EntryAttribute?
     /// The extended data; nil if it was not read.
     var extendedData: [UInt8]?
-    /// The hash of the content that this process published, if the file has no attribute.
-    var publishedHash: UInt64?
-
-    var contentHash: UInt64? { attribute?.contentHash ?? publishedHash }
+    var contentHash: UInt64? { attribute?.contentHash }
     var lifetime: Lifetime { attribute?.lifetime ?? .unknown }
     /// Whether there may be extended data.
     var hasData: Bool { extendedData?.isEmpty != true }
@@ -117,7 +114,7 @@ package struct EntryReader: Sendable {
 
   /// Reads `user.larder` and checks that the file can be the key's.
   func examine(
-    _ file: borrowing FileDescriptor, _ status: FileStatus, key: Span<UInt8>
+    _ file: borrowing FileDescriptor, _ status: FileStatus, _ key: CacheKey
   ) throws(Errno) -> Examination {
     let reading = try attributeReading(of: file)
     switch reading {
@@ -133,7 +130,7 @@ package struct EntryReader: Sendable {
       // The proof is checked before the content, because a file of another key may be intact and
       // must not be removed.
       if requireProof && attribute.proof == .none { return .rejected(.unproven) }
-      guard attribute.proof.admits(key) else { return .rejected(.otherKey) }
+      guard key.withBytes(attribute.proof.admits) else { return .rejected(.otherKey) }
       return .accepted(Testimony(attribute: attribute))
     }
   }
@@ -189,9 +186,8 @@ package struct EntryReader: Sendable {
   /// Whether a file's content and extended data are those that were stored.
   ///
   /// Called the first time that this process meets a state of a file (inode, change time), by
-  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. The recorded
-  /// hash is the attribute's, or this process's own (`PublicationLog`) where files cannot prove
-  /// their content. Returns true if none is recorded.
+  /// `verify`, and by a removal that returns the value; not in the mode `.fixture`. Returns
+  /// true if no hash is recorded.
   ///
   /// Extended data that was not read is read only if the content alone does not have the recorded
   /// hash. If it has, none was stored with it.

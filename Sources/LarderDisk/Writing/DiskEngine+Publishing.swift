@@ -31,11 +31,6 @@ extension DiskEngine {
     // directory.
     let isHeld = file.handle === location.handle
     index(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
-    if isPathBound {
-      let publication = Publication(
-        contentHash: file.hash.finalize(with: []), modification: status.modification)
-      withState { $0.catalog.note(publication, of: name) }
-    }
     return .stored
   }
 
@@ -322,8 +317,6 @@ extension DiskEngine {
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
     guard let inspection = try inspect(subject, at: heldNow) else { return false }
     let status = inspection.status
-    let testimony = EntryReader.Testimony(attribute: inspection.attribute)
-    if proven(testimony, subject.name, status) == nil { return false }
     let isVerified = withState { state in
       guard let known = state.catalog.index.entry(named: subject.name) else { return false }
       return known.proof != nil && known.inode == status.inode && known.changeTime == status.change
@@ -352,12 +345,8 @@ extension DiskEngine {
     guard let aside = try moveAside(name, in: handle) else { return false }
     defer { aside.giveBack() }
     let status = try handle.status(of: aside.fileName)
-    // Another expiry shows that another process has touched the file. Where inode numbers belong to
-    // paths, the same file has another one under the other name.
-    let isSame =
-      isPathBound
-      ? status.byteCount == judged.byteCount : status.identity == judged.identity
-    if isSame && status.modification == judged.modification {
+    // Another expiry shows that another process has touched the file.
+    if status.identity == judged.identity && status.modification == judged.modification {
       try handle.unlink(aside.fileName)
       return true
     }

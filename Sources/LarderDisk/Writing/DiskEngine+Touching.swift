@@ -109,7 +109,8 @@ extension DiskEngine {
     guard
       reader.trust.objection(to: status, pending: pending, now: heldNow.adding(.zero - staleness))
         == nil,
-      case .accepted(let testimony) = try examine(descriptor, status, request.subject)
+      case .accepted(let testimony) = try reader.examine(
+        descriptor, status, request.subject.key)
     else { return nil }
     if let identity = request.identity, !identity.matches(testimony.attribute, status) {
       return nil

@@ -141,6 +141,42 @@ package struct StagedFile: ~Copyable, Sendable {
     }
   }
 
+  /// Whether the file system finds open files by their paths, tried with two files.
+  ///
+  /// 1. A second name of a file has an inode of its own. libfuse hides an open file from its
+  ///    replacement by this machine, so that sshfs passes the next trial.
+  /// 2. A file that has taken the name of an open one shows in the open one, which is opened after
+  ///    it is written, because the kernel may keep the pages that were written.
+  static func areFoundByPath(in handle: DirectoryHandle) throws(Errno) -> Bool {
+    var old = try named(in: handle, permissions: 0o600)
+    var new = try named(in: handle, permissions: 0o600)
+    guard let name = old.temporary?.fileName, try !old.hasTwoInodes() else { return true }
+    try old.write([0].span)
+    try new.write([1].span)
+    let file = try handle.openForReading(name)
+    _ = try new.publish(as: name, isExclusive: false)
+    do throws(Errno) {
+      return try file.read(upTo: 1) != [0]
+    } catch {
+      // On some file systems a replaced file cannot be read any more.
+      return false
+    }
+  }
+
+  /// Whether a second name has another inode; false if a file can have no second name.
+  private func hasTwoInodes() throws(Errno) -> Bool {
+    let second = TemporaryName(in: handle)
+    do throws(Errno) {
+      try handle.link(descriptor, as: second.fileName)
+    } catch {
+      return false
+    }
+    let inode = try handle.status(of: second.fileName).inode
+    try handle.unlink(second.fileName)
+    second.giveBack()
+    return try descriptor.status().inode != inode
+  }
+
   /// Locks a temporary for as long as it is open, because a scan that can lock one deletes it.
   ///
   /// - Returns: Whether no other process holds the lock. True if the file system has no locks,

@@ -227,15 +227,10 @@ extension DirectoryHandle {
   }
 
   private func linkAndUnlink(_ old: FileName, _ new: FileName) throws(Errno) {
-    do throws(Errno) {
-      _ = try system(.linkat, faults) {
-        unsafe old.withCString { old in
-          unsafe new.withCString { new in unsafe linkat(raw, old, raw, new, 0) }
-        }
+    _ = try system(.linkat, faults) {
+      unsafe old.withCString { old in
+        unsafe new.withCString { new in unsafe linkat(raw, old, raw, new, 0) }
       }
-    } catch .notPermitted {
-      // sshfs says this of a name that another machine has made since the last look.
-      throw try statusIfPresent(of: new) == nil ? .notPermitted : .fileExists
     }
     do throws(Errno) {
       // Notes the change time of the file for the new name as well.

@@ -9,18 +9,18 @@ package struct FileSystemKind: Sendable, Hashable {
   package let name: String
   /// Whether other machines may share it.
   package let isNetwork: Bool
-  /// Whether the file system resolves open files by path, so that `read` or `fstat` on a descriptor
-  /// can return another file's data after the name was replaced.
+  /// Whether the file system finds open files by their paths, so that `read` or `fstat` on a
+  /// descriptor can return another file's data after the name was replaced; nil if that is unknown.
   ///
   /// A FUSE program that identifies files by their paths gives two successive files of a name one
   /// inode, with one length and one set of cached pages. When another machine replaces the file, a
   /// reader can get the content of one file cut to the length of the other.
-  package let isPathBound: Bool
+  package let findsFilesByPath: Bool?
 
-  package init(name: String, isNetwork: Bool, isPathBound: Bool = false) {
+  package init(name: String, isNetwork: Bool, findsFilesByPath: Bool? = false) {
     self.name = name
     self.isNetwork = isNetwork
-    self.isPathBound = isPathBound
+    self.findsFilesByPath = findsFilesByPath
   }
 
   /// The kind of a file system about which nothing is known.
@@ -52,9 +52,10 @@ package struct FileSystemKind: Sendable, Hashable {
       return
     }
     let isNetwork = !Self.localPrograms.contains(type)
+    let isKnown = !isNetwork || Self.identifyingPrograms.contains(type)
     self.init(
       name: type, isNetwork: isNetwork,
-      isPathBound: isNetwork && !Self.identifyingPrograms.contains(type))
+      findsFilesByPath: isKnown ? false : type == "fuse.sshfs" ? true : nil)
   }
 
   // Numbers from linux/magic.h and, for those not in it, from man 2 statfs.

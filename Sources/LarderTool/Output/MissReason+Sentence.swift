@@ -13,7 +13,7 @@ extension MissReason {
     case .foreign: "what has the file's name is no regular file"
     case .otherOwner: "the file belongs to a user whose files do not count in this directory"
     case .oversized: "the file is longer than the limit allows"
-    case .unproven: "the file does not prove its key, or on this file system its content"
+    case .unproven: "the file does not prove its key"
     case .unreadable: "the file cannot be read; check its owner and mode"
     case .undecodable: "the bytes there are not what the reader expects"
     @unknown default: rawValue

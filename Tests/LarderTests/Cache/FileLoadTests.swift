@@ -226,12 +226,8 @@ struct `A load of a file` {
     case unproven, unreadable, damaged
 
     var fileSystem: FileSystemKind? {
-      switch self {
-      case .unproven: FileSystemKind(name: "fuse.sshfs", isNetwork: true, isPathBound: true)
       // Elsewhere a damaged file is removed.
-      case .damaged: FileSystemKind(name: "nfs", isNetwork: true, isPathBound: false)
-      case .unreadable: nil
-      }
+      self == .damaged ? FileSystemKind(name: "nfs", isNetwork: true) : nil
     }
   }
 
@@ -239,7 +235,10 @@ struct `A load of a file` {
   func `runs where there is a file that no read serves`(unserved: Unserved) async throws {
     let scene = try DiskScene()
     func open() throws -> Cache<[UInt8]> {
-      try scene.open(.bytes) { $0.disk.fileSystem = unserved.fileSystem }
+      try scene.open(.bytes) {
+        $0.disk.fileSystem = unserved.fileSystem
+        $0.disk.requireProof = unserved == .unproven
+      }
     }
     let earlier = try open()
     if unserved == .unproven { scene.faults.plan(.errno(.notSupported), for: .fsetxattr) }

@@ -81,21 +81,6 @@ struct NetworkTests {
     #expect(try scene.names == [])
   }
 
-  @Test(arguments: [true, false])
-  func `a rename without that flag knows a name that is taken by whatever error`(isTaken: Bool)
-    throws
-  {
-    let scene = try DiskScene()
-    try scene.makeDirectory()
-    for name in isTaken ? ["old", "new"] : ["old"] { try scene.plant([1], named: name) }
-    let handle = try DirectoryHandle.open(path: scene.path, faults: scene.faults)
-    scene.faults.plan(.errno(.invalidArgument), for: .renameat)
-    scene.faults.plan(.errno(.notPermitted), for: .linkat)
-    #expect(throws: isTaken ? Errno.fileExists : .notPermitted) {
-      try handle.renameExclusively(FileName("old"), to: FileName("new"))
-    }
-  }
-
   @Test func `what holds there holds from when one is mounted over the path`() throws {
     let scene = try DiskScene()
     let cache = try scene.open { $0.coherence = .events }

@@ -5,151 +5,159 @@ import Testing
 @testable import Larder
 @testable import LarderBasics
 @testable import LarderDisk
-@testable import LarderFixtures
-@testable import LarderMemory
 @testable import LarderSystem
 
-/// Reads on a file system such as sshfs, on which an open file gives the content of whatever file
-/// has its path.
-@Suite("On a file system that knows files by their paths")
+/// Caches on a file system such as sshfs, on which an open file gives the content of whatever file
+/// has its path. A value that is read there can be a mixture of two.
+@Suite("On a file system that finds files by their paths")
 struct PathBoundTests {
   private static let sshfs = FileSystemKind(
-    name: "fuse.sshfs", isNetwork: true, isPathBound: true)
+    name: "fuse.sshfs", isNetwork: true, findsFilesByPath: true)
+  private static let unknown = FileSystemKind(
+    name: "fuse.something-new", isNetwork: true, findsFilesByPath: nil)
 
   private static func open(
-    _ scene: DiskScene, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+    _ scene: DiskScene, _ mode: DiskCache.Mode = .shared, on kind: FileSystemKind = sshfs
   ) throws -> DiskCache {
     try scene.open {
-      $0.fileSystem = sshfs
-      change(&$0)
+      $0.fileSystem = kind
+      $0.mode = mode
     }
   }
 
-  /// Returns a cache that has stored a value under the key "a". Its file has no attribute, because
-  /// the file system has none.
-  private static func stored(_ content: [UInt8]) throws -> (DiskScene, DiskCache) {
+  @Test func `opening for writing is refused with a sentence, and leaves nothing`() throws {
     let scene = try DiskScene()
-    let cache = try open(scene)
+    let error = #expect(throws: CacheError.self) { try Self.open(scene) }
+    #expect(error?.code == .writingUnsupported)
+    #expect(
+      error?.description.hasPrefix(
+        """
+        open: the file system finds open files by their paths; choose another, or open it \
+        read-only
+        """) == true)
+    #expect(try scene.names == [])
+    // The directory is free for another opener.
+    try Self.open(scene, on: FileSystemKind(name: "nfs", isNetwork: true)).close()
+  }
+
+  @Test(arguments: [DiskCache.Mode.readOnly, .fixture])
+  func `what is there can be read`(mode: DiskCache.Mode) throws {
+    let scene = try DiskScene()
+    let writer = try scene.open()
+    try writer.store([1], forKey: "a")
     scene.faults.plan(.errno(.notSupported), for: .fsetxattr)
-    try cache.store(content, forKey: "a")
-    return (scene, cache)
+    try writer.store([2], forKey: "b")
+    try writer.close()
+    let cache = try Self.open(scene, mode)
+    #expect(try cache.value(forKey: "a") == [1])
+    #expect(try cache.value(forKey: "b") == [2])
+    #expect(try cache.withFile(forKey: "b") { $0.byteCount } == 1)
+    #expect(try cache.entries().count == 2)
+    #expect(try cache.weakerPromises().contains { $0.name == "writing" })
   }
 
-  @Test func `what this process stored is found, with an attribute and without`() throws {
-    let (scene, cache) = try Self.stored([1, 2, 3])
-    try cache.store([4, 5], forKey: "b")
-    #expect(try cache.value(forKey: "a") == [1, 2, 3])
-    #expect(try cache.value(forKey: "b") == [4, 5])
-    #expect(try cache.read(forKey: "b")?.bytes == [4, 5])
-    #expect(try scene.attribute(scene.name("a")) == nil)
-  }
-
-  @Test func `what others stored is found where an attribute proves it`() throws {
-    let (scene, cache) = try Self.stored([1])
-    try cache.store([2], forKey: "b")
-    try cache.close()
-    let next = try Self.open(scene)
-    #expect(try next.value(forKey: "a") == nil)
-    #expect(next.statistics.misses == [.unproven: 1])
-    #expect(try next.value(forKey: "b") == [2])
-  }
-
-  @Test(arguments: [[1, 2], [1, 2, 3, 4], [1, 2, 4]] as [[UInt8]])
-  func `content other than what was stored is a miss, and the file stays`(
-    content: [UInt8]
-  ) throws {
-    let (scene, cache) = try Self.stored([1, 2, 3])
-    try scene.damage("a", to: content)
-    #expect(try cache.value(forKey: "a") == nil)
-    #expect(cache.statistics.misses == [.damaged: 1])
-    try cache.flush()
-    #expect(try scene.names == [scene.name("a").text])
-  }
-
-  @Test func `an expiry later than the one that was stored is another file's`() throws {
-    let (scene, cache) = try Self.stored([1])
-    let status = try scene.status(scene.name("a"))
-    try scene.touch(
-      scene.name("a"), access: nil, modification: status.modification.adding(seconds: 1))
-    #expect(try cache.value(forKey: "a") == nil)
-    try scene.touch(
-      scene.name("a"), access: nil, modification: status.modification.adding(seconds: -1))
+  @Test func `a program that is not known is tried, and leaves nothing`() throws {
+    let scene = try DiskScene()
+    let renames = scene.faults.count(of: .renameat)
+    let cache = try Self.open(scene, on: Self.unknown)
+    #expect(scene.faults.count(of: .renameat) == renames + 1)
+    #expect(try scene.names == [])
+    try cache.store([1], forKey: "a")
     #expect(try cache.value(forKey: "a") == [1])
   }
 
-  @Test func `a lent file is a copy of what was checked`() throws {
-    let (scene, cache) = try Self.stored([1, 2, 3])
-    let bytes = try cache.withFile(forKey: "a") { file in
-      try scene.damage("a", to: [9])
-      var bytes = [UInt8](repeating: 0, count: 8)
-      #expect(try file.read(into: &bytes) == 3)
-      #expect(try file.read(into: &bytes) == 0)
-      return bytes
-    }
-    #expect(bytes == [1, 2, 3, 0, 0, 0, 0, 0])
+  @Test func `a program that shows another file in an open one is refused`() throws {
+    let scene = try DiskScene()
+    scene.faults.plan(.before { Self.fillTemporaries(in: scene) }, for: .renameat)
+    let error = #expect(throws: CacheError.self) { try Self.open(scene, on: Self.unknown) }
+    #expect(error?.code == .writingUnsupported)
+    #expect(try scene.names == [])
   }
 
-  @Test func `a store only where nothing is replaces what no read would find`() throws {
-    let (scene, cache) = try Self.stored([1])
-    #expect(try cache.storeIfAbsent([2], forKey: "a") == .rejected(.alreadyPresent))
-    try cache.close()
-    let next = try Self.open(scene)
-    #expect(try next.storeIfAbsent([2], forKey: "a") == .stored)
-    #expect(try next.value(forKey: "a") == [2])
-  }
-
-  @Test func `a file that has another inode under another name is removed all the same`() throws {
-    let (scene, cache) = try Self.stored([1])
-    try cache.close()
-    let next = try Self.open(scene)
-    // The look at the file that was moved aside meets a copy of it.
-    let isDone = Mutex(false)
-    scene.faults.plan(
-      .before { isDone.withLock { $0 = $0 || Self.replacesTemporary(in: scene) } }, for: .fstatat,
-      onwards: true)
-    let before = scene.faults.count(of: .renameat)
-    #expect(try next.storeIfAbsent([2], forKey: "a") == .stored)
-    // Aside, and the new file to its name.
-    #expect(scene.faults.count(of: .renameat) <= before + 2)
-    scene.faults.reset()
-    #expect(try next.value(forKey: "a") == [2])
-  }
-
-  /// Replaces the file that was moved aside by a copy with the same stamps and another inode.
-  private static func replacesTemporary(in scene: DiskScene) -> Bool {
+  /// Gives both files of the trial the content of the second, as a read by path finds it.
+  private static func fillTemporaries(in scene: DiskScene) {
     do {
-      for name in try scene.names where name.hasPrefix(".larder-") {
-        let path = "\(scene.path)/\(name)"
-        let status = try scene.status(FileName(text: name))
-        let content = try Data(contentsOf: URL(fileURLWithPath: path))
-        guard content == Data([1]) else { continue }
-        try content.write(to: URL(fileURLWithPath: path), options: .atomic)
-        try scene.touch(
-          FileName(text: name), access: status.lastAccess, modification: status.modification)
-        return true
+      for name in try scene.names {
+        let file = try #require(FileHandle(forWritingAtPath: "\(scene.path)/\(name)"))
+        try file.write(contentsOf: [1])
+        try file.close()
       }
     } catch {
       Issue.record(error)
     }
-    return false
   }
 
-  @Test func `a fixture is served as it lies there`() throws {
-    let (scene, cache) = try Self.stored([1])
-    try cache.close()
-    let fixture = try Self.open(scene) { $0.mode = .fixture }
-    #expect(try fixture.value(forKey: "a") == [1])
-  }
-
-  @Test func `a use writes no stamp, which could reach another file`() throws {
+  @Test func `a program that numbers paths and not files is refused`() throws {
     let scene = try DiskScene()
-    let cache = try Self.open(scene) { $0.recencyGranularity = .zero }
-    try cache.store([1], forKey: "a", expiration: .seconds(100))
-    let before = try scene.status(scene.name("a"))
-    scene.clock.advance(by: .seconds(50))
-    #expect(try cache.value(forKey: "a") == [1])
-    let after = try scene.status(scene.name("a"))
-    #expect(after.modification == before.modification)
-    #expect(after.change == before.change)
+    // The look at the second name meets another file.
+    scene.faults.plan(
+      .before { scene.faults.plan(.before { Self.replaceNames(in: scene) }, for: .fstatat) },
+      for: .linkat)
+    let error = #expect(throws: CacheError.self) { try Self.open(scene, on: Self.unknown) }
+    #expect(error?.code == .writingUnsupported)
+    #expect(try scene.names == [])
+  }
+
+  /// Gives each name of the file with two names a file of its own.
+  private static func replaceNames(in scene: DiskScene) {
+    do {
+      for name in try scene.names where try scene.status(FileName(text: name)).linkCount == 2 {
+        try Data().write(to: URL(fileURLWithPath: "\(scene.path)/\(name)"), options: .atomic)
+      }
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  @Test func `a program without second names is tried by a replacement alone`() throws {
+    let scene = try DiskScene()
+    scene.faults.plan(.errno(.notSupported), for: .linkat)
+    try Self.open(scene, on: Self.unknown).close()
+    #expect(scene.faults.struckCount == 1)
+  }
+
+  @Test(arguments: [Errno.staleHandle, .noSuchFile])
+  func `a replaced file that cannot be read is no other file`(errno: Errno) throws {
+    let scene = try DiskScene()
+    // The first read of the trial, after those of the opening.
+    scene.faults.plan(.before { scene.faults.plan(.errno(errno), for: .read) }, for: .renameat)
+    try Self.open(scene, on: Self.unknown).store([1], forKey: "a")
+    #expect(scene.faults.struckCount == 2)
+  }
+
+  @Test(arguments: [SystemCall.write, .renameat])
+  func `a trial that fails is an error of opening`(call: SystemCall) throws {
+    let scene = try DiskScene()
+    try scene.open().close()
+    scene.faults.plan(.errno(.noSpace), for: call)
+    let error = #expect(throws: CacheError.self) { try Self.open(scene, on: Self.unknown) }
+    #expect(error?.code == .noSpace)
+    #expect(try scene.names == [])
+  }
+
+  @Test func `no known program is tried`() throws {
+    let scene = try DiskScene()
+    let renames = scene.faults.count(of: .renameat)
+    for name in ["nfs4", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.mfs", "ext4"] {
+      try Self.open(scene, on: FileSystemKind(mountType: name)).close()
+    }
+    #expect(throws: CacheError.self) { try Self.open(scene) }
+    #expect(scene.faults.count(of: .renameat) == renames)
+  }
+
+  @Test func `nothing is stored in a directory there that has taken the place of the cache's`()
+    throws
+  {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "a")
+    try FileManager.default.moveItem(atPath: scene.path, toPath: "\(scene.path).moved")
+    try scene.makeDirectory()
+    scene.faults.simulate(Self.sshfs)
+    // Makes the next call check the path, as it would a second later.
+    cache.engine.watching.isAstray.store(true, ordering: .relaxed)
+    let error = #expect(throws: CacheError.self) { try cache.store([2], forKey: "b") }
+    #expect(error?.code == .writingUnsupported)
+    #expect(try scene.names == [])
   }
 }

@@ -29,7 +29,7 @@ struct FaultTrial {
     case storeIfAbsentPlainly
     /// A stream with a failing write, so that the file is cut back.
     case cutStream
-    /// Operations on a network file system that identifies files by their paths.
+    /// Operations on a network file system.
     case storeRemotely, valueRemotely, fileRemotely, askRemotely
 
     /// The calls that always fail, so that their fallbacks can fail.
@@ -45,7 +45,7 @@ struct FaultTrial {
     fileprivate var fileSystem: FileSystemKind? {
       switch self {
       case .storeRemotely, .valueRemotely, .fileRemotely, .askRemotely:
-        FileSystemKind(name: "fuse.sshfs", isNetwork: true, isPathBound: true)
+        FileSystemKind(name: "nfs", isNetwork: true)
       default: nil
       }
     }

@@ -30,14 +30,17 @@ struct FileSystemKindTests {
 
   @Test(arguments: [
     ("fuse.glusterfs", true, false), ("fuse.sshfs", true, true),
-    ("fuse.something-new", true, true), ("fuseblk", false, false),
+    ("fuse.something-new", true, nil), ("fuseblk", false, false),
     ("fuse.fuse-overlayfs", false, false),
   ])
-  func `outside the kernel the mount's type decides, and the worse is assumed`(
-    type: String, isNetwork: Bool, isPathBound: Bool
+  func `outside the kernel the mount's type decides, and what is unknown is to be tried`(
+    type: String, isNetwork: Bool, findsFilesByPath: Bool?
   ) {
     let kind = FileSystemKind(number: 0x6573_5546) { type }
-    #expect(kind == FileSystemKind(name: type, isNetwork: isNetwork, isPathBound: isPathBound))
+    #expect(
+      kind
+        == FileSystemKind(
+          name: type, isNetwork: isNetwork, findsFilesByPath: findsFilesByPath))
   }
 
   @Test func `without a table of mounts a program outside the kernel counts as a network`() {
@@ -64,10 +67,13 @@ struct FileSystemKindTests {
     ("fuse.glusterfs", true, false), ("fuseblk", false, false), ("fuse.mfs", true, false),
     ("fuse.ceph-fuse", true, false),
   ])
-  func `the mount's type alone tells enough`(type: String, isNetwork: Bool, isPathBound: Bool) {
+  func `the mount's type alone tells enough`(
+    type: String, isNetwork: Bool, findsFilesByPath: Bool
+  ) {
     #expect(
       FileSystemKind(mountType: type)
-        == FileSystemKind(name: type, isNetwork: isNetwork, isPathBound: isPathBound))
+        == FileSystemKind(
+          name: type, isNetwork: isNetwork, findsFilesByPath: findsFilesByPath))
   }
 
   @Test func `where the system does not say the table of mounts does`() throws {

@@ -10,9 +10,9 @@ import Testing
 /// The output of `info` and `why` on the file system.
 struct `What a cache is on` {
   private static func ground(
-    _ name: String, isNetwork: Bool, isPathBound: Bool = false, hasAttributes: Bool = true
+    _ name: String, isNetwork: Bool, findsFilesByPath: Bool = false, hasAttributes: Bool = true
   ) -> Ground {
-    let kind = FileSystemKind(name: name, isNetwork: isNetwork, isPathBound: isPathBound)
+    let kind = FileSystemKind(name: name, isNetwork: isNetwork, findsFilesByPath: findsFilesByPath)
     return Ground(kind, kind.weakerPromises(hasAttributes: hasAttributes))
   }
 
@@ -20,7 +20,7 @@ struct `What a cache is on` {
   private static let gluster = ground("fuse.glusterfs", isNetwork: true)
   private static let ceph = ground("fuse.ceph-fuse", isNetwork: true)
   private static let sshfs = ground(
-    "fuse.sshfs", isNetwork: true, isPathBound: true, hasAttributes: false)
+    "fuse.sshfs", isNetwork: true, findsFilesByPath: true, hasAttributes: false)
 
   @Test func `a local disk with attributes keeps all that is promised`() {
     #expect(Self.local.lines.map { [$0.0, $0.1] } == [["file system", "ext4"]])
@@ -36,7 +36,7 @@ struct `What a cache is on` {
       ground("nfs4", isNetwork: true),
       ["coherence", "limit", "exclusive", "temporaries", "lending"]
     ),
-    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "use", "sharing"]),
+    (sshfs, ["coherence", "limit", "exclusive", "temporaries", "lending", "writing", "proof"]),
   ])
   func `each weaker promise has one word for scripts`(ground: Ground, words: [String]) {
     #expect(ground.weakerPromises.map(\.name) == words)
@@ -86,7 +86,7 @@ struct `What a cache is on` {
     let sentence = try #require(Self.sshfs.sentence)
     #expect(sentence.hasPrefix("sshfs (fuse.sshfs) gives this: a change shows on other machines"))
     #expect(sentence.contains(". On sshfs (fuse.sshfs) some promises are weaker: what other mach"))
-    #expect(sentence.hasSuffix("only the process that stored a value finds it, while it runs."))
+    #expect(sentence.hasSuffix("neither content nor key is checked, no extended data is held."))
   }
 
   @Test func `a name from the table of mounts commands no terminal`() {
