@@ -147,3 +147,27 @@ extension CacheStatistics {
     return count > 0 ? Double(hitCount) / Double(count) : nil
   }
 }
+
+// Trims of both tiers.
+extension Cache {
+  /// Removes the least recently used values from both tiers until at most `count` are left in each.
+  @discardableResult
+  public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
+    memory.trim(toCount: count)
+    return try disk.trim(toCount: count)
+  }
+
+  /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
+  @discardableResult
+  public func trim(toCost cost: Int) throws(CacheError) -> BulkRemoval {
+    memory.trim(toCost: cost)
+    return try disk.trim(toCost: cost)
+  }
+
+  /// Removes the values whose last use is longer ago than `age` from both tiers.
+  @discardableResult
+  public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
+    memory.trim(toAge: age)
+    return try disk.trim(toAge: age)
+  }
+}

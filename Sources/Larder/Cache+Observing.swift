@@ -111,3 +111,23 @@ package final class KeptKeys: Sendable {
     state.withLock { $0.parts[Self.part(of: name)].keys[name] }
   }
 }
+
+extension Cache: MemoryPressureResponding {
+  /// Frees memory of the memory tier, or lets it fill again. The disk tier keeps its values.
+  public func respond(to step: MemoryPressureStep) {
+    memory.respond(to: step)
+  }
+}
+
+extension Cache {
+  /// Returns a sequence of the values that leave this cache from now on, and the causes. These are
+  /// the values that leave its disk tier, as in ``DiskCache/removals(bufferingNewest:)``.
+  ///
+  /// A value that the memory tier drops to keep to its limits is still on disk; the removals of
+  /// ``memory`` report it.
+  ///
+  /// - Parameter limit: The most events that wait for the task, at least 1.
+  public func removals(bufferingNewest limit: Int = 100) -> RemovalEvents<DiskRemovalEvent> {
+    disk.removals(bufferingNewest: limit)
+  }
+}

@@ -91,6 +91,3 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     if configuration.recordsUseTimes || limits.age != nil { noteTimes() }
   }
 }
-
-extension MemoryCache: Caching {}
-extension MemoryCache: Trimming {}

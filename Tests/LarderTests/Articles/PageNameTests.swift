@@ -126,7 +126,7 @@ struct `A name in the documentation` {
     "cache.disk.trim(toCost:)", "trim(toCost: 5)", "withFile(forKey: key) { file in … }",
     "value(forKey:orStore:)", "try Cache(named: \"pages\", coder: .bytes)", "CACHEDIR.TAG",
     "store(…, extendedData: etag)", "[.diskOnly, .staleIfFailing(.seconds(60))]", "rm FILE",
-    "Caching/store(_:forKey:expiration:)", "removeAll { $0.byteCount > 1 << 20 }", "main.swift",
+    "DiskCache/trim(toCount:)", "removeAll { $0.byteCount > 1 << 20 }", "main.swift",
   ])
   func `that is right is not`(span: String) throws {
     #expect(try Self.published.get().complaints(about: span[...]) == [])

@@ -49,38 +49,3 @@ struct `Batches` {
     }
   }
 }
-
-struct `The protocols that tiers share` {
-  private func fill<Tier: Caching<CacheKey, [UInt8]>>(_ tier: Tier) throws {
-    for number in 0..<10 {
-      _ = try tier.store([UInt8(number)], forKey: "\(number)", expiration: nil)
-    }
-    #expect(try tier.value(forKey: "3") == [3])
-    #expect(try tier.remove(forKey: "3"))
-    #expect(try !tier.contains("3"))
-  }
-
-  private func trim(_ tier: some Trimming) throws {
-    _ = try tier.trim(toCount: 5)
-    _ = try tier.trim(toCost: 2)
-    _ = try tier.trim(toAge: .seconds(3600))
-  }
-
-  @Test func `code for one tier works on every tier`() throws {
-    let directory = try TemporaryDirectory()
-    var configuration = MemoryCache<CacheKey, [UInt8]>.Configuration()
-    configuration.recordsUseTimes = true
-    let memory = MemoryCache(configuration)
-    let disk = try DiskCache(directory: directory.path + "/disk")
-    let both = try Cache(directory: directory.path + "/both", coder: .bytes)
-    try fill(memory)
-    try fill(disk)
-    try fill(both)
-    try trim(memory)
-    try trim(disk)
-    try trim(both)
-    #expect(memory.count == 2)
-    #expect(try disk.count() == 2)
-    #expect(try both.disk.count() == 2)
-  }
-}

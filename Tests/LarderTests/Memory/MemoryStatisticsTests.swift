@@ -81,20 +81,4 @@ struct MemoryStatisticsTests {
     }
     #expect(sum.removals == 2 * single.removals)
   }
-
-  @Test
-  func `reads through the protocols count like the others`() {
-    func use<C: Caching<Int, Int>>(_ cache: C) throws -> Int? {
-      try cache.store(5, forKey: 1, expiration: nil)
-      return try cache.contains(1) ? cache.value(forKey: 1) : nil
-    }
-    func trim(_ cache: some Trimming) throws { _ = try cache.trim(toCount: 0) }
-    let cache = Cache()
-    #expect(throws: Never.self) {
-      #expect(try use(cache) == 5)
-      try trim(cache)
-    }
-    #expect(cache.statistics.hits == 1)
-    #expect(cache.statistics.removedExplicit == 1)
-  }
 }
