@@ -95,11 +95,9 @@ extension DiskEngine {
 
   /// Returns the bytes of the file of a name; 0 if there is none.
   func byteCount(of name: EntryName) throws(CacheError) -> Int {
-    do throws(Errno) {
-      return Int(try location.handle.statusIfPresent(of: name.fileName)?.byteCount ?? 0)
-    } catch {
-      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
-    }
+    let status = try attempt(
+      "remove", at: "\(location.path)/\(name)", location.handle.statusIfPresent(of: name.fileName))
+    return Int(status?.byteCount ?? 0)
   }
 }
 

@@ -144,11 +144,7 @@ public struct EntryFile: ~Copyable, Sendable {
   /// - Complexity: O(1), one system call.
   public func extendedData() throws(CacheError) -> [UInt8] {
     if !knownData.isEmpty { return knownData }
-    do throws(Errno) {
-      return try EntryReader.extendedData(of: file)
-    } catch {
-      throw CacheError(errno: error, operation: "read")
-    }
+    return try attempt("read", at: nil, EntryReader.extendedData(of: file))
   }
 
   /// Throws `.resourcesExhausted` if the value is too long for the memory.
@@ -196,10 +192,6 @@ public struct EntryFile: ~Copyable, Sendable {
   /// - Throws: `CacheError`: `.io` and other errors of reading.
   /// - Complexity: O(bytes).
   public func read(into bytes: inout [UInt8]) throws(CacheError) -> Int {
-    do throws(Errno) {
-      return try file.read(into: &bytes)
-    } catch {
-      throw CacheError(errno: error, operation: "read")
-    }
+    try attempt("read", at: nil, file.read(into: &bytes))
   }
 }

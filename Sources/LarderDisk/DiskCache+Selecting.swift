@@ -202,11 +202,7 @@ extension DiskEngine {
       }
     }
     if removal.removed > 0, configuration.durability == .durable {
-      do throws(Errno) {
-        try location.handle.descriptor.synchronize()
-      } catch {
-        throw CacheError(errno: error, operation: "removeAll", path: location.path)
-      }
+      try attempt("removeAll", at: location.path, location.handle.descriptor.synchronize())
     }
     return removal
   }

@@ -57,11 +57,9 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.closed`, `.forked`, `.io`.
   package func weakerPromises() throws(CacheError) -> [WeakerPromise] {
     try checkUsable("weakerPromises")
-    do throws(Errno) {
-      let hasAttributes = try engine.location.handle.descriptor.holdsAttributes()
-      return fileSystem.weakerPromises(hasAttributes: hasAttributes)
-    } catch {
-      throw CacheError(errno: error, operation: "weakerPromises", path: engine.location.path)
-    }
+    let hasAttributes = try attempt(
+      "weakerPromises", at: engine.location.path,
+      engine.location.handle.descriptor.holdsAttributes())
+    return fileSystem.weakerPromises(hasAttributes: hasAttributes)
   }
 }

@@ -328,11 +328,8 @@ extension DirectoryKind {
   ///
   /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
   package init(ofDirectory path: String) throws(CacheError) {
-    do throws(Errno) {
-      self = try Self.kind(of: try DirectoryHandle.open(path: path, faults: nil))
-    } catch {
-      throw CacheError(errno: error, operation: "open", path: path)
-    }
+    self = try attempt(
+      "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil)))
   }
 
   /// Decides by the names alone. A foreign thing that is named like an entry makes the directory

@@ -33,11 +33,8 @@ extension DiskEngine {
   /// of the file system does not tell.
   private func findsFilesByPath() throws(CacheError) -> Bool {
     if let known = fileSystem.findsFilesByPath { return known }
-    do throws(Errno) {
-      return try StagedFile.areFoundByPath(in: location.handle)
-    } catch {
-      throw CacheError(errno: error, operation: "open", path: location.path)
-    }
+    return try attempt(
+      "open", at: location.path, StagedFile.areFoundByPath(in: location.handle))
   }
 
   /// Returns the error for a directory that another process holds. Names the process if the system
@@ -135,11 +132,7 @@ extension DiskEngine {
     waitForEvictor()
     try throwLoss()
     guard configuration.durability == .durable else { return }
-    do throws(Errno) {
-      try location.handle.descriptor.synchronize()
-    } catch {
-      throw CacheError(errno: error, operation: "flush", path: location.path)
-    }
+    try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }
 
   /// Ends the engine when its last object is closed.

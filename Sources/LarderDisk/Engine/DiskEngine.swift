@@ -226,3 +226,18 @@ extension DiskEngine {
     return error
   }
 }
+
+/// Makes a system call for an operation. An error number that it throws becomes the operation's
+/// error.
+// Inlined, because a closure that is called retains what it captures.
+@inline(__always)
+func attempt<Result: ~Copyable>(
+  _ operation: String, at path: @autoclosure () -> String?,
+  _ call: @autoclosure () throws(Errno) -> Result
+) throws(CacheError) -> Result {
+  do throws(Errno) {
+    return try call()
+  } catch {
+    throw CacheError(errno: error, operation: operation, path: path())
+  }
+}

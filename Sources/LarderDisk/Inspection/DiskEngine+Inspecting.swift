@@ -173,21 +173,16 @@ extension DiskEngine {
   ) throws(CacheError) {
     writePending()
     followReplacement()
-    do throws(Errno) {
-      var scan = try DirectoryScan(location.handle, trust: reader.trust)
-      while try step(&scan) {}
-    } catch {
-      throw CacheError(errno: error, operation: operation, path: location.path)
-    }
+    var scan = try attempt(
+      operation, at: location.path, DirectoryScan(location.handle, trust: reader.trust))
+    while try attempt(operation, at: location.path, step(&scan)) {}
   }
 
   /// Whether the directory has the tag of a cache.
   func hasTag(_ operation: String) throws(CacheError) -> Bool {
-    do throws(Errno) {
-      return try location.handle.statusIfPresent(of: DirectoryMaking.tagName)?.isRegular ?? false
-    } catch {
-      throw CacheError(errno: error, operation: operation, path: location.path)
-    }
+    let tag = try attempt(
+      operation, at: location.path, location.handle.statusIfPresent(of: DirectoryMaking.tagName))
+    return tag?.isRegular ?? false
   }
 }
 

@@ -61,11 +61,9 @@ extension DiskEngine {
     let (bytes, seal) = (value.write.bytes, value.write.seal)
     var file: FileDescriptor?
     if purpose == .file {
-      do throws(Errno) {
-        file = try FileDescriptor.inMemory(bytes.span, faults: configuration.faults)
-      } catch {
-        throw CacheError(readFailure: error, name: value.write.subject.name.description)
-      }
+      file = try attempt(
+        "read", at: value.write.subject.name.description,
+        FileDescriptor.inMemory(bytes.span, faults: configuration.faults))
     }
     return Found(
       descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,

@@ -306,11 +306,8 @@ extension DiskEngine {
   ///
   /// - Throws: `CacheError` if the status cannot be read, because the file may hold a value.
   private func occupant(of name: EntryName) throws(CacheError) -> FileStatus? {
-    do throws(Errno) {
-      return try location.handle.statusIfPresent(of: name.fileName)
-    } catch {
-      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name)")
-    }
+    try attempt(
+      "store", at: "\(location.path)/\(name)", location.handle.statusIfPresent(of: name.fileName))
   }
 
   /// Whether a read would return a value. The content is checked unless it was checked before.

@@ -100,21 +100,13 @@ extension DiskEngine {
     let room = waitForRoom(content.count)
     do throws(CacheError) {
       var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
-      try write(content, to: &file)
+      try attempt("store", at: location.path, file.write(content))
       let outcome = try finish(&file, request, reserved: room)
       if outcome != .stored { giveBack(room) }
       return outcome
     } catch {
       giveBack(room)
       throw error
-    }
-  }
-
-  private func write(_ content: Span<UInt8>, to file: inout StagedFile) throws(CacheError) {
-    do throws(Errno) {
-      try file.write(content)
-    } catch {
-      throw CacheError(errno: error, operation: "store", path: location.path)
     }
   }
 
@@ -184,11 +176,7 @@ extension DiskEngine {
       return try finish(&stream.file, request)
     } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
       var copy = try stage(request.subject.name, mayBeUnnamed: false)
-      do throws(Errno) {
-        try copy.write(contentOf: stream.file)
-      } catch {
-        throw CacheError(errno: error, operation: "store", path: location.path)
-      }
+      try attempt("store", at: location.path, copy.write(contentOf: stream.file))
       return try finish(&copy, request)
     }
   }
@@ -240,11 +228,8 @@ extension DiskEngine {
     }
     // The directory is gone and is made again, once. See: man 2 open, ENOENT with O_CREAT.
     try revalidate(isUrgent: true, mayMake: true, "store")
-    do throws(Errno) {
-      return try writer.stage(in: location.handle, isNew: isNew)
-    } catch {
-      throw CacheError(errno: error, operation: "store", path: location.path)
-    }
+    return try attempt(
+      "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
   }
 
   /// Seals and publishes a complete file and takes it into the index.
@@ -284,11 +269,8 @@ extension DiskEngine {
   private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
     guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
     else { return false }
-    do throws(Errno) {
-      return try file.descriptor.status().allocatedByteCount > UInt64(limit)
-    } catch {
-      throw CacheError(errno: error, operation: "store", path: location.path)
-    }
+    let status = try attempt("store", at: location.path, file.descriptor.status())
+    return status.allocatedByteCount > UInt64(limit)
   }
 
   /// Rejects a store and removes the value that it was to replace.
