@@ -1,13 +1,18 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-let house: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  .strictMemorySafety(),
-]
+// LARDER_INSTRUMENT=SCHEDULES in the environment builds the library for the explorer of schedules,
+// and HOLDS with a record of how long locks are held. Tests/Instruments has what these builds add.
+let instrument = Context.environment["LARDER_INSTRUMENT"]
+
+let house: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+  ] + (instrument.map { [.define("LARDER_\($0)")] } ?? [])
 
 // The layers of the library, each of which imports those before it: see Sources/README.md.
 let layers: [Target.Dependency] = [
@@ -60,6 +65,8 @@ let package = Package(
   targets: [
     .target(
       name: "LarderSystem",
+      path: instrument.map { _ in "." },
+      sources: instrument.map { _ in ["Sources/LarderSystem", "Tests/Instruments"] },
       swiftSettings: house + [
         // One file uses it: Symbols.swift declares what Glibc's module lacks.
         .enableExperimentalFeature("Extern")

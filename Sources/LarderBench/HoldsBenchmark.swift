@@ -9,7 +9,7 @@ import Larder
 /// interrupts another hold in each. So of each operation the round with the shortest longest hold
 /// counts. The longest of all rounds stands beside it.
 ///
-/// It needs a build with `LARDER_HOLDS`, because the measurement would slow down other builds.
+/// It needs a build with LARDER_INSTRUMENT=HOLDS, because the measurement would slow down other builds.
 /// `Tests/Reliability/holds` makes one.
 enum HoldsBenchmark {
   static let usage = """
@@ -37,7 +37,7 @@ enum HoldsBenchmark {
       print(options.isJSON ? run.json : run.table)
     #else
       _ = options
-      fail("LarderBench holds: this build does not measure; build with -Xswiftc -DLARDER_HOLDS", 2)
+      fail("LarderBench holds: this build does not measure; set LARDER_INSTRUMENT=HOLDS", 2)
     #endif
   }
 }

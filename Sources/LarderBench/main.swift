@@ -11,7 +11,7 @@ let usage = """
     scan     the scan of a directory beside raw system calls
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
-    holds    the longest that a lock is held, per operation; wants a build with -DLARDER_HOLDS
+    holds    the longest that a lock is held, per operation; wants a build with LARDER_INSTRUMENT=HOLDS
     table    disk, scan, evict and open as the guide Measuring shows them
     repeat   one operation so many times, for tools that count
     shell    a cache that does what its input says, for scripts that change things around it

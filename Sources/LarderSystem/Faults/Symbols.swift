@@ -1,5 +1,5 @@
 // Functions that Glibc's and Musl's modules lack. Every declaration is that of the C header named
-// with it. No other file of the project declares a C symbol.
+// with it. No other file of the library declares a C symbol.
 
 /// See: man 2 fsetxattr (sys/xattr.h).
 ///
@@ -62,23 +62,3 @@ func c_mremap(
   _ memory: UnsafeMutableRawPointer, _ oldByteCount: Int, _ newByteCount: Int, _ flags: Int32,
   _ target: UnsafeMutableRawPointer
 ) -> UnsafeMutableRawPointer?
-
-#if LARDER_SCHEDULES
-  /// See: man 3 backtrace (execinfo.h).
-  @_extern(c, "backtrace")
-  func c_backtrace(
-    _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ size: Int32
-  ) -> Int32
-
-  /// See: man 3 dladdr (dlfcn.h), which fills four words: file, base, name and address of a symbol.
-  @_extern(c, "dladdr")
-  func c_dladdr(_ address: UnsafeRawPointer, _ info: UnsafeMutablePointer<UInt>) -> Int32
-
-  /// Returns the readable form of a symbol, to be freed by the caller. From Swift's standard
-  /// library.
-  @_extern(c, "swift_demangle")
-  func c_demangle(
-    _ name: UnsafePointer<CChar>, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
-  ) -> UnsafeMutablePointer<CChar>?
-#endif

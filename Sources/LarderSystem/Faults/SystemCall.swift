@@ -56,16 +56,3 @@ func system<Result: FixedWidthInteger & SignedInteger>(
     if errno != .interrupted { throw errno }
   }
 }
-
-#if LARDER_SCHEDULES
-  extension SystemCall {
-    /// Whether the call can show one thread another's effects, or make it wait.
-    var isPoint: Bool {
-      switch self {
-      case .close, .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr:
-        false
-      default: true
-      }
-    }
-  }
-#endif

@@ -62,24 +62,7 @@ package struct EventCount: ~Copyable, Sendable {
   }
 }
 
-#if LARDER_SCHEDULES
-  /// A place where threads of a schedule wait.
-  package final class ParkingSpot: Sendable {
-    func wakeAll() {
-      Scheduler.point(.signal)
-      Scheduler.wake(ObjectIdentifier(self))
-    }
-
-    /// Waits while a condition holds. Between the last check of the condition and the wait no
-    /// thread can signal, as under a system mutex.
-    func wait(timeout: Duration?, while mustWait: () -> Bool) {
-      let end = timeout.map { MonotonicTime.now.advanced(by: $0).nanoseconds }
-      while mustWait() {
-        if Scheduler.wait(for: ObjectIdentifier(self), "a signal", until: end) { return }
-      }
-    }
-  }
-#else
+#if !LARDER_SCHEDULES
   /// A mutex and a condition variable of the system, at a fixed address.
   ///
   /// The address is kept as a number because a pointer is not Sendable, while these two objects are

@@ -149,14 +149,3 @@ package struct PerProcess<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     return own
   }
 }
-
-#if LARDER_SCHEDULES
-  extension ScheduledOwn {
-    /// Returns the value of the running thread's process.
-    fileprivate func own<Value>(_ make: () -> sending Value) -> Own
-    where Own == PerProcess<Value>.Own, Value: ~Copyable {
-      if let known { return known }
-      return keep(Own(make()))
-    }
-  }
-#endif

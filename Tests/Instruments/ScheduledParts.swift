@@ -1,0 +1,56 @@
+#if LARDER_SCHEDULES
+  /// A place where threads of a schedule wait.
+  package final class ParkingSpot: Sendable {
+    func wakeAll() {
+      Scheduler.point(.signal)
+      Scheduler.wake(ObjectIdentifier(self))
+    }
+
+    /// Waits while a condition holds. Between the last check of the condition and the wait no
+    /// thread can signal, as under a system mutex.
+    func wait(timeout: Duration?, while mustWait: () -> Bool) {
+      let end = timeout.map { MonotonicTime.now.advanced(by: $0).nanoseconds }
+      while mustWait() {
+        if Scheduler.wait(for: ObjectIdentifier(self), "a signal", until: end) { return }
+      }
+    }
+  }
+
+  extension ScheduledOwn {
+    /// Returns the value of the running thread's process.
+    func own<Value>(_ make: () -> sending Value) -> Own
+    where Own == PerProcess<Value>.Own, Value: ~Copyable {
+      if let known { return known }
+      return keep(Own(make()))
+    }
+  }
+
+  extension SystemCall {
+    /// Whether the call can show one thread another's effects, or make it wait.
+    var isPoint: Bool {
+      switch self {
+      case .close, .copyFileRange, .eventfd, .fcntl, .fgetxattr, .fstatfs, .fstatvfs, .fsetxattr:
+        false
+      default: true
+      }
+    }
+  }
+
+  /// See: man 3 backtrace (execinfo.h).
+  @_extern(c, "backtrace")
+  func c_backtrace(
+    _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ size: Int32
+  ) -> Int32
+
+  /// See: man 3 dladdr (dlfcn.h), which fills four words: file, base, name and address of a symbol.
+  @_extern(c, "dladdr")
+  func c_dladdr(_ address: UnsafeRawPointer, _ info: UnsafeMutablePointer<UInt>) -> Int32
+
+  /// Returns the readable form of a symbol, to be freed by the caller. From Swift's standard
+  /// library.
+  @_extern(c, "swift_demangle")
+  func c_demangle(
+    _ name: UnsafePointer<CChar>, _ count: Int, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
+  ) -> UnsafeMutablePointer<CChar>?
+#endif
