@@ -252,7 +252,7 @@
       let engine = disk.engine
       let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
         (
-          Array(state.catalog.index.entriesInOrder()),
+          state.catalog.index.entriesInOrder(),
           !state.locks.isEmpty || state.clearing.isRunning,
           !state.catalog.doomed.isEmpty || state.clearing.hidesFiles,
           !state.backlog.isEmpty || state.backlog.cost != 0
@@ -268,6 +268,19 @@
           history.report("cache \(cache) knows \(entry.name) as it is not")
         }
       }
+    }
+  }
+
+  extension EntryIndex {
+    /// Returns all entries, the least recently used first. Those used at the same time go by name.
+    func entriesInOrder() -> [IndexedEntry] {
+      var (rest, entries) = (self, [IndexedEntry]())
+      while rest.leastRecent != .none {
+        let slot = rest.leastRecent
+        entries.append(rest.entry(at: slot))
+        rest.leaveOrder(slot)
+      }
+      return entries
     }
   }
 #endif

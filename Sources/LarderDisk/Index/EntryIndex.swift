@@ -113,27 +113,6 @@ extension EntryIndex {
     guard !order.sorted.isEmpty, order.strays.count == 0 else { return nil }
     return names.name(of: order.sorted.last)
   }
-
-  /// Returns all entries, the least recently used first. Those used at the same time go by name.
-  ///
-  /// The sequence is a snapshot. Later changes of the index do not affect it, but each chunk that
-  /// they touch is copied as long as the sequence exists.
-  ///
-  /// - Complexity: O(1), and O(log n) for each entry that a scan or a neighbour brought.
-  func entriesInOrder() -> EntriesInOrder { EntriesInOrder(rest: self) }
-
-  /// The entries of an index in the order of last access.
-  struct EntriesInOrder: Sequence, IteratorProtocol {
-    /// A copy of the index, in which the order holds only the entries still to come.
-    fileprivate var rest: EntryIndex
-
-    mutating func next() -> IndexedEntry? {
-      let slot = rest.leastRecent
-      guard slot != .none else { return nil }
-      rest.leaveOrder(slot)
-      return rest.entry(at: slot)
-    }
-  }
 }
 
 /// The place of an entry in an index: the number under which all its parts are kept.

@@ -241,9 +241,9 @@ struct EntryIndexTests {
 
   @Test func `a snapshot stays as it was while the index changes`() {
     var index = IndexSample.index((1...5_000).map { IndexSample.entry($0, used: Int64($0)) })
-    let snapshot = index.entriesInOrder()
+    let snapshot = index
     for number in 1...5_000 where number % 3 > 0 { index.remove(IndexSample.name(number)) }
-    #expect(snapshot.map { Int($0.name.digest.high) } == Array(1...5_000))
+    #expect(snapshot.numbers() == Array(1...5_000))
     #expect(index.count == 1_666)
     #expect(index.contradiction == nil)
   }

@@ -61,3 +61,16 @@ extension [Victim] {
   /// The numbers of the victims.
   var numbers: [Int] { map { Int($0.name.digest.high) } }
 }
+
+extension EntryIndex {
+  /// Returns all entries, the least recently used first. Those used at the same time go by name.
+  func entriesInOrder() -> [IndexedEntry] {
+    var (rest, entries) = (self, [IndexedEntry]())
+    while rest.leastRecent != .none {
+      let slot = rest.leastRecent
+      entries.append(rest.entry(at: slot))
+      rest.leaveOrder(slot)
+    }
+    return entries
+  }
+}

@@ -76,9 +76,9 @@ struct `A scan after the first` {
       scene.clock.advance(by: .seconds(1))
       _ = try cache.value(forKey: "\(number)")
     }
-    let before = cache.engine.withState { Array($0.catalog.index.entriesInOrder()) }
+    let before = cache.engine.withState { $0.catalog.index.entriesInOrder() }
     cache.rescan()
-    #expect(cache.engine.withState { Array($0.catalog.index.entriesInOrder()) } == before)
+    #expect(cache.engine.withState { $0.catalog.index.entriesInOrder() } == before)
   }
 
   /// Returns a cache whose second scan is held at its first names.

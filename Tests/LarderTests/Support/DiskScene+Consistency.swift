@@ -32,7 +32,7 @@ extension DiskScene {
     try cache.flush()
     let indexed = cache.engine.withState { state in
       state.catalog.index.checkInvariants()
-      return Array(state.catalog.index.entriesInOrder())
+      return state.catalog.index.entriesInOrder()
     }
     let onDisk = try scanned(cache)
     #expect(Set(indexed.map(Listing.init)) == onDisk, comment, sourceLocation: sourceLocation)
