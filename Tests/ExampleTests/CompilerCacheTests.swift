@@ -96,7 +96,7 @@ struct `The compiler cache` {
   @Test(arguments: [
     #"asm(".section .rodata\nblob: .incbin \"data\"\n");"#,
     #"asm(".section .rodata\nblob: .inc" "bin \"data\"\n");"#,
-    #"__asm__ __volatile__(".section .rodata\nblob: \x2eincbin \"data\"\n");"#,
+    #"__asm__ __volatile__(".section .rodata\nblob: \x2eincbin \"data\"\n.previous\n");"#,
     #"__asm(".macro m x\n.\\x\\()bin \"data\"\n.endm\n.section .rodata\nm inc\n");"#,
   ])
   func `does not cache inline assembly, which can read a file`(assembly: String) throws {
