@@ -124,6 +124,18 @@ struct `Beside a pending value` {
     try cache.close()
   }
 
+  @Test func `a file of it that cannot be made in memory is an error`() throws {
+    let cache = try open()
+    try cache.store([1], forKey: "k")
+    scene.faults.plan(.errno(.tooManyOpenFiles), for: .open)
+    let error = #expect(throws: CacheError.self) {
+      try cache.withFile(forKey: "k") { $0.byteCount }
+    }
+    #expect(error?.code == .resourcesExhausted)
+    #expect(try cache.withFile(forKey: "k") { $0.byteCount } == 1)
+    try cache.close()
+  }
+
   @Test func `a store only where there is none finds it there`() throws {
     let cache = try open()
     try cache.store([1], forKey: "k")

@@ -19,6 +19,7 @@ struct CallSiteListing {
   static let excused: [String: String] = [
     "setOwner": "only root gives files away",
     "setMode": "only under a umask that takes the owner's own bits; the script owners has one",
+    "inMemory": "a value that waits to be written, lent as a file; see `Beside a pending value`",
     "lock": "the recorder's lock on a fixture; no entry is ever waited for",
   ]
 
