@@ -9,7 +9,8 @@ import Larder
 /// interrupts another hold in each. So of each operation the round with the shortest longest hold
 /// counts. The longest of all rounds stands beside it.
 ///
-/// It needs a build with LARDER_INSTRUMENT=HOLDS, because the measurement would slow down other builds.
+/// It needs a build with LARDER_INSTRUMENT=HOLDS, because the measurement would slow down other
+/// builds.
 /// `Tests/Reliability/holds` makes one.
 enum HoldsBenchmark {
   static let usage = """

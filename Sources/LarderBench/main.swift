@@ -1,7 +1,7 @@
 import Glibc
 
 let usage = """
-  usage: LarderBench BENCHMARK [OPTION]…   (LARDER_EVERYTHING=1 swift run -c release LarderBench …)
+  usage: LarderBench BENCHMARK [OPTION]…  (LARDER_EVERYTHING=1 swift run -c release LarderBench …)
 
     replay   drives a cache from a trace file and counts hits and evictions
     digest   MD5 and XXH64
@@ -11,7 +11,7 @@ let usage = """
     scan     the scan of a directory beside raw system calls
     evict    the eviction of half of a directory beside raw system calls
     open     from nothing to the first value
-    holds    the longest that a lock is held, per operation; wants a build with LARDER_INSTRUMENT=HOLDS
+    holds    the longest hold of a lock, per operation; wants LARDER_INSTRUMENT=HOLDS in the build
     table    disk, scan, evict and open as the guide Measuring shows them
     repeat   one operation so many times, for tools that count
     shell    a cache that does what its input says, for scripts that change things around it

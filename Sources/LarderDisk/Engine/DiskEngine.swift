@@ -104,6 +104,13 @@ package final class DiskEngine: Sendable {
   @discardableResult
   func acquire(_ name: EntryName) -> NameLocks.Turn {
     readOwnClock()
+    return hold(name)
+  }
+
+  /// Takes a name as `acquire(_:)` does, for a thread that has read the clock and must not read it
+  /// again, because it has room that others wait for.
+  @discardableResult
+  func hold(_ name: EntryName) -> NameLocks.Turn {
     let turn = wait { $0.take(name) }
     generations.begin(name)
     return turn

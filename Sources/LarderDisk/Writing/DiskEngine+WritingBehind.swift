@@ -55,7 +55,7 @@ extension DiskEngine {
     _ bytes: [UInt8], _ request: StoreRequest, at now: Timestamp
   ) -> Acceptance {
     let subject = request.subject
-    acquire(subject.name)
+    hold(subject.name)
     defer { release(subject.name) }
     // Only for a load: its source was read before now, so a clearing that begins after this line
     // must discard the value.

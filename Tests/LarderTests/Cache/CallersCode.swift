@@ -43,7 +43,7 @@ final class Caller: Sendable {
   /// Not again from within, because it makes values and reads the clock itself.
   func run(_ code: CallersCode) {
     let cache = state.withLock { state -> Cache<CallerPage>? in
-      // Each write behind reads the clock, and a clock that stores makes the next write. So it ends.
+      // Each write behind reads the clock, and a clock that stores makes the next write.
       guard state.armed == code, !state.isInside, runs.value < 100 else { return nil }
       state.isInside = true
       return state.cache

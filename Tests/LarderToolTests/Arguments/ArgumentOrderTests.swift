@@ -22,7 +22,10 @@ struct ArgumentOrderTests {
   /// Returns an accepted command line: the operands, and the options that the rules demand.
   static func line(of verb: Verb) -> (operands: [String], options: [Option]) {
     let demanded: [String: [Option]] = ["trim": [.trimToCount], "clear": [.force]]
-    let operands = verb.operands.map { $0.role == .action ? "pack" : $0.placeholder }
+    // Of the actions, `check` takes each option, and one directory.
+    let isAction = verb.operands.contains { $0.role == .action }
+    let operands = verb.operands.filter { !isAction || $0.role != .otherDirectory }
+      .map { $0.role == .action ? "check" : $0.placeholder }
     return (operands, demanded[verb.name] ?? [])
   }
 
