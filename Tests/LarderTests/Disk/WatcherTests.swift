@@ -371,6 +371,8 @@ struct `A cache among neighbours` {
     let cache = try open(.events)
     try cache.store("old", forKey: "k")
     _ = try cache.disk.count()
+    // The first scan has told its count before it ends.
+    cache.disk.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     let scans = cache.disk.engine.withState(\.catalog.scans.number)
     var batch = EventBatch()
     batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
