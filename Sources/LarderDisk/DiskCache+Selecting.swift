@@ -180,6 +180,7 @@ extension DiskEngine {
     let loads = supersedeLoads { $0.key.isVariant(of: subject.key) }
     // A load that was being stored is on the disk when its name is free, and the walk finds it.
     for load in loads { changing(load.name) {} }
+    defer { tellObservers(subject, except: nil) }
     return try removeAll { _, look in look.isVariant(of: subject) }
   }
 
@@ -215,9 +216,8 @@ extension DiskEngine {
   ) throws(Errno) -> Bool {
     try changing(name) { () throws(Errno) in
       // A value that waits to be written was accepted since.
-      if pending(name) != nil || withState({ $0.hidesFile(named: name) || $0.phase.isEnding }) {
-        return false
-      }
+      if pending(name) != nil || withState({ $0.hidesFile(named: name) }) { return false }
+      if withState({ $0.phase.isEnding }) { throw .shutDown }
       tellObservers(ofRemoved: name, key)
       defer { tellObservers(ofRemoved: name, key) }
       guard

@@ -111,6 +111,33 @@ struct `Choosing entries` {
     #expect(try Set(cache.keys()) == ["page2", CacheKey(joining: ["pag", "e"])])
   }
 
+  @Test func `removes a key with its variants from memory, also when its file has gone before`()
+    throws
+  {
+    try cache.close()
+    let cache = try scene.open(.string) {
+      $0.disk.countLimit = 1
+      $0.disk.coherence = .none
+    }
+    try cache.store("1", forKey: "page")
+    try cache.store("2", forKey: "b")
+    _ = try cache.count()
+    try cache.flush()
+    let isKept = cache.memory.contains("page")
+    #expect(try isKept && scene.names.count == 1)
+    #expect(try cache.removeVariants(of: "page").removed == 0)
+    #expect(try cache.value(forKey: "page") == nil)
+  }
+
+  @Test func `counts what it chose and may not remove any more as failed`() throws {
+    try cache.store("1", forKey: "a")
+    let removal = try cache.disk.removeAll { [cache] _ in
+      #expect(throws: Never.self) { try cache.close() }
+      return true
+    }
+    #expect(removal.removed == 0 && removal.failed == 1)
+  }
+
   @Test(arguments: [nil, 1 << 20])
   func `returns the very value that it removes`(writeBehindLimit: Int?) throws {
     try cache.close()
