@@ -31,7 +31,8 @@
       let isBehind = scene.caches.contains { $0.options[.behind] != nil }
       everything = everything || isBehind && verbs.contains(.kill)
       self.everything = everything
-      names = Set(operations.filter { $0.verb == .touch }.compactMap(\.name))
+      names = Set(
+        operations.filter { $0.verb == .touch || $0.verb == .overwrite }.compactMap(\.name))
       passing = Set(operations.filter { $0.verb == .shortStore }.compactMap(\.name))
     }
 

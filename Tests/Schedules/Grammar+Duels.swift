@@ -82,17 +82,19 @@
 
     private mutating func outsider(of scene: Scene) -> Scene.ThreadSpec {
       let verbs: [Scene.Verb] = [
-        .unlink, .unlink, .touch, .use, .overflow, .replace, .kill, .stop, .plant,
+        .unlink, .unlink, .touch, .use, .overflow, .replace, .kill, .stop, .plant, .overwrite,
+        .moveOut, .moveIn,
       ]
       let operations = (0..<generator.pick([1, 1, 2])).map { _ in
         var operation = Scene.Operation(verb: generator.pick(verbs))
         // An exclusive cache need not find what is put beside it.
-        if operation.verb == .plant, scene.caches.contains(where: { $0.mode == .exclusive }) {
+        let isExclusive = scene.caches.contains { $0.mode == .exclusive }
+        if isExclusive, [.plant, .moveIn].contains(operation.verb) {
           operation.verb = .unlink
         }
         switch operation.verb {
-        case .unlink, .touch, .use: operation.name = "a"
-        case .plant:
+        case .unlink, .touch, .use, .moveOut, .moveIn: operation.name = "a"
+        case .plant, .overwrite:
           operation.name = "a"
           operation.number = 240
         case .replace: break
@@ -108,13 +110,14 @@
       switch generator.below(8) {
       case 0, 1: verbs = [.store]
       case 2: verbs = [.read]
-      case 3: verbs = [.remove, .absent, .whole]
+      case 3: verbs = [.remove, .absent, .whole, .take]
       case 4: verbs = [.removeAll, .background, .background, .trimCount]
       case 5: verbs = [.flush, .reopen, .entries, .rescan, .count]
       case 6: verbs = cache.isDisk ? [.read, .store] : [.load, .load, .failingLoad, .renew]
       default:
         verbs = [
           .stream, .file, .contains, .shortStore, .expire, .trimSize, .pause, .extend, .forget,
+          .variants, .stamp, .inPieces, .storeFile,
         ]
       }
       let verb = generator.pick(verbs)

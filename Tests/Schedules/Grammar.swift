@@ -81,7 +81,8 @@
         .absent, .absent, .stream, .whole, .file, .load, .load, .failingLoad,
         .removeAll, .background, .trimCount,
         .trimSize, .expire, .flush, .flush, .count, .total, .entries, .reopen, .pause, .forget,
-        .shortStore, .contains, .rescan, .extend, .renew,
+        .shortStore, .contains, .rescan, .extend, .renew, .take, .variants, .stamp, .inPieces,
+        .storeFile,
       ]
       var verb = generator.once(in: 2) ? generator.pick(common) : generator.pick(rare)
       if cache.isDisk, [.load, .failingLoad, .renew, .forget].contains(verb) { verb = .read }
@@ -92,10 +93,11 @@
     mutating func operation(_ verb: Scene.Verb, among names: [Character]) -> Scene.Operation {
       var operation = Scene.Operation(verb: verb)
       switch verb {
-      case .store, .absent, .stream, .shortStore, .load, .renew:
+      case .store, .absent, .stream, .shortStore, .load, .renew, .inPieces, .storeFile:
         operation.name = generator.pick(names)
         operation.number = generator.pick([100, 100, 100, 240, 600])
-      case .read, .whole, .file, .contains, .remove, .failingLoad, .extend:
+      case .read, .whole, .file, .contains, .remove, .failingLoad, .extend, .take, .variants,
+        .stamp:
         operation.name = generator.pick(names)
       case .background: operation.number = generator.below(2)
       case .trimCount: operation.number = generator.below(2)
@@ -150,10 +152,14 @@
         thread.operations.map { (process: thread.cache.map { caches[$0].process }, $0.verb) }
       }
       let replaces = operations.contains { $0.1 == .replace }
-      if replaces, operations.contains(where: { $0.1 == .plant }) { return false }
+      if replaces, operations.contains(where: { $0.1 == .plant || $0.1 == .moveIn }) {
+        return false
+      }
       return !operations.contains { clearing in
         clearing.1.clearsAll
-          && operations.contains { $0.1 == .extend && $0.process != clearing.process }
+          && operations.contains {
+            ($0.1 == .extend || $0.1 == .stamp) && $0.process != clearing.process
+          }
       }
     }
   }

@@ -38,6 +38,8 @@
     var result = Result.none
     /// The moment at which the closure of a load began to run.
     var loadStart: Int?
+    /// The number of times that the closure of a load ran.
+    var loadCount = 0
 
     var text: String {
       let span = end == .max ? "\(start)–" : "\(start)–\(end)"
@@ -94,6 +96,7 @@
         state.clock += 1
         let known = isAgain ? nil : state.calls[number].loadStart
         state.calls[number].loadStart = known ?? state.clock
+        state.calls[number].loadCount += 1
       }
     }
 

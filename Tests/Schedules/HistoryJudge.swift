@@ -145,9 +145,11 @@
         call.cache.map { scene.caches[$0].options[.ext] } ?? (call.isOutside ? nil : first)
       // What is chosen is chosen among the entries of all extensions.
       guard own == ext else {
-        return call.operation.verb.clearsAll || call.operation.verb == .select
+        let isVariant = call.operation.verb == .variants && call.operation.name == name
+        return call.operation.verb.clearsAll || call.operation.verb == .select || isVariant
       }
       return call.operation.name == name || call.operation.verb.clearsAll
+        || call.operation.otherName == name
         || [.entries, .count, .select].contains(call.operation.verb)
     }
 
@@ -198,8 +200,12 @@
       switch call.operation.verb {
       case .plant:
         return [step(.write(call.value), isOptional: processes.contains(where: isBehind))]
-      case .store, .stream, .shortStore:
+      case .store, .stream, .shortStore, .inPieces, .storeFile:
         return storeSteps(call, name, isAlone: isAlone, step)
+      case .moveIn:
+        guard case .found(let value) = call.result else { return [] }
+        return [step(.write(value), isOptional: processes.contains(where: isBehind))]
+      case .stamp: return stampSteps(call, name, step)
       case .absent:
         // A value that waits to be written is not visible to other processes.
         let isOwn = !isAlone && isBehind(call.process) && call.result == .rejected("alreadyPresent")
@@ -279,10 +285,60 @@
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
       switch call.result {
-      case .found(let value): [step(.read(value), false, nil)]
+      case .found(let value):
+        isOverwritten(by: value, during: call) ? [] : [step(.read(value), false, nil)]
       case .missed:
         mayLoseAll(name) || isMoved(name, during: call) ? [] : [step(.sawNone, false, nil)]
       default: []
+      }
+    }
+
+    /// Returns the steps of a stamp by hand, which makes whatever the file holds a valid value.
+    private func stampSteps(
+      _ call: Call, _ name: Character, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      guard call.result != .number(0) else { return [] }
+      let ext = call.cache.flatMap { scene.caches[$0].options[.ext] }
+      let isRenamed = history.calls.contains { $0.operation.otherName == name }
+      let values = history.calls.filter { other in
+        (concerns(other, name, ext) || isRenamed) && other.value != 0 && other.start < call.end
+      }
+      return values.map { step(.write($0.value), true, nil) }
+    }
+
+    /// Returns the steps by which a value without a proof that was made by hand may stay valid: one
+    /// that was moved to another name, or written into a file that is then stamped.
+    private func unprovedSteps(
+      _ call: Call, _ name: Character, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      let verbs: [Scene.Verb]
+      switch call.operation.verb {
+      case .moveOut where call.operation.otherName == name: verbs = [.plant, .overwrite]
+      case .overwrite where isStamped(name, during: call): verbs = [.overwrite]
+      default: return []
+      }
+      let made = history.calls.filter { $0.operation.name == call.operation.name }
+      guard made.contains(where: { $0.operation.verb == .plant }) else { return [] }
+      return made.filter { verbs.contains($0.operation.verb) && $0.start <= call.start }
+        .map { step(.write($0.value), true, .max) }
+    }
+
+    private func takeSteps(
+      _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      let isOnly = isAlone && processes.count == 1
+      switch call.result {
+      case .found(let value) where isOverwritten(by: value, during: call):
+        return [step(.delete, false, nil)]
+      case .found(let value):
+        if isOnly { return [step(.take(value), false, nil)] }
+        // A value that waits to be written is not visible to other processes.
+        if isBehind(call.process) { return [step(.delete, true, nil)] }
+        return [step(.read(value), false, nil), step(.delete, false, nil)]
+      // A value that cannot be read is removed all the same.
+      case .missed where isOnly && scene.failures.isEmpty:
+        return [step(.remove(false), false, nil)]
+      default: return [step(.delete, true, nil)]
       }
     }
 
@@ -290,12 +346,18 @@
       _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
     ) -> [Linearization.Step] {
       switch (call.operation.verb, call.result) {
+      case (.take, .failed("readOnly", _)), (.take, .failed("closed", _)): return []
+      case (.take, _): return takeSteps(call, name, isAlone: isAlone, step)
       case (.remove, .removed(let wasThere)):
         if isAlone && processes.count == 1 { return [step(.remove(wasThere), false, nil)] }
         // If it was gone already, or waited to be written, there is no event.
         let isSilent = !wasThere || isBehind(call.process)
         return [step(.delete, isSilent && mayLose(name), nil)]
+      // These may have removed some of the entries before the cache was closed.
+      case (.select, .failed("closed", _)), (.variants, .failed("closed", _)):
+        return [step(.delete, true, nil)]
       case (_, .failed("readOnly", _)), (_, .failed("closed", _)): return []
+      case (.moveOut, .removed(false)) where call.operation.name != name: return []
       case (.remove, _): return [step(.delete, true, nil)]
       case (.removeAll, .done), (.background, .done), (.removeAll, .failed), (.background, .failed):
         let isWaited = call.operation.verb == .removeAll || call.operation.number ?? 0 > 0
@@ -306,23 +368,27 @@
         // it begins. When its walk meets the name, it removes what another process stored since.
         let removal = step(.delete, true, isWaited ? nil : .max)
         return [removal, removal]
-      case (.select, .done):
-        // A file that is stamped after it was listed is another by its change time, and stays.
-        let mayStay = !isAlone || processes.count > 1 || isStamped(name, during: call)
+      case (.select, .number), (.variants, .number):
+        // A file that is stamped after it was listed is another by its change time, and stays. What
+        // a limit has evicted from the disk may be in memory still, and is not listed.
+        let isUnlisted = call.operation.verb == .select && mayLoseAll(name)
+        let mayStay =
+          !isAlone || processes.count > 1 || isStamped(name, during: call) || isUnlisted
         return [step(.delete, !scene.failures.isEmpty || mayStay, nil)]
-      case (.select, _): return [step(.delete, true, nil)]
+      case (.select, _), (.variants, _): return [step(.delete, true, nil)]
       case (.removeAll, .none), (.background, .none): return [step(.delete, true, .max)]
-      case (.unlink, let result), (.touch, let result):
+      case (.unlink, let result), (.touch, let result), (.moveOut, let result),
+        (.overwrite, let result):
         // As with a removal: of a name without a file there is no event. A touch makes every value
         // of its name one that may be lost, so it needs another reason here.
-        let isTouch = call.operation.verb == .touch
+        let isTouch = [.touch, .overwrite].contains(call.operation.verb)
         let mayBeGone = isTouch ? Allowance(scene).everything : mayLose(name)
         let isSilent = result == .removed(false) && mayBeGone
         let isOverwritten = isTouch && isStamped(name, during: call)
         // A file that expires now is valid for an hour where the clock is an hour late.
         let isLate = isTouch && scene.stepsBack
         let isOptional = isSilent || isOverwritten || isLate || processes.contains(where: isBehind)
-        return [step(.delete, isOptional, nil)]
+        return [step(.delete, isOptional, nil)] + unprovedSteps(call, name, step)
       case (.replace, _): return [step(.delete, true, nil)]
       default: return []
       }
@@ -335,7 +401,8 @@
         if case .found(let value) = look.result {
           return call.value == value && call.end > look.end
         }
-        let isRemoval = call.operation.verb == .remove && call.operation.name == look.operation.name
+        let isRemoval =
+          call.operation.verb.removesName && call.operation.name == look.operation.name
         return isRemoval && call.start < look.end && call.end > look.end
       }
     }
@@ -345,7 +412,7 @@
     private func isBeingChanged(_ name: Character, after look: Call) -> Bool {
       history.calls.contains { change in
         let verb = change.operation.verb
-        return (verb == .remove || verb.bringsValue) && change.operation.name == name
+        return (verb.removesName || verb.bringsValue) && change.operation.name == name
           && change.start < look.end && change.end > look.end
       }
     }
@@ -359,16 +426,27 @@
       }
     }
 
+    /// Returns whether a value was written into a file by an outsider while a call read the file.
+    func isOverwritten(by value: Int, during call: Call) -> Bool {
+      history.calls.contains { other in
+        guard other.operation.verb == .overwrite, other.operation.name == call.operation.name else {
+          return false
+        }
+        return (other.value == value || value == SceneValue.torn) && other.start < call.end
+          && call.start < other.end
+      }
+    }
+
     /// Returns whether a use of a name may be stamped during a call. A touch that falls between the
     /// look at a file and its stamp is overwritten: no system call compares and sets times.
     private func isStamped(_ name: Character, during call: Call) -> Bool {
       history.calls.contains { use in
-        if [.extend, .renew].contains(use.operation.verb), use.operation.name == name {
+        if [.extend, .renew, .stamp].contains(use.operation.verb), use.operation.name == name {
           return use.start < call.end && call.start < use.end
         }
         guard let cache = use.cache.map({ scene.caches[$0] }), use.start < call.end,
           let granularity = cache.options[.granularity], use.operation.name == name,
-          [.read, .whole, .file, .load].contains(use.operation.verb)
+          [.read, .whole, .file, .load, .failingLoad, .loadFile].contains(use.operation.verb)
         else { return false }
         return call.start < use.end
           || granularity > 0 && call.startTime - use.startTime < 2 * Self.lag
@@ -382,7 +460,7 @@
       return history.calls.compactMap { call in
         guard case .failed(let code, _) = call.result else { return nil }
         if mayFail || code == "readOnly" || code == "LoadFailure" { return nil }
-        if closes && code == "closed" { return nil }
+        if closes && (code == "closed" || code == "partly") { return nil }
         if call.operation.verb == .cancelledLoad { return nil }
         // A limit, or another change, may take the file before it is lent.
         if call.operation.verb == .loadFile, code == "notCached" { return nil }
@@ -410,8 +488,9 @@
       switch operation.verb {
       case .store, .absent, .stream, .shortStore, .load, .renew, .remove, .removeAll, .background:
         return true
-      case .loadFile, .cancelledLoad, .select: return true
-      case .unlink, .touch, .replace, .plant: return true
+      case .loadFile, .cancelledLoad, .select, .take, .variants, .stamp: return true
+      case .inPieces, .storeFile: return true
+      case .unlink, .touch, .replace, .plant, .moveOut, .moveIn, .overwrite: return true
       default: return false
       }
     }
@@ -420,6 +499,9 @@
   extension Scene.Verb {
     /// Whether it is a load that may bring a value.
     var isLoad: Bool { self == .load || self == .renew || self == .loadFile }
+
+    /// Whether it removes the value of a name, and of no other.
+    var removesName: Bool { self == .remove || self == .take || self == .variants }
 
     /// Whether it concerns every name.
     var clearsAll: Bool { self == .removeAll || self == .background || self == .replace }

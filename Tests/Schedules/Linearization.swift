@@ -8,6 +8,8 @@
       case delete
       /// A removal of one value and of no other.
       case withdraw(Int)
+      /// A removal that has found this value.
+      case take(Int)
       /// A removal, and whether there was a value.
       case remove(Bool)
       /// A store that requires that there is no value.
@@ -87,7 +89,7 @@
       case .write(let new): new
       case .read(let seen): seen == value ? value : nil
       case .delete: 0
-      case .withdraw(let old): old == value ? 0 : nil
+      case .withdraw(let old), .take(let old): old == value ? 0 : nil
       case .remove(let wasThere):
         wasThere == (value != 0) || losses.include(value) ? 0 : nil
       case .writeAbsent(let new): value == 0 || losses.include(value) ? new : nil

@@ -20,7 +20,10 @@
       if call.value != 0 {
         var write = step(.write(call.value), isOptional, isLate ? .max : nil)
         write.before = changes(since: call, name)
-        steps = [write]
+        // A load of a file begins anew when the file is removed before it is lent.
+        steps =
+          [write]
+          + (0..<max(0, call.loadCount - 1)).map { _ in step(.write(call.value), true, nil) }
       }
       // A value that cannot be stored takes the older one with it.
       if mayBeRefused(call) { steps.append(step(.delete, true, nil)) }
@@ -29,7 +32,9 @@
         let values = history.calls.filter { $0.operation.name == name && $0.start < call.start }
         return steps + values.filter { $0.value != 0 }.map { step(.write($0.value), true, .max) }
       }
-      guard case .found(let value) = call.result, value != call.value else { return steps }
+      guard case .found(let value) = call.result, value != call.value,
+        !isOverwritten(by: value, during: call)
+      else { return steps }
       let isJoined = history.calls.contains { other in
         other.operation.verb.isLoad && other.value == value && other.cache == call.cache
           && other.start < call.end && call.start < other.end
@@ -106,9 +111,13 @@
           return false
         }
         switch (call.operation.verb, call.result) {
-        case (.removeAll, .done), (.background, .done), (.select, .done): return true
+        case (.removeAll, .done), (.background, .done): return true
+        // Only of what it lists.
+        case (.select, .number(let count)): return count > 0 && scene.names.count == 1
+        case (.variants, .number): return call.operation.name == name
         case (.store, .stored), (.store, .pending), (.stream, .stored), (.shortStore, .stored),
-          (.shortStore, .pending), (.absent, .stored), (.remove, .removed):
+          (.shortStore, .pending), (.absent, .stored), (.remove, .removed), (.inPieces, .stored),
+          (.storeFile, .stored), (.take, .found), (.take, .missed):
           return call.operation.name == name && scene.caches[cache].options[.ext] == ext
         default: return false
         }

@@ -65,12 +65,18 @@
       [
         "S?100", "S?600", "Q?100", "A?100", "W?100", "R?", "V?", "F?", "H?", "D?", "Y?", "X", "B0",
         "B1", "j", "d0", "d60", "v", "T0", "T1", "U100", "E", "G", "N", "Z", "L", "C", "n", "P1",
-        "P60", "P1000",
+        "P60", "P1000", "e?", "x?", "f?", "a?100", "q?100",
       ].map { Move(text: $0, isOwn: true, needsMemory: false) }
-      + ["O?100", "J?", "I?100", "K?100", "c?100", "M", "p"].map {
+      + [
+        "O?100", "J?", "I?100", "K?100", "c?100", "M", "M1", "M2", "M3", "M4", "M5", "p", "g0",
+        "g1", "g2", "g3",
+      ].map {
         Move(text: $0, isOwn: true, needsMemory: true)
       }
-      + ["r?", "t?", "u?", "h?", "l?", "w?240", "m", "o0", "k0", "s0", "b0", "P1000"].map {
+      + [
+        "r?", "t?", "u?", "h?", "l?", "w?240", "m", "o0", "k0", "s0", "b0", "P1000", "i?240", "y?",
+        "y?1", "z?",
+      ].map {
         Move(text: $0, isOwn: false, needsMemory: false)
       }
 
@@ -231,7 +237,7 @@
       guard let cache else {
         // An exclusive cache need not find what is put beside it.
         let isExclusive = scene.caches.contains { $0.mode == .exclusive }
-        return !move.isOwn && !(isExclusive && move.text.hasPrefix("w"))
+        return !move.isOwn && !(isExclusive && ["w", "z"].contains(move.text.prefix(1)))
       }
       return move.isOwn && !(move.needsMemory && scene.caches[cache].isDisk)
     }

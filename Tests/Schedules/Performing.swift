@@ -39,8 +39,9 @@
       _ operation: Scene.Operation, _ slot: Slot, _ cache: Int, _ value: Int, _ call: Int
     ) throws -> Call.Result {
       switch operation.verb {
-      case .store, .shortStore, .absent, .stream:
+      case .store, .shortStore, .absent, .stream, .storeFile:
         return try store(operation, slot, value)
+      case .inPieces: return try storeInPieces(operation, slot, value)
       case .load, .failingLoad, .renew, .loadFile, .cancelledLoad:
         guard case .memory(let cache) = slot else { return try read(operation, slot) }
         if operation.verb == .loadFile { return try loadFile(operation, cache, value, call) }
@@ -48,6 +49,7 @@
       case .read, .file, .whole, .contains:
         return try read(operation, slot)
       case .remove: return .removed(try slot.disk.remove(forKey: key(operation)))
+      case .take: return try take(operation, slot)
       default: return try keep(operation, slot, cache)
       }
     }
@@ -69,6 +71,10 @@
           try writer.write(Array(bytes[..<8]))
           try writer.write(Array(bytes[8...]))
         }
+      case (.storeFile, _):
+        let source = nextAside() + ".link"
+        RawFiles.write(bytes, source)
+        outcome = try slot.disk.store(contentsOfFile: source, forKey: key)
       case (let verb, .memory(let cache)):
         outcome = try cache.store(
           bytes, forKey: key, expiration: verb == .shortStore ? .seconds(1) : nil)
@@ -76,11 +82,49 @@
         outcome = try disk.store(
           bytes, forKey: key, expiration: verb == .shortStore ? .seconds(1) : nil)
       }
+      return Self.result(of: outcome)
+    }
+
+    private static func result(of outcome: StoreOutcome) -> Call.Result {
       switch outcome {
-      case .stored: return .stored
-      case .pending: return .pending
-      case .rejected(.alreadyPresent): return .rejected("alreadyPresent")
-      case .rejected(let reason): return .rejected("\(reason)")
+      case .stored: .stored
+      case .pending: .pending
+      case .rejected(.alreadyPresent): .rejected("alreadyPresent")
+      case .rejected(let reason): .rejected("\(reason)")
+      }
+    }
+
+    private static func result(of removal: BulkRemoval) -> Call.Result {
+      removal.failed == 0 ? .number(removal.removed) : .failed("partly", remains: false)
+    }
+
+    /// Stores a value that a task writes in pieces.
+    private func storeInPieces(
+      _ operation: Scene.Operation, _ slot: Slot, _ value: Int
+    ) throws -> Call.Result {
+      let bytes = SceneValue.bytes(value, count: operation.number ?? 100)
+      let (disk, key) = (slot.disk, key(operation))
+      let promise = Promise<StoreOutcome>()
+      Task {
+        do {
+          let outcome = try await disk.store(forKey: key) { writer in
+            try await writer.write(Array(bytes[..<8]))
+            Scheduler.point(.look)
+            try await writer.write(Array(bytes[8...]))
+          }
+          promise.fulfil(.success(outcome))
+        } catch {
+          promise.fulfil(.failure(error))
+        }
+      }
+      return Self.result(of: try promise.wait().get())
+    }
+
+    private func take(_ operation: Scene.Operation, _ slot: Slot) throws -> Call.Result {
+      switch slot {
+      case .memory(let cache):
+        found(try cache.removeValue(forKey: key(operation)), operation)
+      case .disk(let disk): found(try disk.removeValue(forKey: key(operation)), operation)
       }
     }
 
@@ -104,6 +148,7 @@
     private func found(_ bytes: [UInt8]?, _ operation: Scene.Operation) -> Call.Result {
       guard let bytes else { return .missed }
       if let value = SceneValue.value(of: bytes) { return .found(value) }
+      if scene.overwrites { return .found(SceneValue.torn) }
       history.report("\(operation.text) found what nobody has stored: \(bytes.count) bytes")
       return .missed
     }
@@ -180,9 +225,12 @@
       case .background:
         let progress = try slot.disk.removeAllInBackground()
         if number > 0 { try progress.wait() }
-      case .trimCount: _ = try slot.disk.trim(toCount: number)
-      case .trimSize: _ = try slot.disk.trim(toCost: number)
-      case .expire: _ = try slot.disk.removeExpired()
+      case .trimCount: _ = try slot.trimming.trim(toCount: number)
+      case .trimSize: _ = try slot.trimming.trim(toCost: number)
+      case .trimAge: _ = try slot.trimming.trim(toAge: .milliseconds(number))
+      case .expire:
+        if case .memory(let cache) = slot { _ = try cache.removeExpired() }
+        if case .disk(let disk) = slot { _ = try disk.removeExpired() }
       case .flush: try slot.disk.flush()
       case .count: return .number(try slot.disk.count())
       case .total: return .number(try slot.disk.totalSize())
@@ -190,17 +238,44 @@
       case .extend:
         let key = SceneValue.key(operation.name ?? "a")
         return .number(try slot.disk.touch(forKey: key, expiration: .days(30)) ? 1 : 0)
-      case .trimAge: _ = try slot.disk.trim(toAge: .milliseconds(number))
-      case .select: _ = try slot.disk.removeAll { _ in true }
+      case .stamp:
+        let ext = scene.caches[cache].options[.ext]
+        let outcome = try slot.disk.stamp(SceneValue.fileName(operation.name ?? "a", ext: ext))
+        return .number(outcome == .absent ? 0 : 1)
+      case .select: return Self.result(of: try slot.disk.removeAll(where: { _ in true }))
+      case .variants: return Self.result(of: try slot.disk.removeVariants(of: key(operation)))
       case .verify: _ = try slot.disk.verify(repairs: true)
       case .pressure: if case .memory(let cache) = slot { cache.respond(to: .empty) }
-      case .forget: if case .memory(let cache) = slot { cache.memory.removeAll() }
+      case .forget: if case .memory(let cache) = slot { forget(number, cache.memory) }
+      case .limit: if case .memory(let cache) = slot { setLimit(number, cache.memory) }
       case .rescan: slot.disk.engine.startRescan()
       case .reopen: try reopen(slot, cache)
       case .pause: Scheduler.sleep(milliseconds: number)
       default: break
       }
       return .done
+    }
+
+    /// Removes values from the memory tier alone: all of them, in the way that a number chooses.
+    private func forget(_ number: Int, _ memory: MemoryCache<CacheKey, [UInt8]>) {
+      switch number {
+      case 1: memory.trim(toCount: 0)
+      case 2: memory.trim(toCost: 0)
+      case 3: memory.trim(toAge: .zero)
+      case 4: memory.removeExpired()
+      case 5: for name in scene.names { memory.remove(forKey: CacheKey(SceneValue.key(name))) }
+      default: memory.removeAll()
+      }
+    }
+
+    /// Sets one limit of the memory tier while it is in use, or takes all limits back.
+    private func setLimit(_ number: Int, _ memory: MemoryCache<CacheKey, [UInt8]>) {
+      switch number {
+      case 0: memory.costLimit = 0
+      case 1: memory.countLimit = 1
+      case 2: memory.ageLimit = .milliseconds(5)
+      default: (memory.costLimit, memory.countLimit, memory.ageLimit) = (nil, nil, nil)
+      }
     }
 
     private func reopen(_ slot: Slot, _ cache: Int) throws {
@@ -245,6 +320,7 @@
         Scheduler.noteKernelChange()
         Scheduler.point(.look)
         mkdir(path, 0o700)
+      case .moveOut, .moveIn, .overwrite: result = changeFile(operation, value)
       case .own:
         RawFiles.noteChange(file)
       case .link:
@@ -266,6 +342,34 @@
     }
   }
 
+  // An outsider's changes of a file that its name or its inode survives.
+  extension SceneRun {
+    private func changeFile(_ operation: Scene.Operation, _ value: Int) -> Call.Result {
+      let name = operation.name ?? "a"
+      let file = "\(path)/\(SceneValue.fileName(name, ext: nil))"
+      switch operation.verb {
+      case .moveOut:
+        let other = operation.otherName.map { SceneValue.fileName($0, ext: nil) }
+        return .removed(RawFiles.move(file, to: other.map { "\(path)/\($0)" } ?? movedPath(name)))
+      case .moveIn:
+        let value = RawFiles.bytes(movedPath(name)).flatMap(SceneValue.value)
+        guard RawFiles.move(movedPath(name), to: file) else { return .missed }
+        return value.map { .found($0) } ?? .done
+      default:
+        return .removed(
+          RawFiles.overwrite(file, SceneValue.bytes(value, count: operation.number ?? 100)))
+      }
+    }
+  }
+
+  extension Scene.Operation {
+    /// The other name that a file gets; nil if it is moved out of the directory.
+    var otherName: Character? {
+      guard verb == .moveOut, number != nil else { return nil }
+      return name == "b" ? "a" : "b"
+    }
+  }
+
   /// The error of a load that is meant to fail.
   private struct LoadFailure: Error, CustomStringConvertible {
     var description: String { "LoadFailure" }
@@ -276,7 +380,7 @@
     var bringsValue: Bool {
       switch self {
       case .store, .absent, .stream, .shortStore, .load, .renew, .plant, .loadFile,
-        .cancelledLoad:
+        .cancelledLoad, .inPieces, .storeFile, .overwrite:
         true
       default: false
       }
@@ -287,6 +391,11 @@
     /// Whether an operation replaces the cache's directory.
     var replacesDirectory: Bool {
       threads.contains { $0.operations.contains { $0.verb == .replace } }
+    }
+
+    /// Whether an outsider writes into a file.
+    var overwrites: Bool {
+      threads.contains { $0.operations.contains { $0.verb == .overwrite } }
     }
 
     /// Whether an operation sets a clock back.

@@ -64,7 +64,9 @@
         "w"
       case stop = "s", rescan = "n", extend = "Y", renew = "I"
       case loadFile = "K", cancelledLoad = "c", select = "j", trimAge = "d", verify = "v"
-      case pressure = "p", own = "h", link = "l", stepBack = "b"
+      case pressure = "p", own = "h", link = "l", stepBack = "b", take = "e", variants = "x"
+      case stamp = "f", limit = "g", inPieces = "a", storeFile = "q", overwrite = "i"
+      case moveOut = "y", moveIn = "z"
     }
 
     /// A call that fails.

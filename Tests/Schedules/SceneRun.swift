@@ -3,6 +3,7 @@
   import Synchronization
 
   @testable import Larder
+  @testable import LarderBasics
   @testable import LarderDisk
   @testable import LarderMemory
   @testable import LarderSystem
@@ -17,6 +18,14 @@
       var disk: DiskCache {
         switch self {
         case .memory(let cache): cache.disk
+        case .disk(let disk): disk
+        }
+      }
+
+      /// The removals by count, size and age, which a cache with memory carries out in both tiers.
+      var trimming: any Trimming {
+        switch self {
+        case .memory(let cache): cache
         case .disk(let disk): disk
         }
       }
@@ -245,10 +254,14 @@
       }
     }
 
+    /// Returns the path at which an outsider keeps the file of a name that was moved away.
+    func movedPath(_ name: Character) -> String { "\(path)-moved-\(name)" }
+
     /// Removes the files of the schedule.
     func clean() {
       let count = state.withLock { $0.replacementCount }
       for number in 1..<count + 1 { unlink("\(path)-old\(number).link") }
+      for name in scene.names { unlink(movedPath(name)) }
       for directory in [path] + (1..<count + 1).map({ "\(path)-old\($0)" }) {
         RawFiles.removeDirectory(directory)
       }

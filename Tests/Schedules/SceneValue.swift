@@ -11,6 +11,9 @@
   enum SceneValue {
     static func key(_ name: Character) -> String { "key \(name)" }
 
+    /// The value of bytes that come from no store, in scenes where an outsider writes into files.
+    static let torn = -1
+
     /// Returns the bytes of a value: eight digits, then a repeated byte.
     static func bytes(_ value: Int, count: Int) -> [UInt8] {
       var text = String(value)
@@ -102,12 +105,41 @@
     /// Gives a path a file that was made elsewhere, as `mv` does.
     static func plant(_ bytes: [UInt8], _ path: String, until expiry: Timestamp) {
       let aside = path + ".new"
-      let descriptor = Glibc.open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { return }
-      _ = unsafe write(descriptor, bytes, bytes.count)
-      close(descriptor)
+      write(bytes, aside)
       setTimes(aside, access: ScheduledFiles.wallTime, modification: expiry)
       rename(aside, path)
+    }
+
+    /// Makes a file, or gives it another content.
+    static func write(_ bytes: [UInt8], _ path: String) {
+      let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { return }
+      _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
+      close(descriptor)
+    }
+
+    /// Writes into a file in two steps, as `cp` does: it is emptied, and then filled.
+    ///
+    /// - Returns: Whether there was a file.
+    static func overwrite(_ path: String, _ bytes: [UInt8]) -> Bool {
+      let descriptor = Glibc.open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+      guard descriptor >= 0 else { return false }
+      defer { _ = close(descriptor) }
+      ScheduledFiles.touch(descriptor)
+      Scheduler.noteKernelChange()
+      Scheduler.point(.look)
+      _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
+      ScheduledFiles.touch(descriptor)
+      return true
+    }
+
+    /// Gives a file another path.
+    ///
+    /// - Returns: Whether there was a file.
+    static func move(_ path: String, to other: String) -> Bool {
+      guard rename(path, other) == 0 else { return false }
+      noteChange(other)
+      return true
     }
 
     /// Sets a file's stamps as `touch` does; nil leaves a stamp unchanged. The file is opened for

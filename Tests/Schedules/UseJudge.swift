@@ -75,7 +75,8 @@
     /// limits, short lifetimes, and removals of many entries.
     private var isDisturbedForUses: Bool {
       let disturbing: Set<Scene.Verb> = [
-        .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire, .select,
+        .shortStore, .extend, .renew, .removeAll, .background, .reopen, .expire, .select, .stamp,
+        .variants,
       ]
       return processCount > 1 || !scene.failures.isEmpty || allowance.everything
         || scene.threads.contains { thread in

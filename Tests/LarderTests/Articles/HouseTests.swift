@@ -17,7 +17,7 @@ struct `The house` {
   ]
 
   /// Returns the code of the Swift files in a folder, without comments and strings.
-  private static func code(below folder: String) throws -> [(path: String, text: String)] {
+  static func code(below folder: String) throws -> [(path: String, text: String)] {
     try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").sorted()
       .filter { $0.hasSuffix(".swift") }
       .map { path in
