@@ -56,6 +56,10 @@
     var preemptionCount = 0
     var choiceCount = 0
     private var longestSpin = (label: "", count: 0)
+    /// The number of points since something changed: a file, an operation that began or returned, a
+    /// deadline that came.
+    private var idlePoints = 0
+    private var mostIdlePoints = 0
     var number = 0
     var failures: [Failure] = []
     private var processCount = 0
@@ -83,6 +87,7 @@
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
       choiceCount = 0
       longestSpin = ("", 0)
+      (idlePoints, mostIdlePoints) = (0, 0)
       (runnable, nextDeadline, idleTime) = (0, nil, 0)
       number += 1
       firstProcess = processCount + 1
@@ -93,6 +98,7 @@
       var outcome = Scheduler.Outcome()
       outcome.isEndless = isEndless
       outcome.longestSpin = longestSpin
+      outcome.mostIdlePoints = mostIdlePoints
       for thread in threads {
         switch thread.status {
         case .free, .killed: break
@@ -145,6 +151,9 @@
       trace.append("\(stepCount) \((now - 1_000_000_000_000) / 1000)us [\(label)] \(text)")
     }
 
+    /// Records that something has changed, so that a thread may repeat what it did before.
+    mutating func noteProgress() { idlePoints = 0 }
+
     /// Counts a point, and chooses the next thread.
     mutating func step(_ kind: SchedulePoint, _ object: Int) -> Scheduler.Move {
       guard let current = running else { return .stay }
@@ -164,6 +173,8 @@
 
     /// Counts the points that a thread passes without a wait and without a system call.
     private mutating func noteSpin(_ current: Int, _ kind: SchedulePoint) {
+      idlePoints = isQuiet ? 0 : idlePoints + 1
+      mostIdlePoints = max(mostIdlePoints, idlePoints)
       if case .call = kind { return threads[current].spin = 0 }
       threads[current].spin += 1
       if !isQuiet, threads[current].spin > longestSpin.count {
@@ -272,6 +283,7 @@
         }
         if threads[number].isStopped { continue }
         if due <= now {
+          noteProgress()
           resume(number, isTimedOut: true)
         } else {
           nextDeadline = min(nextDeadline ?? due, due)

@@ -26,6 +26,14 @@
   }
 
   extension SystemCall {
+    /// Whether the call changes what other calls find, if it succeeds.
+    var changesFiles: Bool {
+      switch self {
+      case .fsetxattr, .ftruncate, .futimens, .linkat, .mkdirat, .renameat, .unlinkat, .write: true
+      default: false
+      }
+    }
+
     /// Whether the call can show one thread another's effects, or make it wait.
     var isPoint: Bool {
       switch self {

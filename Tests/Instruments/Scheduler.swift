@@ -29,6 +29,8 @@
       /// The thread that passed the most points without a wait, a system call or a change by
       /// another thread between them.
       package var longestSpin = (label: "", count: 0)
+      /// The most points between two changes of anything that all threads could see.
+      package var mostIdlePoints = 0
       package var pointCount = 0
       /// The number of times that the strategy chose among several threads.
       package var choiceCount = 0
@@ -179,6 +181,11 @@
     /// Stops a process, or lets it go on.
     package static func setStopped(_ isStopped: Bool, process: Int) {
       core.withLock { $0.setStopped(isStopped, process) }
+    }
+
+    /// Records that something has changed that all threads can see.
+    package static func noteProgress() {
+      if isActive { core.withLock { $0.noteProgress() } }
     }
 
     /// Records that the readiness of descriptors may have changed.

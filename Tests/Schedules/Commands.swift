@@ -53,7 +53,7 @@
         Progress.tell(
           "\(explorer.coverage.sceneCount) scenes for pairs: \(unmet.pairs) pairs of operations "
             + "and \(unmet.triples) pairs with a setting never ran; longest spin "
-            + "\(explorer.longestSpin)")
+            + "\(explorer.longestSpin), without a change \(explorer.mostIdlePoints)")
       }
       if explorer.failureCount > 0 { return 1 }
       return explorer.isFull ? 3 : 0

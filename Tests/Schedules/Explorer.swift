@@ -34,6 +34,7 @@
     var coverageShare = 50
     private(set) var coverage = PairCoverage(seed: 0)
     private(set) var longestSpin = 0
+    private(set) var mostIdlePoints = 0
 
     /// Whether too many threads have leaked, so that the program has to end.
     var isFull: Bool { leakCount > 150 }
@@ -67,6 +68,7 @@
       }
       pointCount += verdict.outcome.pointCount
       longestSpin = max(longestSpin, verdict.outcome.longestSpin.count)
+      mostIdlePoints = max(mostIdlePoints, verdict.outcome.mostIdlePoints)
       if verdict.outcome.isLeaky { leakCount += 10 }
       if trial.scene.threads.contains(where: { $0.operations.contains { $0.verb == .kill } }) {
         leakCount += 1

@@ -76,6 +76,7 @@
       _ operation: Scene.Operation, thread: String, process: Int, cache: Int?, value: Int = 0
     ) -> Int {
       let time = Scheduler.now
+      Scheduler.noteProgress()
       Scheduler.note("begins \(operation.text)")
       return state.withLock { state in
         state.clock += 1
@@ -107,6 +108,7 @@
         state.calls[number].end = state.clock
         state.calls[number].result = result
       }
+      Scheduler.noteProgress()
       Scheduler.note("returns \(result)")
     }
 

@@ -23,14 +23,14 @@
       }
       readAll()
       for cache in scene.caches.indices { inProcess(of: cache) { judge(cache) } }
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          judgeMemory(cache)
+          judgeRemovals(cache)
+        }
+      }
       judgeTag("at rest")
-      let counted = scene.caches.indices.map { cache in
-        inProcess(of: cache) { slot(cache)?.disk.statistics.removals }
-      }
       for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
-      for (cache, counted) in counted.enumerated() {
-        if let counted { inProcess(of: cache) { judgeRemovals(cache, counted) } }
-      }
       for cache in scene.caches.indices { inProcess(of: cache) { setSlot(nil, cache) } }
       Scheduler.sleep(milliseconds: 1_000)
       judgeTag("after the end")
@@ -120,6 +120,11 @@
         if let limit = spec.options[.count], files.count > limit {
           history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
         }
+        let listed = Set(try slot.disk.entries().map(\.name))
+        if listed != Set(files.keys) {
+          history.report(
+            "cache \(cache) lists \(listed.sorted()); there are \(files.keys.sorted())")
+        }
         judgeState(slot.disk, cache)
         judgeCounts(slot, cache, count)
       }
@@ -143,32 +148,19 @@
     }
 
     /// Whether counters are judged: with `--counts`, because open finds of them are frequent.
-    private static let judgesCounts =
+    static let judgesCounts =
       CommandLine.arguments.contains("--counts") || CommandLine.arguments.contains("--open")
 
     /// Whether the counters of a process need not add up: they begin anew with the first object on
     /// a directory, a value that waits to be written is removed without having been counted as a
     /// store, and the walk of a removal of everything does not see what a store replaces before it.
-    private var hasLooseCounts: Bool {
+    var hasLooseCounts: Bool {
       reopens || scene.caches.contains { $0.options[.behind] != nil }
         || scene.threads.contains { $0.operations.contains { $0.verb.clearsAll } }
     }
 
     private var reopens: Bool {
       scene.threads.contains { $0.operations.contains { $0.verb == .reopen } }
-    }
-
-    /// Checks that each removal that was counted was told once, with its cause.
-    private func judgeRemovals(_ cache: Int, _ counted: [RemovalCause: Int]) {
-      guard Self.judgesCounts, !hasLooseCounts, let events = takeRemovals(cache) else { return }
-      let promise = Promise<[RemovalCause: Int]>()
-      Task {
-        var told: [RemovalCause: Int] = [:]
-        for await event in events { told[event.cause, default: 0] += 1 }
-        promise.fulfil(.success(told))
-      }
-      guard case .success(let told) = promise.wait(), told != counted else { return }
-      history.report("cache \(cache) counts the removals \(counted) and tells of \(told)")
     }
 
     /// Returns the names and lengths of the entries' files.

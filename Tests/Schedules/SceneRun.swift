@@ -43,7 +43,11 @@
       var delays: [Int64] = []
       /// The removals that each cache has told of since it was opened.
       var removals: [RemovalEvents<DiskRemovalEvent>?] = []
+      /// The removals that the memory tier of each cache has told of since it was opened.
+      var memoryRemovals: [MemoryRemovals?] = []
     }
+
+    typealias MemoryRemovals = RemovalEvents<RemovalEvent<CacheKey, [UInt8]>>
 
     let scene: Scene
     let history = History()
@@ -60,6 +64,7 @@
       state.slots = Array(repeating: nil, count: scene.caches.count)
       state.isOver = scene.threads.map(\.isFirst)
       state.removals = Array(repeating: nil, count: scene.caches.count)
+      state.memoryRemovals = Array(repeating: nil, count: scene.caches.count)
       state.delays = Array(repeating: 0, count: (scene.caches.map(\.process).max() ?? 0) + 1)
       self.state = Synchronization.Mutex(state)
     }
@@ -164,11 +169,30 @@
           ? .disk(try DiskCache(directory: path, configuration: configuration.disk))
           : .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
         setSlot(slot, cache)
-        let removals = slot.disk.removals(bufferingNewest: 1_000)
-        // The old sequence is released outside of the lock.
-        let old = takeRemovals(cache)
-        state.withLock { $0.removals[cache] = removals }
-        withExtendedLifetime(old) {}
+        observe(slot, cache)
+      }
+    }
+
+    private func observe(_ slot: Slot, _ cache: Int) {
+      let removals = slot.disk.removals(bufferingNewest: 1_000)
+      var memoryRemovals: MemoryRemovals?
+      if case .memory(let front) = slot {
+        memoryRemovals = front.memory.removals(bufferingNewest: 1_000)
+      }
+      // The old sequences are released outside of the lock.
+      let old = (takeRemovals(cache), takeMemoryRemovals(cache))
+      state.withLock { [memoryRemovals] state in
+        state.removals[cache] = removals
+        state.memoryRemovals[cache] = memoryRemovals
+      }
+      withExtendedLifetime(old) {}
+    }
+
+    /// Takes the removals that a cache's memory tier tells of.
+    func takeMemoryRemovals(_ cache: Int) -> MemoryRemovals? {
+      state.withLock { state in
+        defer { state.memoryRemovals[cache] = nil }
+        return state.memoryRemovals[cache]
       }
     }
 

@@ -54,6 +54,10 @@
     /// The number of points that a thread may pass without a wait and without a system call.
     static let spinLimit = 1_000
 
+    /// The number of points that all threads together may pass before anything has changed: a file,
+    /// the time that a thread waits for, or the operations that have begun and returned.
+    static let idleLimit = 4_000
+
     /// Runs the trial.
     func run(isTraced: Bool = false) -> Verdict {
       ScheduledFiles.begin(tick: scene.isCoarse ? 4_000_000 : 1)
@@ -73,6 +77,9 @@
         if outcome.longestSpin.count > Self.spinLimit {
           let (label, count) = outcome.longestSpin
           problems.append("\(label) spins: \(count) points without a wait or a system call")
+        }
+        if outcome.mostIdlePoints > Self.idleLimit {
+          problems.append("no progress: \(outcome.mostIdlePoints) points, and nothing has changed")
         }
         problems += HistoryJudge(scene: scene, history: run.history, killed: run.killed).problems()
       }

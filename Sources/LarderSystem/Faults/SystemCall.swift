@@ -50,6 +50,7 @@ func system<Result: FixedWidthInteger & SignedInteger>(
     let result = body()
     #if LARDER_SCHEDULES
       if call.isPoint { Scheduler.noteKernelChange() }
+      if call.changesFiles, result != -1 { Scheduler.noteProgress() }
     #endif
     if result != -1 { return result }
     let errno = Errno.current
