@@ -1,4 +1,17 @@
-#if LARDER_HOLDS
+#if LARDER_SCHEDULES
+  /// The place that holds the engine's lock, in the trace of a schedule.
+  package enum HoldRecord {
+    package static let engine = HoldRecord.self
+
+    package struct Start {
+      package init() {}
+    }
+
+    package static func note(_ start: Start, _ file: StaticString, _ line: Int) {
+      Scheduler.note("held the state at \(file):\(line)")
+    }
+  }
+#elseif LARDER_HOLDS
   import Synchronization
 
   #if canImport(Glibc)

@@ -74,6 +74,17 @@
       }.filter { !$0.contains("chedul") && !$0.contains("withLock") }.joined(separator: "\n")
     }
 
+    /// The two functions that called what reaches a point, without the layer of system calls.
+    static func callers() -> String {
+      // Of `generic specialization <…> of closure #1 in Module.Type.name<…>(…)` the name alone.
+      let names = text().split(separator: "\n").map { line -> Substring in
+        let whole = line.firstRange(of: "> of ").map { line[$0.upperBound...] } ?? line
+        return whole.prefix { $0 != "(" && $0 != "<" }.split(separator: " ").last ?? ""
+      }
+      return names.filter { $0.hasPrefix("Larder") && !$0.hasPrefix("LarderSystem.") }.prefix(2)
+        .map { ", in \($0)" }.joined()
+    }
+
     private static func demangled(_ name: String) -> String {
       guard name.hasPrefix("$s"), let text = unsafe c_demangle(name, name.utf8.count, nil, nil, 0)
       else { return name }

@@ -155,13 +155,15 @@
     mutating func noteProgress() { idlePoints = 0 }
 
     /// Counts a point, and chooses the next thread.
-    mutating func step(_ kind: SchedulePoint, _ object: Int) -> Scheduler.Move {
+    ///
+    /// - Parameter place: The place in the source and what the thread reaches there, for the trace.
+    mutating func step(_ kind: SchedulePoint, _ object: Int, _ place: String) -> Scheduler.Move {
       guard let current = running else { return .stay }
       stepCount += 1
       noteSpin(current, kind)
       strategy.reach(current, kind.object(object))
       now += Self.pointTime
-      if isTraced { add(kind.text) }
+      if isTraced { add(kind.text + place) }
       hash = (hash ^ (kind.code &* 64 &+ UInt64(current))) &* 1_099_511_628_211
       if stepCount > pointLimit {
         isEndless = true

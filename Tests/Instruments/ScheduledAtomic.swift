@@ -15,20 +15,30 @@
     }
 
     @usableFromInline
-    package func load(ordering: AtomicLoadOrdering) -> Value {
-      if ordering != .relaxed { Scheduler.point(.load, on: object) }
-      return value.withLock { $0 }
+    package func load(
+      ordering: AtomicLoadOrdering, file: StaticString = #fileID, line: Int = #line
+    ) -> Value {
+      if ordering != .relaxed { Scheduler.point(.load, on: object, file: file, line: line) }
+      let read = value.withLock { $0 }
+      if ordering != .relaxed { Scheduler.note("reads \(read)") }
+      return read
     }
 
     @usableFromInline
-    package func store(_ desired: Value, ordering: AtomicStoreOrdering) {
-      Scheduler.point(.change, on: object)
+    package func store(
+      _ desired: Value, ordering: AtomicStoreOrdering, file: StaticString = #fileID,
+      line: Int = #line
+    ) {
+      Scheduler.point(.change, on: object, file: file, line: line)
       value.withLock { $0 = desired }
     }
 
     @usableFromInline
-    package func exchange(_ desired: Value, ordering: AtomicUpdateOrdering) -> Value {
-      Scheduler.point(.change, on: object)
+    package func exchange(
+      _ desired: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
+      line: Int = #line
+    ) -> Value {
+      Scheduler.point(.change, on: object, file: file, line: line)
       return value.withLock { value in
         defer { value = desired }
         return value
@@ -39,9 +49,10 @@
   extension Atomic where Value: Equatable {
     @usableFromInline
     package func compareExchange(
-      expected: Value, desired: Value, ordering: AtomicUpdateOrdering
+      expected: Value, desired: Value, ordering: AtomicUpdateOrdering,
+      file: StaticString = #fileID, line: Int = #line
     ) -> (exchanged: Bool, original: Value) {
-      Scheduler.point(.change, on: object)
+      Scheduler.point(.change, on: object, file: file, line: line)
       return value.withLock { value in
         let original = value
         if original == expected { value = desired }
@@ -53,9 +64,10 @@
   extension Atomic where Value: FixedWidthInteger {
     @discardableResult
     package func wrappingAdd(
-      _ operand: Value, ordering: AtomicUpdateOrdering
+      _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
+      line: Int = #line
     ) -> (oldValue: Value, newValue: Value) {
-      Scheduler.point(.change, on: object)
+      Scheduler.point(.change, on: object, file: file, line: line)
       return value.withLock { value in
         let old = value
         value = old &+ operand
@@ -65,14 +77,18 @@
 
     @discardableResult
     package func add(
-      _ operand: Value, ordering: AtomicUpdateOrdering
-    ) -> (oldValue: Value, newValue: Value) { wrappingAdd(operand, ordering: ordering) }
+      _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
+      line: Int = #line
+    ) -> (oldValue: Value, newValue: Value) {
+      wrappingAdd(operand, ordering: ordering, file: file, line: line)
+    }
 
     @discardableResult
     package func wrappingSubtract(
-      _ operand: Value, ordering: AtomicUpdateOrdering
+      _ operand: Value, ordering: AtomicUpdateOrdering, file: StaticString = #fileID,
+      line: Int = #line
     ) -> (oldValue: Value, newValue: Value) {
-      wrappingAdd(0 &- operand, ordering: ordering)
+      wrappingAdd(0 &- operand, ordering: ordering, file: file, line: line)
     }
   }
 

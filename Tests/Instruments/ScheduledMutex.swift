@@ -6,8 +6,8 @@
     private let isHeld = Synchronization.Atomic<Bool>(false)
     private let object = Scheduler.makeObject()
 
-    func acquire() {
-      Scheduler.point(.lock, on: object)
+    func acquire(_ type: Any.Type?, file: StaticString, line: Int) {
+      Scheduler.point(.lock, on: object, type, file: file, line: line)
       while isHeld.load(ordering: .relaxed) {
         Scheduler.wait(for: ObjectIdentifier(self), "a lock", until: nil)
       }
@@ -25,19 +25,31 @@
   package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>
     private let lock = ScheduledLock()
+    /// The type of the value, if the runtime can name it.
+    private let type: Any.Type?
 
     @usableFromInline
     package init(_ value: consuming sending Value) {
       mutex = Synchronization.Mutex(value)
+      type = nil
     }
 
     @usableFromInline
     package func withLock<Result: ~Copyable, Failure: Error>(
+      file: StaticString = #fileID, line: Int = #line,
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-      lock.acquire()
+      lock.acquire(type, file: file, line: line)
       defer { lock.release() }
       return try mutex.withLock(body)
+    }
+  }
+
+  extension Mutex where Value: Copyable {
+    @usableFromInline
+    package init(_ value: consuming sending Value) {
+      mutex = Synchronization.Mutex(value)
+      type = Value.self
     }
   }
 

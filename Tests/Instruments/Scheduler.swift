@@ -51,6 +51,7 @@
         core.begin(strategy, pointLimit: pointLimit, isTraced: isTraced)
         return core.spawn("director", process: 0, body)
       }
+      traces.store(isTraced, ordering: .relaxed)
       active.store(true, ordering: .sequentiallyConsistent)
       first.gate.open()
       controller.wait()
@@ -60,16 +61,30 @@
 
     /// Passes a point, where another thread may be chosen.
     ///
-    /// - Parameter object: The number of the lock or the atomic value that the thread reaches; 0 if
-    ///   there is none.
+    /// - Parameters:
+    ///   - object: The number of the lock or the atomic value that the thread reaches; 0 if there is
+    ///     none.
+    ///   - type: The type of the value that the lock guards.
     @inline(__always)
-    static func point(_ kind: SchedulePoint, on object: Int = 0) {
-      if isActive { pass(kind, object) }
+    static func point(
+      _ kind: SchedulePoint, on object: Int = 0, _ type: Any.Type? = nil,
+      file: StaticString = #fileID, line: Int = #line
+    ) {
+      if isActive { pass(kind, object, type, file, line) }
     }
 
-    private static func pass(_ kind: SchedulePoint, _ object: Int) {
-      move(core.withLock { $0.step(kind, object) })
+    private static func pass(
+      _ kind: SchedulePoint, _ object: Int, _ type: Any.Type?, _ file: StaticString, _ line: Int
+    ) {
+      var place = ""
+      if traces.load(ordering: .relaxed) {
+        place = (type.map { " of \($0)" } ?? "") + " at \(file):\(line)" + Backtrace.callers()
+      }
+      move(core.withLock { [place] in $0.step(kind, object, place) })
     }
+
+    /// Whether the running schedule is traced.
+    private static let traces = Synchronization.Atomic<Bool>(false)
 
     private static let lastObject = Synchronization.Atomic<Int>(0)
 
@@ -217,7 +232,7 @@
 
     /// Adds a line to the trace.
     package static func note(_ text: @autoclosure () -> String) {
-      guard core.withLock({ $0.isTraced }) else { return }
+      guard traces.load(ordering: .relaxed) else { return }
       let text = text()
       core.withLock { $0.add(text) }
     }

@@ -45,7 +45,11 @@
           guard call.thread == "at rest", case .found = call.result
           else { return false }
           return lag(of: call) != nil && !last.contains(call.result)
-        }.map { "in the directory that was moved away: \($0.text)" }
+        }.map { call in
+          let there = last.map { "\($0)" }.sorted().joined(separator: ", ")
+          return "in the directory that was moved away: \(call.text); expected, as in the "
+            + "directory at the path: \(there)"
+        }
       }
     }
 
@@ -124,7 +128,9 @@
       var search = Linearization(steps, losses: losses)
       if search.exists() { return }
       let list = steps.sorted { $0.start < $1.start }.map { "    \($0.text)" }
-      problems.append("the calls \(whose) have no order:\n" + list.joined(separator: "\n"))
+      problems.append(
+        "the calls \(whose) have no order:\n"
+          + (list + search.explanation()).joined(separator: "\n"))
     }
 
     /// Returns the values of a name that may go without a step: all of them, or those that expire.

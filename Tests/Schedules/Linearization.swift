@@ -44,6 +44,9 @@
     /// For each step, the steps that must not come before it.
     private var later: [UInt128] = []
     private var seen: Set<Visit> = []
+    /// The steps on the way to a visit and, of an explanation, the longest way.
+    private var way: [Int] = []
+    private var longest: (way: [Int], value: Int)?
 
     private struct Visit: Hashable {
       let done: UInt128
@@ -65,8 +68,31 @@
     /// Returns whether there is such an order.
     mutating func exists() -> Bool { search(done: 0, value: 0) }
 
+    /// Returns the longest order of the calls that makes sense, and for each call that could come
+    /// next what it would have to meet and meets.
+    mutating func explanation() -> [String] {
+      seen = []
+      longest = ([], 0)
+      _ = search(done: 0, value: 0)
+      guard let (way, value) = longest else { return [] }
+      let rest = steps.indices.filter { !way.contains($0) && !steps[$0].isOptional }
+      let end = rest.map { steps[$0].end }.min() ?? .max
+      let order = way.map { steps[$0].text }.joined(separator: "; ")
+      let state = Self.state(value)
+      let next = rest.filter { steps[$0].start <= end }.map { index -> String in
+        let step = steps[index]
+        let isTooLate = way.contains { later[index] & 1 << UInt128($0) != 0 }
+        let wish = isTooLate ? "to come before a change" : step.effect.requirement
+        return "    expected by \(step.text): \(wish); found: \(state)"
+      }
+      return ["  the longest order ends with \(state): \(order)"] + next
+    }
+
+    private static func state(_ value: Int) -> String { value == 0 ? "no value" : "value \(value)" }
+
     private mutating func search(done: UInt128, value: Int) -> Bool {
       guard seen.insert(Visit(done: done, value: value)).inserted else { return false }
+      if let best = longest, way.count > best.way.count { longest = (way, value) }
       var earliestEnd = Int.max
       var isComplete = true
       for (index, step) in steps.enumerated() where done & (1 << UInt128(index)) == 0 {
@@ -79,6 +105,8 @@
         if step.start > earliestEnd { break }
         if done & later[index] != 0 { continue }
         guard let next = outcome(of: step.effect, at: value) else { continue }
+        way.append(index)
+        defer { way.removeLast() }
         if search(done: done | 1 << UInt128(index), value: next) { return true }
       }
       return false
@@ -95,6 +123,18 @@
       case .writeAbsent(let new): value == 0 || losses.include(value) ? new : nil
       case .sawSome: value != 0 || losses.everything ? value : nil
       case .sawNone: value == 0 || losses.include(value) ? value : nil
+      }
+    }
+  }
+
+  extension Linearization.Effect {
+    /// What a step must meet.
+    fileprivate var requirement: String {
+      switch self {
+      case .read(let value), .take(let value), .withdraw(let value): "value \(value)"
+      case .remove(true), .sawSome: "a value"
+      case .remove(false), .sawNone, .writeAbsent: "no value"
+      case .write, .delete: "anything"
       }
     }
   }

@@ -167,7 +167,7 @@ package final class DiskEngine: Sendable {
     file: StaticString = #fileID, line: Int = #line, _ body: (inout EngineState) -> Result
   ) -> Result {
     state.withLock { state in
-      #if LARDER_HOLDS
+      #if LARDER_HOLDS || LARDER_SCHEDULES
         let start = HoldRecord.Start()
         defer { HoldRecord.engine.note(start, file, line) }
       #endif

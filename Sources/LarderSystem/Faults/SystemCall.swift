@@ -39,7 +39,7 @@ func system<Result: FixedWidthInteger & SignedInteger>(
   _ body: () -> Result
 ) throws(Errno) -> Result {
   #if LARDER_SCHEDULES
-    if call.isPoint { Scheduler.point(.call(call)) }
+    if call.isPoint { Scheduler.point(.call(call), file: file, line: Int(line)) }
   #endif
   while true {
     // Nil outside of tests, where it costs one comparison a call.

@@ -70,15 +70,37 @@ package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
     gate = ForkGate()
   }
 
-  @inlinable @inline(__always)
-  package func withLock<Result: ~Copyable, Failure: Error>(
-    _ body: (inout sending Value) throws(Failure) -> sending Result
-  ) throws(Failure) -> sending Result {
-    gate.enter()
-    defer { gate.leave() }
-    return try mutex.withLock(body)
-  }
+  #if LARDER_SCHEDULES
+    @usableFromInline
+    package func withLock<Result: ~Copyable, Failure: Error>(
+      file: StaticString = #fileID, line: Int = #line,
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      gate.enter()
+      defer { gate.leave() }
+      return try mutex.withLock(file: file, line: line, body)
+    }
+  #else
+    @inlinable @inline(__always)
+    package func withLock<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      gate.enter()
+      defer { gate.leave() }
+      return try mutex.withLock(body)
+    }
+  #endif
 }
+
+#if LARDER_SCHEDULES
+  extension ForkSafeMutex where Value: Copyable {
+    @usableFromInline
+    package init(_ value: consuming sending Value) {
+      mutex = Mutex(value)
+      gate = ForkGate()
+    }
+  }
+#endif
 
 /// A value that each process has for itself: a forked child gets a new one at its first access.
 ///
