@@ -100,17 +100,11 @@ package final class DiskEngine: Sendable {
     return try body()
   }
 
-  /// Takes a name, after every other change of it.
+  /// Takes a name, after every other change of it. Reads a clock of the caller's before, unless the
+  /// thread holds what such a clock may wait for.
   @discardableResult
-  func acquire(_ name: EntryName) -> NameLocks.Turn {
-    readOwnClock()
-    return hold(name)
-  }
-
-  /// Takes a name as `acquire(_:)` does, for a thread that has read the clock and must not read it
-  /// again, because it has room that others wait for.
-  @discardableResult
-  func hold(_ name: EntryName) -> NameLocks.Turn {
+  func acquire(_ name: EntryName, readsClock: Bool = true) -> NameLocks.Turn {
+    if readsClock { readOwnClock() }
     let turn = wait { $0.take(name) }
     generations.begin(name)
     return turn

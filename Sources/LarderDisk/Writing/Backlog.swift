@@ -88,6 +88,8 @@ package struct Backlog: Sendable {
   private var valueCost = 0
   /// Whether a thread writes or has been asked to.
   var hasWriter = false
+  /// The thread that writes; nil if none does at the moment.
+  var writer: ThreadIdentity?
   /// The first failure since the last `flush()` that threw one.
   var failure: CacheError?
 
@@ -338,6 +340,7 @@ extension Backlog {
   /// Lets the writer rest.
   mutating func endWriting() -> Remains? {
     hasWriter = false
+    writer = nil
     return waiting.takeExcess().map(Remains.init)
   }
 }

@@ -60,7 +60,10 @@ extension DiskEngine {
         return try reject(request, reason)
       }
       let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
-      if let limit = configuration.writeBehindLimit, !request.isExclusive, cost <= limit {
+      if let limit = configuration.writeBehindLimit, !request.isExclusive, cost <= limit,
+        // The thread that writes the backlog must not wait for room in it. Its clock may store.
+        !mayBe(.hasBacklog) || withState({ $0.backlog.writer != .current })
+      {
         return try storeBehind(content, request, cost: cost, limit: limit)
       }
     }

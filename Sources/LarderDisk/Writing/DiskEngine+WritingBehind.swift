@@ -55,7 +55,7 @@ extension DiskEngine {
     _ bytes: [UInt8], _ request: StoreRequest, at now: Timestamp
   ) -> Acceptance {
     let subject = request.subject
-    hold(subject.name)
+    acquire(subject.name, readsClock: false)
     defer { release(subject.name) }
     // Only for a load: its source was read before now, so a clearing that begins after this line
     // must discard the value.
@@ -100,6 +100,7 @@ extension DiskEngine {
 
   private func nextWrite() -> Backlog.Write? {
     withState { state -> (Backlog.Write?, Backlog.Remains?) in
+      state.backlog.writer = .current
       if let write = state.backlog.next() { return (write, nil) }
       return (nil, state.backlog.endWriting())
     }.0
