@@ -62,8 +62,7 @@
     /// Passes a point, where another thread may be chosen.
     ///
     /// - Parameters:
-    ///   - object: The number of the lock or the atomic value that the thread reaches; 0 if there is
-    ///     none.
+    ///   - object: The number of the lock or the atomic value that the thread reaches; 0 for none.
     ///   - type: The type of the value that the lock guards.
     @inline(__always)
     static func point(

@@ -87,7 +87,8 @@
       let limits: [Scene.Option] = [.size, .count, .free, .age]
       let hasLimit = caches.contains { cache in limits.contains { cache.options[$0] != nil } }
       // The disk tier takes a call to trim for a limit that is set once.
-      if hasLimit || own.contains(where: [.trimCount, .trimSize, .trimAge].contains) {
+      let trims: Set<Scene.Verb> = [.trimCount, .trimSize, .trimAge]
+      if hasLimit || !trims.isDisjoint(with: own) {
         possible.insert(.evicted)
       }
       // Written into, or under a name that is not its key's.
