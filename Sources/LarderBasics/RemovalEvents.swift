@@ -78,13 +78,14 @@ public struct RemovalEvent<Key: Sendable, Value: Sendable>: Sendable {
 
 /// The cause for which a value left a cache.
 public enum RemovalCause: String, Sendable, Hashable, CaseIterable {
-  /// The caller removed it: by key, with everything else, or with a call to trim.
+  /// The caller removed it: by key, with everything else, or from memory with a call to trim.
   case explicit
   /// A store under the same key replaced it, or was rejected and left no value.
   case replaced
   /// Its expiry or the age limit had passed.
   case expired
-  /// It was the least recently used value when a limit was exceeded or lowered.
+  /// It was the least recently used value when a limit was exceeded or lowered, or when the disk
+  /// tier was trimmed by a call.
   case evicted
   /// Its bytes differed from the stored ones.
   case corrupt
