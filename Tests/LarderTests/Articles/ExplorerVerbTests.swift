@@ -6,7 +6,7 @@ import Testing
 struct `The explorer of schedules` {
   /// The verbs that run a function. `Cache` and `DiskCache` share names.
   private static let verbs = [
-    "store(_:forKey:expiration:extendedData:)": "SQ", "store(_:forKey:expiration:)": "SQ",
+    "store(_:forKey:expiration:extendedData:)": "SQ",
     "storeIfAbsent(_:forKey:expiration:extendedData:)": "A",
     "store(forKey:expiration:extendedData:_:)": "Wa",
     "store(contentsOfFile:forKey:expiration:extendedData:)": "q",
