@@ -151,6 +151,8 @@ extension CacheStatistics {
 // Trims of both tiers.
 extension Cache {
   /// Removes the least recently used values from both tiers until at most `count` are left in each.
+  ///
+  /// - Throws: `CacheError`, as the disk tier's `trim(toCount:)` does.
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     memory.trim(toCount: count)
@@ -158,6 +160,8 @@ extension Cache {
   }
 
   /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
+  ///
+  /// - Throws: `CacheError`, as the disk tier's `trim(toCost:)` does.
   @discardableResult
   public func trim(toCost cost: Int) throws(CacheError) -> BulkRemoval {
     memory.trim(toCost: cost)
@@ -165,6 +169,8 @@ extension Cache {
   }
 
   /// Removes the values whose last use is longer ago than `age` from both tiers.
+  ///
+  /// - Throws: `CacheError`, as the disk tier's `trim(toAge:)` does.
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     memory.trim(toAge: age)

@@ -203,6 +203,7 @@ extension Cache {
   /// Loads that are running are not stored when they end.
   ///
   /// - Returns: The values that left the disk. Those in memory alone are not counted.
+  /// - Throws: `CacheError`, as `removeAllInBackground()` and `RemovalProgress.wait()` do.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     try disk.removeAll()

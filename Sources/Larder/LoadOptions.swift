@@ -91,8 +91,11 @@ public struct LoadOptions: Sendable, Hashable {
   /// Whether a value in memory answers the call.
   @inlinable
   var mayAnswerFromMemory: Bool {
-    switches.rawValue & Switches.pastMemory.rawValue == 0
-      && ((extending ?? .off) == .off || isMemoryOnly)
+    guard switches.rawValue & Switches.pastMemory.rawValue == 0 else { return false }
+    return switch extending {
+    case nil, .off: true
+    case .lifetime, .to: isMemoryOnly
+    }
   }
 
   @usableFromInline

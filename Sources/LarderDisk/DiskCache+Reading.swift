@@ -82,6 +82,7 @@ extension DiskCache {
   /// Whether a read would find a value, as far as status and attributes show. Does not count as a
   /// use.
   ///
+  /// - Throws: `CacheError`: `.closed`, `.forked`, `.permissionDenied`, `.io`.
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")

@@ -20,6 +20,8 @@ extension DiskCache {
 
   /// Removes every entry and waits for the end. Entries that other processes use or store meanwhile
   /// may stay. Goes on past a failure.
+  ///
+  /// - Throws: `CacheError`, as `removeAllInBackground()` and `RemovalProgress.wait()` do.
   @discardableResult
   public func removeAll() throws(CacheError) -> BulkRemoval {
     let progress = try removeAllInBackground()

@@ -225,9 +225,9 @@
       case .background:
         let progress = try slot.disk.removeAllInBackground()
         if number > 0 { try progress.wait() }
-      case .trimCount: _ = try slot.trimming.trim(toCount: number)
-      case .trimSize: _ = try slot.trimming.trim(toCost: number)
-      case .trimAge: _ = try slot.trimming.trim(toAge: .milliseconds(number))
+      case .trimCount: try slot.trim(toCount: number)
+      case .trimSize: try slot.trim(toCost: number)
+      case .trimAge: try slot.trim(toAge: .milliseconds(number))
       case .expire:
         if case .memory(let cache) = slot { _ = try cache.removeExpired() }
         if case .disk(let disk) = slot { _ = try disk.removeExpired() }

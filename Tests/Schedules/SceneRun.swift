@@ -22,11 +22,26 @@
         }
       }
 
-      /// The removals by count, size and age, which a cache with memory carries out in both tiers.
-      var trimming: any Trimming {
+      // A cache with memory trims both tiers.
+
+      func trim(toCount count: Int) throws {
         switch self {
-        case .memory(let cache): cache
-        case .disk(let disk): disk
+        case .memory(let cache): try cache.trim(toCount: count)
+        case .disk(let disk): try disk.trim(toCount: count)
+        }
+      }
+
+      func trim(toCost cost: Int) throws {
+        switch self {
+        case .memory(let cache): try cache.trim(toCost: cost)
+        case .disk(let disk): try disk.trim(toCost: cost)
+        }
+      }
+
+      func trim(toAge age: Duration) throws {
+        switch self {
+        case .memory(let cache): try cache.trim(toAge: age)
+        case .disk(let disk): try disk.trim(toAge: age)
         }
       }
     }
