@@ -61,7 +61,12 @@ public struct LoadOptions: Sendable, Hashable {
   public var failureLifetime = Duration.zero
   /// The change that the read makes to the expiry of a value on disk. The default is nil: as
   /// configured. One that extends is not answered from memory.
-  public var extending: ExpirationExtending?
+  public var extending: ExpirationExtending? {
+    didSet {
+      switches.remove(.extends)
+      if let extending, extending != .off { switches.insert(.extends) }
+    }
+  }
   @usableFromInline
   var switches: Switches = []
 
@@ -79,9 +84,13 @@ public struct LoadOptions: Sendable, Hashable {
     static let reload = Switches(rawValue: 4)
     static let cacheOnly = Switches(rawValue: 8)
     static let expired = Switches(rawValue: 16)
-    /// The switches that exclude an answer from memory: `diskOnly` and `reload`.
+    /// A use extends the expiry, which only the disk knows.
     @inlinable
-    static var pastMemory: Switches { Switches(rawValue: 6) }
+    static var extends: Switches { Switches(rawValue: 32) }
+    /// The switches that exclude an answer from memory: `diskOnly`, `reload` and, unless memory
+    /// alone is asked, `extends`.
+    @inlinable
+    static var pastMemory: Switches { Switches(rawValue: 38) }
   }
 
   /// The longest time for a load behind a value that was served expired: after it, the value may
@@ -91,11 +100,8 @@ public struct LoadOptions: Sendable, Hashable {
   /// Whether a value in memory answers the call.
   @inlinable
   var mayAnswerFromMemory: Bool {
-    guard switches.rawValue & Switches.pastMemory.rawValue == 0 else { return false }
-    return switch extending {
-    case nil, .off: true
-    case .lifetime, .to: isMemoryOnly
-    }
+    let past = switches.rawValue & Switches.pastMemory.rawValue
+    return past == 0 || past == Switches.extends.rawValue && isMemoryOnly
   }
 
   @usableFromInline
