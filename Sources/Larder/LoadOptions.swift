@@ -40,6 +40,7 @@ public enum LoadContext {
 /// A call whose options contradict each other, `.memoryOnly` with `.diskOnly` or `.reload` with
 /// `.cacheOnly`, throws `CacheError` with `.invalidArgument`.
 public struct LoadOptions: Sendable, Hashable {
+  // `.seconds(0)` is folded to a constant; `.zero` is a call, three for each call that may load.
   /// The time past its expiry for which a value is served at once while one task loads a fresh one.
   /// The default is zero: no value is served so.
   ///
@@ -47,18 +48,18 @@ public struct LoadOptions: Sendable, Hashable {
   /// takes longer than this time and longer than 60 s, the next request cancels it and starts
   /// another. Once a caller waits for the refresh, it is cancelled with its last caller, like any
   /// load.
-  public var staleWhileRevalidating = Duration.zero
+  public var staleWhileRevalidating = Duration.seconds(0)
   /// The time past its expiry for which a value is served when a load throws, instead of the error.
   /// The default is zero: no value is served so.
   ///
   /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. With a
   /// `failureLifetime` the source is not asked again for that long.
-  public var staleIfFailing = Duration.zero
+  public var staleIfFailing = Duration.seconds(0)
   /// The time for which the error of a failed load answers further requests, without another load.
   /// The default is zero: the next request loads again. At most 1,000 errors are kept. A cycle of
   /// loads, a cancellation and a value that a fixture lacks are not kept, because the source has
   /// not failed.
-  public var failureLifetime = Duration.zero
+  public var failureLifetime = Duration.seconds(0)
   /// The change that the read makes to the expiry of a value on disk. The default is nil: as
   /// configured. One that extends is not answered from memory.
   public var extending: ExpirationExtending? {
