@@ -16,10 +16,10 @@ package final class Happening: Sendable {
     _ limit: Duration = MachineTime.patience, for what: String = "something to happen",
     sourceLocation: SourceLocation = #_sourceLocation, until holds: () -> Bool
   ) -> Bool {
-    let end = MachineTime.now + limit
+    let began = MachineTime.now
     return WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
       while !holds() {
-        guard MachineTime.now < end else { return false }
+        guard !MachineTime.hasPassed(limit, since: began) else { return false }
         // The wait is cut into parts, because not every change calls `tell()`.
         _ = changed.wait(timeout: .now() + .milliseconds(10))
       }

@@ -14,6 +14,20 @@ struct `What tests wait with` {
     #expect(MachineTime.credit(for: .seconds(3600), workTook: .zero) == .seconds(1))
   }
 
+  @Test func `the default limit counts from the last progress of any test, a shorter one does not`()
+  {
+    func hasPassed(_ limit: Int, at now: Int, progress: Int) -> Bool {
+      MachineTime.hasPassed(
+        .seconds(limit), since: .seconds(1_000), at: .seconds(now), lastProgress: .seconds(progress)
+      )
+    }
+    #expect(!hasPassed(180, at: 1_179, progress: 0))
+    #expect(hasPassed(180, at: 1_180, progress: 0))
+    #expect(!hasPassed(180, at: 1_900, progress: 1_800))
+    #expect(hasPassed(180, at: 1_980, progress: 1_800))
+    #expect(hasPassed(60, at: 1_060, progress: 1_059))
+  }
+
   @Test func `a wait that is in vain is an issue at its line, and ends`() {
     withKnownIssue {
       #expect(DispatchSemaphore(value: 0).wait(for: "a signal", limit: .zero) == false)

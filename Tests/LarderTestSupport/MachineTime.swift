@@ -9,7 +9,8 @@ import Synchronization
 ///    second. If that takes ten times as long as on an idle machine, a second counts as a tenth.
 ///    So limits stretch with the load, on a slow machine and under a sanitizer. Time in which the
 ///    machine is suspended does not count.
-/// 2. **Waits** have a limit in machine time. The default is 180 s. `eventually` waits for a
+/// 2. **Waits** have a limit in machine time. The default is 180 s in which no test begins or ends:
+///    24 tests at once on a busy machine can take longer, and are no hang. `eventually` waits for a
 ///    condition, `Happening` for one that other threads announce, `Gate` for a thread that is held,
 ///    and `DispatchSemaphore.wait(for:)` for a signal. `waiting(for:)` runs a call that blocks, for
 ///    example until a process ends. At the limit the wait ends and is an issue at its own line.
@@ -26,6 +27,17 @@ package enum MachineTime {
 
   /// The machine time since the first use of it.
   package static var now: Duration { Pacemaker.shared.time }
+
+  /// Whether a wait has reached its limit. The default limit counts from the last progress of any
+  /// test, if that is later than the beginning of the wait.
+  static func hasPassed(
+    _ limit: Duration, since began: Duration, at now: Duration = now,
+    lastProgress: @autoclosure () -> Duration = Watchdog.shared.lastProgress
+  ) -> Bool {
+    // Progress is behind a lock, which a forked child may find taken; there no time passes.
+    guard now - began >= limit else { return false }
+    return limit < patience || now - lastProgress() >= limit
+  }
 
   /// Returns the machine time of an interval in which the piece of work took `took`.
   static func credit(for interval: Duration, workTook took: Duration) -> Duration {

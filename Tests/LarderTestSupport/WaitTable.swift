@@ -49,10 +49,9 @@ final class WaitTable: Sendable {
   }
 
   func giveUpWhatIsOverdue() {
-    let now = MachineTime.now
     let overdue = waits.withLock { waits in
       var actions: [@Sendable () -> Void] = []
-      for (id, wait) in waits.running where now - wait.began > wait.limit {
+      for (id, wait) in waits.running where MachineTime.hasPassed(wait.limit, since: wait.began) {
         if let giveUp = wait.giveUp { actions.append(giveUp) }
         waits.running[id]?.giveUp = nil
       }

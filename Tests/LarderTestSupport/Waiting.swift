@@ -38,10 +38,12 @@ package func eventually(
   sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
 ) throws {
   let pause = DispatchSemaphore(value: 0)
-  let end = MachineTime.now + limit
+  let began = MachineTime.now
   try WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
     while try !holds() {
-      guard MachineTime.now < end else { throw WaitedInVain(what: what, limit: limit) }
+      guard !MachineTime.hasPassed(limit, since: began) else {
+        throw WaitedInVain(what: what, limit: limit)
+      }
       _ = pause.wait(timeout: .now() + .milliseconds(1))
     }
   }.result
@@ -54,9 +56,11 @@ package func eventually(
   _ what: String, limit: Duration = MachineTime.patience,
   sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async throws -> Bool
 ) async throws {
-  let end = MachineTime.now + limit
+  let began = MachineTime.now
   while try await !holds() {
-    guard MachineTime.now < end else { throw WaitedInVain(what: what, limit: limit) }
+    guard !MachineTime.hasPassed(limit, since: began) else {
+      throw WaitedInVain(what: what, limit: limit)
+    }
     await Task.yield()
   }
 }
@@ -68,10 +72,10 @@ extension DispatchSemaphore {
     for what: String, limit: Duration = MachineTime.patience,
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> Bool {
-    let end = MachineTime.now + limit
+    let began = MachineTime.now
     let isSignalled = WaitTable.shared.note(what, limit, sourceLocation, giveUp: nil) {
       while wait(timeout: .now() + .milliseconds(100)) == .timedOut {
-        if MachineTime.now >= end { return false }
+        if MachineTime.hasPassed(limit, since: began) { return false }
       }
       return true
     }.result

@@ -23,6 +23,9 @@ package final class Watchdog: Sendable {
   /// Records progress. For loops that take minutes.
   package static func progress() { shared.count.add(1, ordering: .relaxed) }
 
+  /// The machine time at which a test last began, ended or recorded progress.
+  var lastProgress: Duration { state.withLock { $0.lastProgress } }
+
   /// Shortens the limit, for the tests of the watchdog.
   func shorten(to limit: Duration) { state.withLock { $0.limit = limit } }
 
