@@ -30,17 +30,15 @@ enum Entry {
 struct WrongEntry: Error {}
 
 extension CacheKey {
-  /// The key of a URL's response, or of the marker of its responses.
-  init(url: String) { self.init("GET \(url)") }
-
   /// The key of one of the responses of a URL that vary.
-  init(_ variant: Variant, of marker: HTTPCache.Stored) {
+  init(_ variant: Variant, of marker: Stored) {
     let values = variant.values.map { $0.map { "=\($0)" } ?? "-" }
-    self.init(joining: ["GET \(marker.url)", marker.content.line] + values)
+    self.init(joining: [marker.key, marker.content.line] + values)
   }
 
-  init(bodyOf url: String, id: UInt64) {
-    self.init(joining: ["GET \(url)", "body", String(id, radix: 16)])
+  /// The key of a body that is an entry of its own.
+  init(bodyOf key: String, id: UInt64) {
+    self.init(joining: [key, "body", String(id, radix: 16)])
   }
 }
 
@@ -53,77 +51,80 @@ extension HTTPCache.Stored.Content {
     case .variants(let generation): "variants \(String(generation, radix: 16))"
     }
   }
+
+  /// Reads the last line, and the body if it follows; nil if they are none.
+  fileprivate init?(_ line: (name: String, value: String?)?, _ rest: ArraySlice<UInt8>) {
+    let words = line?.value?.split(separator: " ") ?? []
+    let id = words.last.flatMap { UInt64($0, radix: 16) }
+    switch (line?.name, words.count, words.first?.number, id) {
+    case ("body", 1, rest.count?, _): self = .bytes(Array(rest))
+    case ("body", 2, let count?, let id?): self = .entry(id: id, byteCount: count)
+    case ("variants", 1, _, let id?): self = .variants(generation: id)
+    default: return nil
+    }
+  }
 }
 
-extension Coder<HTTPCache.Stored> {
+extension Coder<Stored> {
   static let entry = Coder(encode: encode, decode: decode)
 
-  private static func encode(_ stored: HTTPCache.Stored) -> [UInt8] {
+  private static func encode(_ stored: Stored) -> [UInt8] {
     let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
       "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
     }
-    var body: [UInt8] = []
-    if case .bytes(let bytes) = stored.content { body = bytes }
     let outdated = stored.outdated.map { "outdated \($0.decimal)\n" } ?? ""
-    return Array(
-      """
-      GET \(stored.url)\n\(variant.joined())times \(stored.sent.decimal) \
-      \(stored.received.decimal)\n\(outdated)\(stored.content.line)\n
+    let head = """
+      \(stored.key)\n\(variant.joined())times \(stored.sent.decimal) \(stored.received.decimal)
+      \(outdated)\(stored.content.line)\n
       HTTP/1.1 \(stored.status)\r
       \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
-      """.utf8) + body
+      """
+    guard case .bytes(let body) = stored.content else { return Array(head.utf8) }
+    return Array(head.utf8) + body
   }
 
-  private static func decode(_ bytes: [UInt8]) throws -> HTTPCache.Stored {
+  private static func decode(_ bytes: [UInt8]) throws -> Stored {
     var rest = bytes[...]
-    let lines = try head(&rest).map { $0.split(at: " ") }
-    let response = try head(&rest)
-    func value(_ name: String) -> String? { lines.first { $0.name == name }.flatMap(\.value) }
-    func words(_ name: String) -> [Substring] { value(name)?.split(separator: " ") ?? [] }
-    let pairs = response.dropFirst().map { $0.split(at: ": ") }
-    let fields = HTTPCache.Fields(pairs.map { ($0.name, $0.value ?? "\0") })
-    let times = words("times").compactMap(Timestamp.init(decimal:))
-    guard let url = value("GET"), times.count == 2, fields.areValid,
-      let status = response.first.flatMap({ Int($0.dropFirst(9)) }), (200...599).contains(status)
-    else { throw WrongEntry() }
-    let variant = lines.filter { $0.name == "vary" }.map { ($0.value ?? "")[...].split(at: ": ") }
-    var stored = HTTPCache.Stored(
-      status: status, fields: fields, url: url,
-      variant: Variant(names: variant.map(\.name), values: variant.map(\.value)), sent: times[0],
-      received: times[1])
-    stored.outdated = value("outdated").flatMap(Timestamp.init(decimal:))
-    let (place, id) = (words("body"), words("body").dropFirst().first ?? words("variants").first)
-    switch (place.first?.number, id.flatMap { UInt64($0, radix: 16) }) {
-    case (let count?, nil) where place.count == 1 && rest.count == count:
-      stored.content = .bytes(Array(rest))
-    case (let count?, let id?) where rest.isEmpty:
-      stored.content = .entry(id: id, byteCount: count)
-    case (nil, let id?) where rest.isEmpty: stored.content = .variants(generation: id)
-    default: throw WrongEntry()
+    let facts = try head(&rest, " ")
+    let response = try head(&rest, ": ")
+    func times(_ name: String) -> [Timestamp] {
+      let words = facts.first { $0.name == name }?.value?.split(separator: " ") ?? []
+      return words.compactMap(Timestamp.init(decimal:))
     }
-    return stored
+    let fields = Fields(response.dropFirst().map { ($0.name, $0.value ?? "\0") })
+    let variant = facts.filter { $0.name == "vary" }.map { ($0.value ?? "").split(at: ": ") }
+    let (moments, status) = (times("times"), response.first.flatMap { Int($0.name.dropFirst(9)) })
+    guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid,
+      let status, (200...599).contains(status), let content = Stored.Content(facts.last, rest)
+    else { throw WrongEntry() }
+    return Stored(
+      status: status, fields: fields, key: "GET \(url.value ?? "")",
+      variant: Variant(names: variant.map(\.name), values: variant.map(\.value)),
+      sent: moments[0], received: moments[1], content: content, outdated: times("outdated").first)
   }
 
-  /// Takes the lines up to an empty one.
-  private static func head(_ rest: inout ArraySlice<UInt8>) throws -> [Substring] {
-    var lines: [Substring] = []
+  /// Takes the lines up to an empty one, as what stands before and after the first separator.
+  private static func head(
+    _ rest: inout ArraySlice<UInt8>, _ separator: String
+  ) throws -> [(name: String, value: String?)] {
+    var lines: [(String, String?)] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]
       rest = rest[(end + 1)...]
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
       if line.isEmpty { return lines }
       guard let text = String(validating: line, as: UTF8.self) else { break }
-      lines.append(text[...])
+      lines.append(text.split(at: separator))
     }
     throw WrongEntry()
   }
 }
 
-extension Substring {
+extension String {
   /// Splits at the first occurrence of some bytes, because a character may be more than one of
   /// them. Without one, the name is the whole.
   fileprivate func split(at separator: String) -> (name: String, value: String?) {
-    guard let place = utf8.firstRange(of: separator.utf8) else { return (String(self), nil) }
+    guard let place = utf8.firstRange(of: separator.utf8) else { return (self, nil) }
     return (String(self[..<place.lowerBound]), String(self[place.upperBound...]))
   }
 }
@@ -132,7 +133,7 @@ extension Timestamp {
   /// Seconds, a dot and nine digits.
   fileprivate var decimal: String { "\(seconds).\("\(1_000_000_000 + nanoseconds)".dropFirst())" }
 
-  fileprivate init?(decimal text: some StringProtocol) {
+  fileprivate init?(decimal text: Substring) {
     let parts = text.split(separator: ".")
     // Bounded, so that no arithmetic with times from a file goes beyond its range.
     guard parts.count == 2, let seconds = parts[0].number, seconds <= 1 << 40,

@@ -10,54 +10,18 @@ extension HTTPCache {
     }
 
     private var all: [Field]
-
-    /// Creates fields from names and values.
-    public init(_ pairs: some Sequence<(String, String)>) {
-      all = pairs.map { Field(name: $0, value: $1) }
-    }
-
-    /// Adds a field at the end.
-    public mutating func append(_ name: String, _ value: String) {
-      all.append(Field(name: name, value: value))
-    }
-
-    /// Puts one field in place of every field with a name.
-    public mutating func set(_ name: String, _ value: String) {
-      all.removeAll { $0.name.equalsIgnoringCase(name) }
-      append(name, value)
-    }
-
-    /// Returns the fields without those with some names.
-    public func removing(_ names: [String]) -> Self {
-      var copy = self
-      copy.all.removeAll { field in names.contains { field.name.equalsIgnoringCase($0) } }
-      return copy
-    }
-
-    /// The values of every field with a name, in their order.
-    public func values(of name: String) -> [String] {
-      all.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
-    }
-
-    /// The values of every field with a name, joined by `", "`; nil if there is no such field.
-    ///
-    /// Source: RFC 9110, 5.3.
-    public subscript(name: String) -> String? {
-      var joined: String?
-      for field in all where field.name.equalsIgnoringCase(name) {
-        joined = joined.map { "\($0), \(field.value)" } ?? field.value
-      }
-      return joined
-    }
-
-    func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
-
-    /// Whether any field has one of some names.
-    func contains(any names: [String]) -> Bool { names.contains(where: contains) }
   }
 }
 
 extension HTTPCache.Fields: RandomAccessCollection, ExpressibleByDictionaryLiteral {
+  /// Creates fields from names and values.
+  public init(_ pairs: some Sequence<(String, String)>) {
+    all = pairs.map { Field(name: $0, value: $1) }
+  }
+
+  /// Creates fields from names and values, which may repeat a name.
+  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
+
   /// 0.
   public var startIndex: Int { 0 }
   /// The number of fields.
@@ -65,28 +29,38 @@ extension HTTPCache.Fields: RandomAccessCollection, ExpressibleByDictionaryLiter
   /// The field at a position.
   public subscript(position: Int) -> Field { all[position] }
 
-  /// Creates fields from names and values, which may repeat a name.
-  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
-}
+  /// Adds a field at the end.
+  public mutating func append(_ name: String, _ value: String) {
+    all.append(Field(name: name, value: value))
+  }
 
-extension HTTPCache.Fields {
-  /// The fields without those that concern one connection.
+  /// Puts one field in place of every field with a name.
+  public mutating func set(_ name: String, _ value: String) {
+    if contains(name) { self = removing([name]) }
+    append(name, value)
+  }
+
+  /// Returns the fields without those with some names.
+  public func removing(_ names: [String]) -> Self {
+    Self(all: all.filter { !names.contains(where: $0.name.equalsIgnoringCase) })
+  }
+
+  func adding(_ others: Self) -> Self { Self(all: all + others.all) }
+
+  /// The values of every field with a name, in their order.
+  public func values(of name: String) -> [String] {
+    all.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
+  }
+
+  /// The values of every field with a name, joined by `", "`; nil if there is no such field.
   ///
-  /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
-  var withoutHopByHop: Self {
-    removing(
-      members(of: "connection") + [
-        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
-        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-      ])
+  /// Source: RFC 9110, 5.3.
+  public subscript(name: String) -> String? {
+    let values = values(of: name)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The fields of a 304: all but those of the body. Source: RFC 9110, 15.4.5.
-  var withoutContent: Self {
-    removing([
-      "content-length", "content-type", "content-encoding", "content-language", "content-range",
-    ])
-  }
+  func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
 
   /// The elements of the list in every field with a name.
   func members(of name: String) -> [String] { self[name].map(Self.members(of:)) ?? [] }
@@ -101,11 +75,22 @@ extension HTTPCache.Fields {
     }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
   }
 
+  /// The fields without those that concern one connection.
+  ///
+  /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
+  var withoutHopByHop: Self {
+    removing(
+      members(of: "connection") + [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+      ])
+  }
+
   /// Whether every name is a token, no value holds CR, LF or NUL, and a head has room for all.
   ///
   /// Source: RFC 9110, 5.1, 5.5.
   var areValid: Bool {
-    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 } }
+    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [0, 10, 13].contains($0) } }
       && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= Entry.largestHead
   }
 }
@@ -127,6 +112,9 @@ extension StringProtocol {
       }
   }
 
+  /// Whether a space or a control character is in the text.
+  var hasControls: Bool { utf8.contains { $0 <= 32 || $0 == 127 } }
+
   /// The number that the text spells with digits alone, at most 2⁶²; nil for any other text.
   var number: Int? {
     guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
@@ -140,9 +128,9 @@ extension StringProtocol {
 extension Substring {
   /// The text without spaces and tabs at both ends.
   var trimmed: Substring {
-    let text = utf8.drop { $0 == 32 || $0 == 9 }
-    let end = text.lastIndex { $0 != 32 && $0 != 9 }.map(text.index(after:)) ?? text.startIndex
-    return Substring(text[..<end])
+    func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
+    let text = utf8.drop(while: isSpace)
+    return Substring(text.dropLast(text.reversed().prefix(while: isSpace).count))
   }
 }
 

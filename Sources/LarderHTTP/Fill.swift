@@ -1,38 +1,31 @@
 import Larder
 import LarderBasics
 import LarderDisk
-import LarderSystem
 
 /// The body of a response on its way to the first client, which is stored as it passes.
 ///
 /// The last piece is handed out after the response is stored, so that a client which has seen the
 /// end finds the response stored. A body of a wrong length throws and is not stored.
 actor Fill {
-  private let cache: HTTPCache
-  private let stored: HTTPCache.Stored
-  private let previous: HTTPCache.Stored?
-  private let flight: UInt64
+  private let exchange: Exchange
+  private let stored: Stored
   private let announced: Int?
-  private var iterator: HTTPCache.Body.AsyncIterator
+  private var iterator: Body.AsyncIterator
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter, request: DiskEngine.StoreRequest)?
   private var count = 0
   private var isKept = true
   private var hasEnded = false
 
-  init(
-    _ source: HTTPCache.Body, _ announced: Int?, of stored: HTTPCache.Stored,
-    replacing previous: HTTPCache.Stored?, _ flight: UInt64, _ cache: HTTPCache
-  ) {
-    (self.announced, self.stored, self.previous) = (announced, stored, previous)
-    (self.flight, self.cache) = (flight, cache)
+  init(_ source: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
+    (self.announced, self.stored, self.exchange) = (announced, stored, exchange)
     iterator = source.makeAsyncIterator()
   }
 
   // The client has gone before the end: who waits asks on its own.
   deinit {
     guard !hasEnded else { return }
-    Task { [cache, flight, entry] in await cache.discard(entry?.writer, flight) }
+    Task { [exchange, entry] in await exchange.discard(entry?.writer) }
   }
 
   /// Returns the next piece, after it was stored; nil at the end.
@@ -41,18 +34,16 @@ actor Fill {
     do {
       let piece = try await pull()
       count += piece?.count ?? 0
-      var isWrong = count > announced ?? count || piece == nil && count < announced ?? count
+      hasEnded = piece == nil || count == announced
       // Nothing may follow the last byte that was announced.
-      while !isWrong, count == announced, piece != nil, let rest = try await pull() {
-        isWrong = !rest.isEmpty
-      }
+      while hasEnded, piece != nil, let rest = try await pull() { count += rest.count }
+      let isWrong = hasEnded ? count != announced ?? count : count > announced ?? count
       if isWrong { throw HTTPCache.BodyError.wrongLength }
-      if let piece { await keep(piece) }
-      if piece == nil || count == announced { await finish() }
+      await store(piece ?? [])
       return piece
     } catch {
       hasEnded = true
-      await cache.discard(entry?.writer, flight)
+      await exchange.discard(entry?.writer)
       throw error
     }
   }
@@ -63,80 +54,64 @@ actor Fill {
     return try await taken.next()
   }
 
-  /// Runs a step of storing. From the first that fails on, the response goes on and is not stored.
-  private func trying(_ step: () async throws(CacheError) -> Bool) async {
+  /// Stores a piece; after the last one, the response. From the first failure on, the response goes
+  /// on and is not stored.
+  private func store(_ piece: [UInt8]) async {
     guard isKept else { return }
-    do throws(CacheError) {
-      isKept = try await step()
-    } catch {
-      isKept = false
+    isKept = await exchange.cache.countingFailure { () async throws(CacheError) in
+      guard count <= exchange.cache.configuration.bodyLimit ?? .max else { throw .notKept }
+      gathered = gathered.isEmpty ? piece : gathered + piece
+      if count > Entry.largestInlineBody, !gathered.isEmpty { try await write() }
+      if hasEnded { try await finish() }
     }
     guard !isKept else { return }
     gathered = []
-    cache.count { $0.notKept += 1 }
-    await cache.discard(entry?.writer, flight)
+    await exchange.discard(entry?.writer)
   }
 
-  /// Writes a piece.
-  private func keep(_ piece: [UInt8]) async {
-    await trying { () async throws(CacheError) in
-      guard count <= cache.configuration.bodyLimit ?? .max else { return false }
-      if let entry {
-        try await entry.writer.write(piece)
-        return true
+  /// Writes what has gathered to an entry of the body's own.
+  private func write() async throws(CacheError) {
+    if entry == nil {
+      let (disk, id) = (exchange.cache.entries.disk, UInt64.random(in: .min ... .max))
+      let expiration = exchange.cache.expiration(of: stored, exchange.policy)
+      let request = disk.request(CacheKey(bodyOf: stored.key, id: id), expiration, [])
+      let start = try await disk.runBlocking("store") { () throws(CacheError) in
+        try disk.checkStorable()
+        return try disk.engine.startStream(request, disk.executor)
       }
-      gathered += piece
-      return count <= Entry.largestInlineBody ? true : try await openEntry()
+      guard case .writer(let writer) = start else { throw .notKept }
+      entry = (id, writer, request)
     }
-  }
-
-  /// Begins an entry for a body that is too large for the file of its head.
-  private func openEntry() async throws(CacheError) -> Bool {
-    let disk = cache.entries.disk
-    let id = UInt64.random(in: .min ... .max)
-    let request = disk.request(
-      CacheKey(bodyOf: stored.url, id: id), cache.expiration(of: stored), [])
-    let start = try await disk.runBlocking("store") { () throws(CacheError) in
-      try disk.checkStorable()
-      return try disk.engine.startStream(request, disk.executor)
-    }
-    guard case .writer(let writer) = start else { return false }
-    entry = (id, writer, request)
-    try await writer.write(gathered)
+    try await entry?.writer.write(gathered)
     gathered = []
-    return true
   }
 
   /// Publishes the body, then the head that names it.
-  private func finish() async {
-    hasEnded = true
-    await trying { [cache] () async throws(CacheError) in
-      var content = HTTPCache.Stored.Content.bytes(gathered)
-      if let entry {
-        content = .entry(id: entry.id, byteCount: count)
-        let outcome = try await cache.entries.disk.executor.runToEnd { () throws(CacheError) in
-          try cache.entries.disk.engine.finish(entry.writer, entry.request)
-        }
-        guard outcome.isKept else { return false }
+  private func finish() async throws(CacheError) {
+    var content = Stored.Content.bytes(gathered)
+    if let entry {
+      content = .entry(id: entry.id, byteCount: count)
+      let disk = exchange.cache.entries.disk
+      let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
+        try disk.engine.finish(entry.writer, entry.request)
       }
-      await cache.publish(stored.with(content), replacing: previous, flight)
-      return true
+      guard outcome.isKept else { throw .notKept }
     }
+    await exchange.publish(stored.with(content))
   }
 }
 
-extension HTTPCache {
+extension Exchange {
   /// Removes what was written of a body, on one of the cache's threads, and lets those go who wait
   /// for it.
-  fileprivate func discard(_ writer: EntryFileWriter?, _ flight: UInt64) async {
+  fileprivate func discard(_ writer: EntryFileWriter?) async {
     if let writer {
-      await countingFailure { () async throws(CacheError) in
-        try await entries.disk.executor.runToEnd { () throws(CacheError) in
+      await cache.countingFailure { () async throws(CacheError) in
+        try await cache.entries.disk.executor.runToEnd { () throws(CacheError) in
           _ = writer.takeStream()
-          return true
         }
       }
     }
-    await flights.end(flight, .flies)
+    await cache.flights.end(flight, .flies)
   }
 }

@@ -21,24 +21,27 @@ actor Flights {
 
   /// One request at the origin.
   struct Flight: Sendable {
-    let url: String
+    let key: String
     /// Whether other requests may wait for it.
     var isShared: Bool
     /// Whether its response may still be stored.
     var isWanted = true
     /// For whom the response is, while it is being stored.
     var variant: Variant?
-    var waiters: [UInt64: Waiter] = [:]
+    var waiters: [UInt64: (request: Request, continuation: CheckedContinuation<Turn, Never>)] = [:]
     /// Ends the wait of all when the limit is reached.
-    var timer: Task<Void, Never>?
-  }
+    var timer: Task<Void, any Error>?
 
-  typealias Waiter = (request: HTTPCache.Request, continuation: CheckedContinuation<Turn, Never>)
+    /// Whether a request may wait for the response, as far as is known.
+    func serves(_ request: Request) -> Bool {
+      isShared && variant.map { Variant(names: $0.names, of: request) == $0 } ?? true
+    }
+  }
 
   private(set) var flights: [UInt64: Flight] = [:]
   private var ids: [String: [UInt64]] = [:]
   /// The markers that the first of several responses have made, which the others share.
-  private var markers: [String: HTTPCache.Stored] = [:]
+  private var markers: [String: Stored] = [:]
   /// The ends of the times during which requests for a URL do not wait, for 1,000 URLs.
   private var lone: [String: ContinuousClock.Instant] = [:]
   private var lastID: UInt64 = 0
@@ -48,9 +51,7 @@ actor Flights {
   private var lastEnds = [UInt64](repeating: 0, count: 1024)
   private let limit: Duration
 
-  init(limit: Duration) {
-    self.limit = limit
-  }
+  init(limit: Duration) { self.limit = limit }
 
   /// Starts a flight, or waits for one that another request has started.
   ///
@@ -59,15 +60,14 @@ actor Flights {
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
   ///     one of the URL has ended since.
   func join(
-    _ request: HTTPCache.Request, _ url: String, mayShare: Bool, after count: UInt64
+    _ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64
   ) async -> Turn {
-    guard mayShare, lone[url].map({ $0 <= .now }) ?? true else {
-      return .asks(start(url, isShared: false))
+    guard mayShare, lone[key].map({ $0 <= .now }) ?? true else {
+      return .asks(start(key, isShared: false))
     }
-    if lastEnds[url.hashValue & 1023] > count { return .looksAgain }
-    guard limit > .zero,
-      let match = ids[url]?.first(where: { flights[$0]?.serves(request) ?? false })
-    else { return .asks(start(url, isShared: true)) }
+    if lastEnds[key.hashValue & 1023] > count { return .looksAgain }
+    let match = limit > .zero ? ids[key]?.first { flights[$0]?.serves(request) ?? false } : nil
+    guard let match else { return .asks(start(key, isShared: true)) }
     lastID += 1
     let id = lastID
     return await withTaskCancellationHandler {
@@ -77,7 +77,11 @@ actor Flights {
         }
         flights[match]?.waiters[id] = (request, continuation)
         if flights[match]?.timer == nil {
-          flights[match]?.timer = Task { [limit] in await self.release(match, after: limit) }
+          flights[match]?.timer = Task {
+            try await Task.sleep(for: limit)
+            flights[match]?.isShared = false
+            release(match, .flies)
+          }
         }
       }
     } onCancel: {
@@ -85,23 +89,16 @@ actor Flights {
     }
   }
 
-  func start(_ url: String, isShared: Bool) -> UInt64 {
+  func start(_ key: String, isShared: Bool) -> UInt64 {
     lastID += 1
-    flights[lastID] = Flight(url: url, isShared: isShared)
-    ids[url, default: []].append(lastID)
+    flights[lastID] = Flight(key: key, isShared: isShared)
+    ids[key, default: []].append(lastID)
     return lastID
-  }
-
-  /// Lets every waiter of a flight go on its own, because the flight takes too long.
-  private func release(_ flight: UInt64, after limit: Duration) async {
-    do { try await Task.sleep(for: limit) } catch { return }
-    flights[flight]?.isShared = false
-    release(flight, .flies)
   }
 
   private func release(
     _ flight: UInt64, _ turn: Turn,
-    where isReleased: (UInt64, HTTPCache.Request) -> Bool = { _, _ in true }
+    where isReleased: (UInt64, Request) -> Bool = { _, _ in true }
   ) {
     for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(id, waiter.request) {
       flights[flight]?.waiters[id] = nil
@@ -116,14 +113,10 @@ actor Flights {
   ///   is storing the response of the same variant already.
   func headCame(of flight: UInt64, _ variant: Variant?) -> Bool {
     guard let own = flights[flight] else { return false }
-    lone[own.url] = variant == nil ? .now + .seconds(120) : nil
-    guard let variant else {
-      if lone.count > 1000, let oldest = lone.min(by: { $0.value < $1.value }) {
-        lone[oldest.key] = nil
-      }
-      return false
-    }
-    let isFilling = ids[own.url]?.contains { flights[$0]?.variant == variant }
+    lone[own.key] = variant == nil ? .now + .seconds(120) : nil
+    if lone.count > 1000 { lone[lone.min { $0.value < $1.value }?.key ?? ""] = nil }
+    guard let variant else { return false }
+    let isFilling = ids[own.key]?.contains { flights[$0]?.variant == variant }
     let mayStore = own.isWanted && isFilling != true
     if mayStore { flights[flight]?.variant = variant }
     release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $1) != variant }
@@ -135,39 +128,30 @@ actor Flights {
     release(flight, turn)
     guard let ended = flights.removeValue(forKey: flight) else { return }
     ended.timer?.cancel()
-    lastEnds[ended.url.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
-    ids[ended.url]?.removeAll { $0 == flight }
-    guard ids[ended.url]?.isEmpty ?? true else { return }
-    ids[ended.url] = nil
-    markers[ended.url] = nil
+    lastEnds[ended.key.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
+    ids[ended.key]?.removeAll { $0 == flight }
+    if ids[ended.key]?.isEmpty ?? true { (ids[ended.key], markers[ended.key]) = (nil, nil) }
   }
 
   /// Whether a flight's response may be stored.
   func isWanted(_ flight: UInt64) -> Bool { flights[flight]?.isWanted ?? false }
 
   /// Forbids that responses of a URL which are under way are stored.
-  func invalidate(_ url: String) {
-    for id in ids[url] ?? [] {
+  func invalidate(_ key: String) {
+    for id in ids[key] ?? [] {
       flights[id]?.isWanted = false
       flights[id]?.isShared = false
     }
-    markers[url] = nil
+    markers[key] = nil
   }
 
   /// Returns the marker for a response that varies: the stored one if its names are the same, or
   /// else the one that a flight of the URL has made or makes now.
-  func marker(for response: HTTPCache.Stored, stored: HTTPCache.Stored?) -> HTTPCache.Stored {
-    let known = [stored, markers[response.url]].compactMap { $0 }
+  func marker(for response: Stored, stored: Stored?) -> Stored {
+    let known = [stored, markers[response.key]].compactMap(\.self)
       .first { $0.isMarker && $0.variant.names == response.variant.names }
-    let marker = known ?? response.marker
-    markers[response.url] = marker
+    let marker = known ?? response.makeMarker()
+    markers[response.key] = marker
     return marker
-  }
-}
-
-extension Flights.Flight {
-  /// Whether a request may wait for the response, as far as is known.
-  fileprivate func serves(_ request: HTTPCache.Request) -> Bool {
-    isShared && variant.map { Variant(names: $0.names, of: request) == $0 } ?? true
   }
 }

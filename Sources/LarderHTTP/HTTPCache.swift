@@ -4,6 +4,15 @@ import LarderDisk
 import LarderSystem
 import Synchronization
 
+// In builds for the explorer of schedules and for the thread sanitizer, two imported types have these
+// names, of which the compiler chooses neither. It prefers the module's own.
+#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
+  typealias Mutex<Value: ~Copyable> = LarderSystem.Mutex<Value>
+#endif
+#if LARDER_SCHEDULES
+  typealias Atomic<Value: Sendable> = LarderSystem.Atomic<Value>
+#endif
+
 /// A cache for HTTP by RFC 9111, for servers, proxies and clients.
 ///
 /// ```swift
@@ -67,6 +76,31 @@ public final class HTTPCache: Sendable {
     flights = Flights(limit: configuration.collapseLimit)
   }
 
+  /// Returns the response to a request, from the cache or from the origin.
+  ///
+  /// - Parameters:
+  ///   - request: The request of a client.
+  ///   - forwarding: Sends a request to the origin, follows no redirect and decodes no content.
+  ///     It is called once or never; after the response too, to refresh what was served stale.
+  /// - Throws: The error of `forwarding`, unless something stored may answer instead;
+  ///   `CancellationError`; `CacheError` with `.closed` and `.forked`.
+  public func respond(
+    to request: Request,
+    forwarding: @escaping @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    let route = configuration.route?(request)
+    var policy = configuration.policy
+    if case .cached(let own) = route { policy = own }
+    var exchange = Exchange(
+      cache: self, request: request, policy: policy, forwarding: forwarding, key: request.key)
+    guard request.method == "GET" || request.method == "HEAD" else {
+      exchange.reason = .method
+      return try await exchange.passBy()
+    }
+    if case .bypassed = route { return try await exchange.passBy() }
+    return try await request.isForOrigin ? exchange.passBy() : exchange.answer()
+  }
+
   /// Waits until everything stored is on disk, and detaches from the directory.
   ///
   /// - Throws: `CacheError`, as `Cache.close()` does.
@@ -125,15 +159,6 @@ extension HTTPCache {
     /// The cache does not answer such requests.
     case bypass
   }
-
-  /// Returns a response with what this cache did, if the configuration names the cache.
-  func stating(_ text: @autoclosure () -> String, in response: Response) -> Response {
-    guard let name = configuration.cacheStatusName else { return response }
-    var response = response
-    let quoted = name.isToken ? name : "\"\(name.filter { $0 != "\"" && $0 != "\\" })\""
-    response.fields.append("Cache-Status", "\(quoted); \(text())")
-    return response
-  }
 }
 
 extension HTTPCache {
@@ -145,12 +170,12 @@ extension HTTPCache {
   /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does.
   @discardableResult
   public func invalidate(_ url: String) async throws(CacheError) -> Bool {
-    let url = URLReference(url)?.text ?? url
-    await flights.invalidate(url)
-    let key = CacheKey(url: url)
+    let text = "GET \(URLReference(url)?.text ?? url)"
+    await flights.invalidate(text)
+    let key = CacheKey(text)
     let stored = try await entries.value(forKey: key)
     let wasThere = try await entries.remove(forKey: key)
-    if let stored { try await removeBody(of: stored) }
+    try await removeBody(of: stored)
     return wasThere
   }
 
@@ -161,9 +186,17 @@ extension HTTPCache {
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
   @discardableResult
   public func expire(_ url: String) async throws(CacheError) -> Bool {
-    let key = CacheKey(url: URLReference(url)?.text ?? url)
-    guard var stored = try await entries.value(forKey: key) else { return false }
-    stored.outdated = now
-    return try await store(stored, key)
+    let key = CacheKey("GET \(URLReference(url)?.text ?? url)")
+    guard let stored = try await entries.value(forKey: key) else { return false }
+    try await store(stored.with(outdated: now), key, configuration.policy)
+    return true
   }
 }
+
+// The names of the nested types within the module.
+typealias Body = HTTPCache.Body
+typealias Fields = HTTPCache.Fields
+typealias Policy = HTTPCache.Policy
+typealias Request = HTTPCache.Request
+typealias Response = HTTPCache.Response
+typealias Stored = HTTPCache.Stored

@@ -17,30 +17,29 @@ enum HTTPDate {
   static func seconds(_ text: String, at now: Int64) -> Int64? {
     let text = text.lowercased()
     let name = text.prefix { !", ".contains($0) }
-    let isLong = days.contains(String(name))
-    guard isLong || days.contains(where: { $0.prefix(3) == name }),
-      let month = months.firstIndex(where: { text.contains($0) })
+    guard let day = days.first(where: { $0 == name || $0.prefix(3) == name }),
+      let month = months.firstIndex(where: text.contains)
     else { return nil }
     // With the number of the month in place of its name, a format says where digits are.
     let rest = text.dropFirst(name.count).replacing(months[month], with: "\(101 + month)".suffix(2))
     let numbers = rest.utf8.split { !$0.isDigit }.compactMap { Int64(Substring($0)) }
     let places: (day: Int, year: Int, hour: Int)
-    switch (String(decoding: rest.utf8.map { $0.isDigit ? 48 : $0 }, as: UTF8.self), isLong) {
+    switch (String(decoding: rest.utf8.map { $0.isDigit ? 48 : $0 }, as: UTF8.self), day == name) {
     case (", 00 00 0000 00:00:00 gmt", false), (", 00-00-00 00:00:00 gmt", true):
       places = (0, 2, 3)
     case (" 00 00 00:00:00 0000", false), (" 00  0 00:00:00 0000", false): places = (1, 5, 2)
     default: return nil
     }
     var year = numbers[places.year]
-    if isLong {
+    if day == name {
       // What appears to be more than 50 years in the future is of the century before.
       let present = 1970 + now / 31_556_952
       year += present / 100 * 100
       year -= year > present + 50 ? 100 : 0
     }
     let date = CivilDate(year: year, month: Int64(month) + 1, day: numbers[places.day])
-    let time = Array(numbers[places.hour...].prefix(3))
-    guard let date, time[0] < 24, time[1] < 60, time[2] <= 60 else { return nil }
+    let time = numbers[places.hour...].prefix(3)
+    guard let date, zip(time, [24, 60, 61]).allSatisfy(<) else { return nil }
     return date.daysSince1970 * 86_400 + time.reduce(0) { $0 * 60 + $1 }
   }
 
@@ -49,10 +48,9 @@ enum HTTPDate {
     let (day, time) = min(max(seconds, 0), 253_402_300_799).quotientAndRemainder(dividingBy: 86_400)
     let date = CivilDate(daysSince1970: day)
     func digits(_ number: Int64) -> Substring { "\(100 + number)".dropFirst() }
-    func name(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst().prefix(2) }
-    return """
-      \(name(days[Int((day + 4) % 7)])), \(digits(date.day)) \(name(months[Int(date.month) - 1])) \
-      \(date.year) \(digits(time / 3600)):\(digits(time / 60 % 60)):\(digits(time % 60)) GMT
-      """
+    let names = [days[Int((day + 4) % 7)], months[Int(date.month) - 1]]
+      .map { $0.prefix(1).uppercased() + $0.dropFirst().prefix(2) }
+    let clock = [time / 3600, time / 60 % 60, time % 60].map(digits).joined(separator: ":")
+    return "\(names[0]), \(digits(date.day)) \(names[1]) \(date.year) \(clock) GMT"
   }
 }

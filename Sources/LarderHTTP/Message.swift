@@ -46,20 +46,40 @@ extension HTTPCache {
 }
 
 extension HTTPCache.Request {
+  /// What names the response to GET: the first line of its file, and its key.
+  var key: String { "GET \(url)" }
+
   /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
   var control: Directives {
     if let field = fields["cache-control"] { return Directives(field) }
     let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
-    return isForced ? Directives("no-cache") : Directives()
+    return Directives(isForced ? "no-cache" : "")
   }
 
-  /// Returns the request to the origin, with conditions of the cache in place of the client's.
-  func asking(_ conditions: HTTPCache.Fields) -> Self {
-    var asked = self
-    asked.fields = fields.withoutHopByHop
-      .removing(["if-none-match", "if-modified-since", "if-range", "range"])
-    for condition in conditions { asked.fields.append(condition.name, condition.value) }
-    return asked
+  /// Whether the origin alone can answer: a body follows, a condition concerns the origin's own
+  /// state, or URL and fields cannot stand in the lines of a file.
+  var isForOrigin: Bool {
+    hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
+      || !fields.areValid || authority.hasControls || target.hasControls
+  }
+
+  /// Whether it asks for more than a response that is fresh.
+  var demandsFreshness: Bool { ["no-cache", "max-age", "min-fresh"].contains(where: control.has) }
+
+  /// Whether other requests may wait for the response, and this one for theirs.
+  var mayShare: Bool { !isPersonal && !fields.contains("range") }
+
+  /// Whether the response concerns one user alone, or is not to be stored for this one.
+  var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
+
+  /// Returns the request to the origin, with conditions of the cache in place of the client's, or
+  /// with the client's if there are none.
+  func forwarded(_ conditions: Fields?) -> Self {
+    let own = ["if-none-match", "if-modified-since", "if-range", "range"]
+    var copy = self
+    copy.fields = fields.withoutHopByHop
+    if let conditions { copy.fields = copy.fields.removing(own).adding(conditions) }
+    return copy
   }
 }
 
@@ -71,23 +91,18 @@ extension HTTPCache.Response {
   }
 
   /// Whether the head can be sent on and stored without changing the meaning of what follows it.
-  func hasValidHead(for request: HTTPCache.Request) -> Bool {
-    let isBodiless = request.method == "HEAD" || status == 304
+  func hasValidHead(for request: Request) -> Bool {
+    let hasLength = status == 304 || request.method == "HEAD" || announcedLength != nil
     return (200...999).contains(status) && fields.areValid
-      && (isBodiless || announcedLength != nil || !fields.contains("content-length"))
+      && (hasLength || !fields.contains("content-length"))
   }
 }
 
 /// An absolute URL of a request, with scheme and authority in lower case and no default port.
-struct URLReference: Equatable {
-  let origin: String
-  let target: String
+struct URLReference {
+  let origin, target: String
 
   var text: String { origin + target }
-
-  init(_ request: HTTPCache.Request) {
-    self.init("\(request.scheme)://\(request.authority)", request.target)
-  }
 
   private init(_ origin: String, _ target: String) {
     let origin = origin.lowercased()
@@ -96,41 +111,36 @@ struct URLReference: Equatable {
     self.target = target
   }
 
-  /// Reads an absolute URL; nil for any other text.
+  init(_ request: Request) {
+    self.init("\(request.scheme)://\(request.authority)", request.target)
+  }
+
+  /// Reads an absolute URL without its fragment; nil for any other text.
   init?(_ text: String) {
-    let text = text.prefix { $0 != "#" }
-    guard let colon = text.firstRange(of: "://"), !text[..<colon.lowerBound].contains("/") else {
-      return nil
-    }
-    let end = text[colon.upperBound...].firstIndex { "/?".contains($0) } ?? text.endIndex
-    let path = text[end...]
-    self.init(String(text[..<end]), path.hasPrefix("/") ? String(path) : "/\(path)")
+    guard let url = text.wholeMatch(of: #/([^/?#]*://[^/?#]*)/?([^#]*)(#.*)?/#) else { return nil }
+    self.init(String(url.1), "/\(url.2)")
   }
 
   /// Returns the URL that a reference in this URL's response means, if it has the same origin.
   ///
   /// Source: RFC 3986, 5.2; RFC 9111, 4.4.
   func resolving(_ reference: String) -> URLReference? {
-    let reference = String(reference.prefix { $0 != "#" })
-    if reference.hasPrefix("//") { return resolving("\(origin.prefix { $0 != "/" })\(reference)") }
-    if let other = URLReference(reference) { return other.origin == origin ? other : nil }
-    let path = target.prefix { $0 != "?" }
-    if reference.isEmpty { return self }
-    if reference.hasPrefix("?") { return URLReference(origin, "\(path)\(reference)") }
-    let folder =
-      reference.hasPrefix("/") ? "" : path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-    return URLReference(origin, Self.removingDots("\(folder)\(reference)"))
-  }
-
-  /// Returns a path without `.` and `..`. Source: RFC 3986, 5.2.4.
-  private static func removingDots(_ path: String) -> String {
-    let query = path.firstIndex(of: "?") ?? path.endIndex
+    let scheme = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } : ""
+    if let other = URLReference("\(scheme)\(reference)") {
+      return other.origin == origin ? other : nil
+    }
+    let (reference, path) = (reference.prefix { $0 != "#" }, target.prefix { $0 != "?" })
+    let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    let isQuery = reference.isEmpty || reference.hasPrefix("?")
+    let whole = (reference.hasPrefix("/") ? "" : isQuery ? path : folder) + reference
+    let end = whole.firstIndex(of: "?") ?? whole.endIndex
+    // Source: RFC 3986, 5.2.4.
     var kept: [Substring] = []
-    let parts = path[..<query].split(separator: "/", omittingEmptySubsequences: false)
-    for part in parts.dropFirst() {
+    for part in whole[..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
       if part == ".." { _ = kept.popLast() } else if part != "." { kept.append(part) }
     }
-    if let last = parts.last, last == "." || last == ".." { kept.append("") }
-    return "/\(kept.joined(separator: "/"))\(path[query...])"
+    let isFolder = whole[..<end].hasSuffix("/.") || whole[..<end].hasSuffix("/..")
+    if isFolder { kept.append("") }
+    return URLReference(origin, "/\(kept.joined(separator: "/"))\(whole[end...])")
   }
 }

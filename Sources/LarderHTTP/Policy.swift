@@ -62,16 +62,15 @@ extension HTTPCache.Policy {
     guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
     let rules = stored.rules(self).directives
     let staleness = stored.staleness(self, at: now)
-    let isRefused =
-      demand.has("no-cache") || !stored.isTrusted(at: now)
-      || demand["max-age"].map { $0 == 0 || stored.age(at: now) > $0 } ?? false
-    if !isRefused {
+    let isYoung = demand["max-age"].map { $0 > 0 && stored.age(at: now) <= $0 }
+    if isYoung ?? true, !demand.has("no-cache"), stored.isTrusted(at: now) {
       if staleness < 0, !rules.has("no-cache"), -staleness >= demand["min-fresh"] ?? 0 {
         return .serve
       }
       if mayBeStale(rules), demand["min-fresh"] == nil {
         if let accepted = demand["max-stale"], staleness <= accepted { return .serve }
-        if let window = rules["stale-while-revalidate"], staleness <= window {
+        // Who says how old a response may be, does not want a stale one. Source: RFC 9111, 5.2.1.1.
+        if let window = rules["stale-while-revalidate"], staleness <= window, isYoung == nil {
           return mustNotForward ? .serve : .serveStaleAndRefresh
         }
       }
@@ -84,8 +83,9 @@ extension HTTPCache.Policy {
   ///
   /// Source: RFC 9111, 4.2.4.
   private func mayBeStale(_ rules: Directives) -> Bool {
-    let forShared = isShared && (rules.has("proxy-revalidate") || rules.has("s-maxage"))
-    return !forShared && !rules.has("must-revalidate") && !rules.has("no-cache")
+    let forbidding = ["must-revalidate", "no-cache"]
+    let ofShared = isShared ? ["proxy-revalidate", "s-maxage"] : []
+    return !(forbidding + ofShared).contains(where: rules.has)
   }
 
   /// Returns whether a stored response answers a request for which the origin has failed: without a
@@ -124,21 +124,18 @@ extension HTTPCache.Policy {
   ]
 
   /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
-  static let understoodStatuses = HTTPCache.Stored.heuristicStatuses.union([
-    201, 202, 205, 302, 303, 307, 400, 401, 402, 403, 406, 407, 408, 409, 411, 412, 413, 415, 416,
-    417, 421, 422, 426, 500, 502, 503, 504, 505,
-  ])
+  static let understoodStatuses = [200...206, 300...308, 400...417, 421...426, 500...505]
 }
 
 /// A response on which a verdict is given, with the request that was forwarded.
 private struct Judgement {
-  let policy: HTTPCache.Policy
-  let request: HTTPCache.Request
+  let policy: Policy
+  let request: Request
   let status: Int
-  let fields: HTTPCache.Fields
+  let fields: Fields
   let sent, now: Timestamp
 
-  func verdict(_ previous: HTTPCache.Stored?) -> HTTPCache.Verdict {
+  func verdict(_ previous: Stored?) -> HTTPCache.Verdict {
     switch (request.method, previous) {
     case ("GET", let previous?) where status == 304:
       // Another tag is that of another response, so it updates nothing. Source: RFC 9111, 4.3.4.
@@ -148,79 +145,72 @@ private struct Judgement {
       if let new = stored(status, fields), isStorable(new) { return .store(new) }
       // What was stored is outdated by another answer to all, not by a failure, by an answer to one
       // user or by one that the client did not want stored.
-      let isForAll =
-        [200, 301, 308, 404, 410].contains(status) && !request.fields.contains("authorization")
-        && !request.control.has("no-store")
+      let isForAll = [200, 301, 308, 404, 410].contains(status) && !request.isPersonal
       return .pass(keepsPrevious: !isForAll)
     case ("HEAD", let previous?): return freshening(of: previous)
     default:
       let isOutdated =
-        (200..<400).contains(status) && !HTTPCache.Policy.safeMethods.contains(request.method)
+        (200..<400).contains(status) && !Policy.safeMethods.contains(request.method)
       return isOutdated ? .invalidate(outdated) : .pass(keepsPrevious: true)
     }
   }
 
   /// Returns a response as it would be stored; nil if no later request could match it.
-  private func stored(_ status: Int, _ fields: HTTPCache.Fields) -> HTTPCache.Stored? {
-    guard let names = Variant.names(in: fields) else { return nil }
+  private func stored(
+    _ status: Int, _ fields: Fields, _ content: Stored.Content = .bytes([])
+  ) -> Stored? {
+    guard let variant = Variant(of: fields, to: request) else { return nil }
     var fields = fields
     // Source: RFC 9110, 6.6.1.
-    if fields["date"].flatMap({ HTTPDate.seconds($0, at: now.seconds) }) == nil {
-      fields.set("Date", HTTPDate.text(now.seconds))
-    }
-    func make(_ fields: HTTPCache.Fields) -> HTTPCache.Stored {
-      HTTPCache.Stored(
-        status: status, fields: fields, url: request.url,
-        variant: Variant(names: names, of: request), sent: sent, received: now)
-    }
-    let stored = make(fields)
+    let hasDate = fields["date"].map { HTTPDate.seconds($0, at: now.seconds) != nil } ?? false
+    if !hasDate { fields.set("Date", HTTPDate.text(now.seconds)) }
+    let stored = Stored(
+      status: status, fields: fields, key: request.key, variant: variant, sent: sent,
+      received: now, content: content)
     let named = stored.rules(policy).directives.named
     let left = (named["no-cache"] ?? []) + (policy.isShared ? named["private"] ?? [] : [])
-    return left.isEmpty ? stored : make(fields.removing(left))
+    return left.isEmpty ? stored : stored.with(fields.removing(left))
   }
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
-  private func isStorable(_ stored: HTTPCache.Stored) -> Bool {
+  private func isStorable(_ stored: Stored) -> Bool {
     let rules = stored.rules(policy).directives
     let isExplicit = stored.lifetime(policy).isExplicit
-    let isUnderstood = HTTPCache.Policy.understoodStatuses.contains(stored.status)
+    let isUnderstood = Policy.understoodStatuses.contains { $0.contains(stored.status) }
     let isForbidden =
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
       || request.fields.contains("range") || request.control.has("no-store")
       || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
+      || stored.fields.contains("set-cookie") && !(policy.storesSetCookie && isExplicit)
     let isPersonal =
       rules.has("private")
       || request.fields.contains("authorization")
         && !["public", "must-revalidate", "s-maxage"].contains(where: rules.has)
-    let hasCookie = stored.fields.contains("set-cookie")
     let isCacheable =
-      isExplicit || rules.has("public") || rules.has("private")
-      || HTTPCache.Stored.heuristicStatuses.contains(stored.status)
+      isExplicit || ["public", "private"].contains(where: rules.has)
+      || Stored.heuristicStatuses.contains(stored.status)
     let isUsable =
       stored.staleness(policy, at: now) < 0 || !stored.validators.isEmpty
       || ["stale-while-revalidate", "stale-if-error"].contains { rules[$0] ?? 0 > 0 }
     return !isForbidden && !(policy.isShared && isPersonal) && isCacheable && isUsable
-      && (!hasCookie || policy.storesSetCookie && isExplicit)
   }
 
   /// Returns what newer fields make of the stored response.
-  private func updated(_ previous: HTTPCache.Stored) -> HTTPCache.Verdict {
-    guard var renewed = stored(previous.status, previous.fields(updatedBy: fields)) else {
+  private func updated(_ previous: Stored) -> HTTPCache.Verdict {
+    let fields = previous.fields(updatedBy: fields)
+    guard let renewed = stored(previous.status, fields, previous.content) else {
       return .renew(previous, isKept: false)
     }
-    renewed.content = previous.content
     return .renew(renewed, isKept: isStorable(renewed))
   }
 
   /// Returns what a response to HEAD makes of the stored one to GET. Source: RFC 9111, 4.3.5.
-  private func freshening(of previous: HTTPCache.Stored) -> HTTPCache.Verdict {
+  private func freshening(of previous: Stored) -> HTTPCache.Verdict {
     if status == 200, previous.status == 200, previous.isConfirmed(by: fields) {
       return updated(previous)
     }
-    guard [200, 404, 410].contains(status) else { return .pass(keepsPrevious: true) }
-    var stale = previous
-    stale.outdated = now
-    return .renew(stale, isKept: true)
+    let isOther = [200, 404, 410].contains(status)
+    return isOther ? .renew(previous.with(outdated: now), isKept: true) : .pass(keepsPrevious: true)
   }
 
   /// The URLs whose stored responses an unsafe request has outdated: its own, and those of the same

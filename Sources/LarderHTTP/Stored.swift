@@ -3,7 +3,9 @@ import LarderSystem
 
 extension HTTPCache {
   /// A response as it is stored, with what its age and freshness follow from.
-  public struct Stored: Sendable {
+  //
+  // A class, because a hit hands it on ten times, and as a value it is as many references.
+  public final class Stored: Sendable {
     /// The place of a body.
     enum Content: Sendable, Equatable {
       case bytes([UInt8])
@@ -12,41 +14,50 @@ extension HTTPCache {
       /// None: this is a marker, which says by which fields the responses of the URL vary. The
       /// random number is in their keys, so that without the marker none of them is found.
       case variants(generation: UInt64)
+
+      var byteCount: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .entry(_, let byteCount): byteCount
+        case .variants: 0
+        }
+      }
     }
 
     /// The status.
     public let status: Int
     /// The fields that go to every client, without those of one connection.
-    public private(set) var fields: Fields
+    public let fields: Fields
     /// The time at which the request was sent to the origin.
     public let sent: Timestamp
     /// The time at which the head of the response came.
     public let received: Timestamp
-    /// The URL of the request.
-    let url: String
+    /// `GET` and the URL of the request: the first line of the file, and the key.
+    let key: String
     /// The fields of the request that `Vary` names; values are nil for fields that it had not.
     let variant: Variant
-    var content = Content.bytes([])
+    let content: Content
     /// The time of the last demand to validate whatever was stored before it.
-    var outdated: Timestamp?
+    let outdated: Timestamp?
 
     // Read from the fields once, because every use of the response asks for them.
     private let control: Directives
     private let targeted: [String: Directives]
-    let date: Int64
     private let age: Int
+    let date: Int64
     /// The time in `Expires`, or that of the response if there is none in it.
     private let expires: Int64?
     let lastModified: Int64?
 
     init(
-      status: Int, fields: Fields, url: String, variant: Variant, sent: Timestamp,
-      received: Timestamp
+      status: Int, fields: Fields, key: String, variant: Variant, sent: Timestamp,
+      received: Timestamp, content: Content = .bytes([]), outdated: Timestamp? = nil
     ) {
-      (self.status, self.fields, self.url, self.variant) = (status, fields, url, variant)
-      (self.sent, self.received) = (sent, received)
-      control = fields["cache-control"].map(Directives.init) ?? Directives()
-      let names = Set(fields.map { $0.name.lowercased() }.filter { $0.hasSuffix("-control") })
+      (self.status, self.fields, self.key, self.variant) = (status, fields, key, variant)
+      (self.sent, self.received, self.content, self.outdated) = (sent, received, content, outdated)
+      control = Directives(fields["cache-control"] ?? "")
+      let names = Set(fields.map { $0.name.lowercased() })
+        .filter { $0.hasSuffix("-control") && $0 != "cache-control" }
       targeted = Dictionary(uniqueKeysWithValues: names.map { ($0, fields[$0] ?? "") })
         .compactMapValues(Directives.init(targeted:))
       func seconds(_ text: String) -> Int64? { HTTPDate.seconds(text, at: received.seconds) }
@@ -59,18 +70,12 @@ extension HTTPCache {
       expires = ends.count > 1 ? date : ends.first
       lastModified = fields["last-modified"].flatMap(seconds)
     }
-
-    var byteCount: Int {
-      switch content {
-      case .bytes(let bytes): bytes.count
-      case .entry(_, let byteCount): byteCount
-      case .variants: 0
-      }
-    }
   }
 }
 
 extension HTTPCache.Stored {
+  var isMarker: Bool { if case .variants = content { true } else { false } }
+
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
     let apparent = received.seconds - date
@@ -80,7 +85,7 @@ extension HTTPCache.Stored {
 
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
-  func rules(_ policy: HTTPCache.Policy) -> (directives: Directives, useExpires: Bool) {
+  func rules(_ policy: Policy) -> (directives: Directives, useExpires: Bool) {
     for name in policy.targetedFields {
       if let own = targeted[name.lowercased()] { return (own, false) }
     }
@@ -90,7 +95,7 @@ extension HTTPCache.Stored {
   /// Returns the seconds for which the response is fresh, and whether it says so itself.
   ///
   /// Source: RFC 9111, 4.2.1 and 4.2.2.
-  func lifetime(_ policy: HTTPCache.Policy) -> (seconds: Int, isExplicit: Bool) {
+  func lifetime(_ policy: Policy) -> (seconds: Int, isExplicit: Bool) {
     let (rules, useExpires) = rules(policy)
     let explicit = (policy.isShared ? rules["s-maxage"] : nil) ?? rules["max-age"]
     if let explicit { return (explicit, true) }
@@ -101,12 +106,10 @@ extension HTTPCache.Stored {
   }
 
   /// Source: RFC 9110, 15.1.
-  static let heuristicStatuses: Set<Int> = [
-    200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501,
-  ]
+  static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
   /// Returns for how many seconds the response has been stale; at most 0 while it is fresh.
-  func staleness(_ policy: HTTPCache.Policy, at now: Timestamp) -> Int {
+  func staleness(_ policy: Policy, at now: Timestamp) -> Int {
     age(at: now) - lifetime(policy).seconds
   }
 
@@ -118,8 +121,8 @@ extension HTTPCache.Stored {
 
   /// The fields of a request that asks whether the response is still good; none if it has no
   /// validator. Source: RFC 9111, 4.3.1; RFC 9110, 13.2.1.
-  var validators: HTTPCache.Fields {
-    var conditions: HTTPCache.Fields = [:]
+  var validators: Fields {
+    var conditions: Fields = [:]
     guard (200..<300).contains(status) else { return conditions }
     if let tag = fields["etag"], !tag.isEmpty { conditions.append("If-None-Match", tag) }
     if lastModified != nil, let date = fields["last-modified"] {
@@ -131,41 +134,41 @@ extension HTTPCache.Stored {
   /// Whether both have the same validators and length, as far as a response without a body says.
   ///
   /// Source: RFC 9111, 4.3.5.
-  func isConfirmed(by newer: HTTPCache.Fields) -> Bool {
-    newer["etag"] ?? fields["etag"] == fields["etag"]
-      && newer["last-modified"] ?? fields["last-modified"] == fields["last-modified"]
-      && newer["content-length"] ?? "\(byteCount)" == "\(byteCount)"
+  func isConfirmed(by newer: Fields) -> Bool {
+    ["etag", "last-modified"].allSatisfy { newer[$0] ?? fields[$0] == fields[$0] }
+      && newer["content-length"] ?? "\(content.byteCount)" == "\(content.byteCount)"
   }
 
   /// Returns the fields with those of a newer response in place of older ones.
   ///
-  /// The length, the coding and the range stay, because the stored bytes do. Age goes, because it
-  /// was the older response's. Source: RFC 9111, 3.2.
-  func fields(updatedBy newer: HTTPCache.Fields) -> HTTPCache.Fields {
+  /// The length, the coding and the range stay, because the stored bytes do. Age and Date go,
+  /// because they were the older response's. Source: RFC 9111, 3.2.
+  func fields(updatedBy newer: Fields) -> Fields {
     let added = newer.removing(["content-length", "content-encoding", "content-range"])
-    let kept = fields.removing(["age"] + added.map(\.name))
-    return HTTPCache.Fields((Array(kept) + added).map { ($0.name, $0.value) })
+    return fields.removing(["age", "date"] + added.map(\.name)).adding(added)
   }
 
-  var isMarker: Bool { if case .variants = content { true } else { false } }
-
-  /// A new marker for this response and others that vary by the same fields.
-  var marker: Self {
-    let names = Variant(names: variant.names, values: variant.names.map { _ in nil })
-    var marker = Self(
-      status: 300, fields: [:], url: url, variant: names, sent: sent, received: received)
-    marker.content = .variants(generation: .random(in: .min ... .max))
-    return marker
+  /// Returns a new marker for this response and others that vary by the same fields.
+  func makeMarker() -> Stored {
+    Stored(
+      status: 300, fields: [:], key: key, variant: Variant(names: variant.names), sent: sent,
+      received: received, content: .variants(generation: .random(in: .min ... .max)))
   }
 
   /// Returns the same response with its body, whose length its fields then tell.
-  func with(_ content: Content) -> Self {
-    var copy = self
-    copy.content = content
-    if status != 204, !fields.contains("content-length") {
-      copy.fields.append("Content-Length", "\(copy.byteCount)")
-    }
-    return copy
+  func with(_ content: Content) -> Stored {
+    let isTold = status == 204 || fields.contains("content-length")
+    let length: Fields = isTold ? [:] : ["Content-Length": "\(content.byteCount)"]
+    return with(fields.adding(length), content)
+  }
+
+  /// Returns the same response with other fields, or with the demand to validate it.
+  func with(
+    _ fields: Fields? = nil, _ content: Content? = nil, outdated: Timestamp? = nil
+  ) -> Stored {
+    Stored(
+      status: status, fields: fields ?? self.fields, key: key, variant: variant, sent: sent,
+      received: received, content: content ?? self.content, outdated: outdated ?? self.outdated)
   }
 }
 
@@ -186,23 +189,24 @@ struct Variant: Sendable, Hashable {
 
   static let only = Variant(names: [], values: [])
 
-  /// Returns the names in a response's `Vary`; nil if no request matches, because it has `*` or
-  /// what is no name.
-  static func names(in response: HTTPCache.Fields) -> [String]? {
-    let names = Set(response.members(of: "vary").map { $0.lowercased() })
-    return names.contains("*") || !names.allSatisfy(\.isToken) ? nil : names.sorted()
-  }
-}
+  init(names: [String], values: [String?]) { (self.names, self.values) = (names, values) }
 
-extension Variant {
   /// Creates the variant that a request asks for, of those that differ by some fields.
   ///
   /// Space and the division into lines do not count, nor does the case of languages.
-  init(names: [String], of request: HTTPCache.Request) {
+  init(names: [String], of request: Request? = nil) {
     self.names = names
     values = names.map { name in
-      let value = request.fields[name].map(HTTPCache.Fields.members)?.joined(separator: ",")
+      let value = request?.fields[name].map(Fields.members)?.joined(separator: ",")
       return name == "accept-language" ? value?.lowercased() : value
     }
+  }
+
+  /// Creates the variant to which a response belongs; nil if no request matches, because `Vary` has
+  /// `*` or what is no name.
+  init?(of response: Fields, to request: Request) {
+    let names = Set(response.members(of: "vary").map { $0.lowercased() })
+    guard !names.contains("*"), names.allSatisfy(\.isToken) else { return nil }
+    self.init(names: names.sorted(), of: request)
   }
 }

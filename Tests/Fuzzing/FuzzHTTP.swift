@@ -46,8 +46,8 @@ private func use(_ stored: HTTPCache.Stored, _ request: HTTPCache.Request, at ti
   require(stored.age(at: time) >= 0, "a negative age")
   _ = policy.action(for: request, stored: stored, at: time)
   _ = policy.answersFailure(with: stored, to: request, at: time)
-  let body = HTTPCache.Body(Array(repeating: 0, count: min(stored.byteCount, 1 << 16)))
-  guard stored.byteCount == body.byteCount else { return }
+  let body = HTTPCache.Body(Array(repeating: 0, count: min(stored.content.byteCount, 1 << 16)))
+  guard stored.content.byteCount == body.byteCount else { return }
   _ = stored.response(to: request, body, at: time)
 }
 

@@ -132,6 +132,8 @@ struct Case: Sendable, CustomTestStringConvertible {
     var status: Int?
     /// Fields that the response must have; with an empty value, must not have.
     var response: HTTPCache.Fields
+    /// Fields that the origin must see in the request, or must not see.
+    var asked: HTTPCache.Fields = [:]
   }
 
   let title: String
@@ -184,9 +186,11 @@ struct Case: Sendable, CustomTestStringConvertible {
       if let status = step.status {
         #expect(response.status == status, "\(title), step \(index + 1)")
       }
-      for field in step.response {
-        let wanted = field.value.isEmpty ? nil : field.value
-        #expect(response.fields[field.name] == wanted, "\(title), step \(index + 1): \(field.name)")
+      for (fields, wanted) in [(response.fields, step.response), (asked?.fields, step.asked)] {
+        for field in wanted {
+          let value = field.value.isEmpty ? nil : field.value
+          #expect(fields?[field.name] == value, "\(title), step \(index + 1): \(field.name)")
+        }
       }
     }
   }
@@ -196,11 +200,11 @@ struct Case: Sendable, CustomTestStringConvertible {
 func get(
   _ outcome: Case.Outcome, _ reply: HTTPCache.Fields = [:], status: Int = 200, after wait: Int = 0,
   with request: HTTPCache.Fields = [:], method: String = "GET", gives: Int? = nil,
-  _ response: HTTPCache.Fields = [:]
+  _ response: HTTPCache.Fields = [:], asking: HTTPCache.Fields = [:]
 ) -> Case.Step {
   Case.Step(
     wait: wait, request: request, method: method, reply: Reply(status, reply), outcome: outcome,
-    status: gives, response: response)
+    status: gives, response: response, asked: asking)
 }
 
 /// A step whose request finds the origin down; a status of 0 means that the client learns it.

@@ -1,0 +1,120 @@
+import Larder
+import LarderBasics
+import LarderDisk
+import LarderSystem
+
+extension Exchange {
+  /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing.
+  ///
+  /// - Throws: `CacheError` with `.closed` and `.forked`; `CancellationError`.
+  mutating func lookUp() async throws {
+    (usable, reason) = (nil, .uriMiss)
+    do throws(CacheError) {
+      var (place, variant) = (CacheKey(key), Variant.only)
+      guard var stored = try await cache.entries.value(forKey: place) else { return }
+      if stored.isMarker {
+        let outdated = stored.outdated
+        variant = Variant(names: stored.variant.names, of: request)
+        (place, reason) = (CacheKey(variant, of: stored), .varyMiss)
+        guard let found = try await cache.entries.value(forKey: place) else { return }
+        stored = found
+        if let outdated, outdated >= found.received { stored = found.with(outdated: outdated) }
+      }
+      guard stored.key == key, stored.variant == variant else { return }
+      usable = try await body(of: stored).map { (stored, $0, place) }
+    } catch {
+      if error.code == .cancelled { throw CancellationError() }
+      if error.code == .closed || error.code == .forked { throw error }
+    }
+  }
+
+  /// Returns the body of a stored response; nil if its entry is gone.
+  private func body(of stored: Stored) async throws(CacheError) -> Body? {
+    switch stored.content {
+    case .variants: return nil
+    case .bytes(let bytes): return Body(bytes)
+    case .entry(let id, let byteCount):
+      let key = CacheKey(bodyOf: stored.key, id: id)
+      let file = try await cache.entries.disk.openFile(forKey: key, extending: .off)
+      guard let file, file.byteCount == byteCount else { return nil }
+      return Body(file, 0..<byteCount)
+    }
+  }
+
+  /// Stores a response whose body is stored already, in place of an older one, and ends the flight
+  /// that brought it. If it was invalidated since the flight began, nothing is stored.
+  func publish(_ stored: Stored) async {
+    let isDone = await cache.countingFailure { () async throws(CacheError) in
+      guard await cache.flights.isWanted(flight) else { return }
+      try await cache.store(stored, try await place(for: stored), policy)
+      // An invalidation since the first look removes first and sees this response, or this look
+      // sees the invalidation.
+      if await !cache.flights.isWanted(flight) {
+        try await cache.invalidate(request.url)
+      } else if usable?.stored.content != stored.content {
+        try await cache.removeBody(of: usable?.stored)
+      } else if case .entry(let id, _) = stored.content {
+        try await cache.entries.disk.touch(
+          forKey: CacheKey(bodyOf: key, id: id), expiration: cache.expiration(of: stored, policy),
+          allowingExpired: true)
+      }
+    }
+    await cache.flights.end(flight, isDone ? .looksAgain : .flies)
+  }
+
+  /// Returns the key for a response. Stores the marker before if the response varies.
+  private func place(for stored: Stored) async throws(CacheError) -> CacheKey {
+    let place = CacheKey(key)
+    guard stored.variant != .only else { return place }
+    let current = try await cache.entries.value(forKey: place)
+    let marker = await cache.flights.marker(for: stored, stored: current)
+    if current?.content != marker.content { try await cache.store(marker, place, policy) }
+    return CacheKey(stored.variant, of: marker)
+  }
+
+  /// Removes the stored response for the request.
+  func removeUsable() async {
+    guard let usable else { return }
+    await cache.countingFailure { () async throws(CacheError) in
+      try await cache.entries.remove(forKey: usable.place)
+      try await cache.removeBody(of: usable.stored)
+    }
+  }
+}
+
+extension HTTPCache {
+  /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
+  /// response that is not kept.
+  @discardableResult
+  func countingFailure(_ change: () async throws(CacheError) -> Void) async -> Bool {
+    do throws(CacheError) { try await change() } catch {
+      count { $0.notKept += 1 }
+      return false
+    }
+    return true
+  }
+
+  func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {
+    let expiration = expiration(of: stored, policy)
+    let outcome = try await entries.store(stored, forKey: place, expiration: expiration)
+    guard outcome.isKept else { throw .notKept }
+  }
+
+  /// Returns the expiry of a response's files: as long past its freshness as it is kept.
+  func expiration(of stored: Stored, _ policy: Policy) -> Expiration {
+    if stored.isMarker { return .never }
+    let fresh = -min(0, stored.staleness(policy, at: stored.received))
+    return .date(stored.received.adding(.seconds(fresh)).adding(configuration.retention))
+  }
+
+  /// Removes the entry that holds the body of a response, if one does.
+  func removeBody(of stored: Stored?) async throws(CacheError) {
+    guard let stored, case .entry(let id, _) = stored.content else { return }
+    try await entries.disk.remove(forKey: CacheKey(bodyOf: stored.key, id: id))
+  }
+}
+
+extension CacheError {
+  /// The disk tier has refused a value.
+  static var notKept: CacheError { CacheError(.notCached, operation: "store") }
+}

@@ -1,0 +1,210 @@
+import Larder
+import LarderBasics
+import LarderSystem
+import Synchronization
+
+/// A request on its way: to what is stored, to the origin, or to another request's response.
+struct Exchange: Sendable {
+  let cache: HTTPCache
+  let request: Request
+  let policy: Policy
+  let forwarding: @Sendable (Request) async throws -> Response
+  /// What names the response in the cache: see ``Request/key``.
+  let key: String
+  /// The stored response for the request, with its body at hand, and its key.
+  var usable: (stored: Stored, body: Body, place: CacheKey)?
+  /// Why the origin is asked.
+  var reason = HTTPCache.Reason.bypass
+  /// Whether it has waited for another request.
+  var hasWaited = false
+  /// Its flight in ``Flights``, from when it asks the origin.
+  var flight: UInt64 = 0
+  /// Whether the origin is not asked on behalf of others: the response is not stored.
+  var isAlone = false
+}
+
+extension Exchange {
+  /// Answers from what is stored, asks the origin, or waits for another request that does and looks
+  /// again.
+  mutating func answer() async throws -> Response {
+    var mayWait = true
+    while true {
+      let endCount = cache.flights.endCount.load(ordering: .relaxed)
+      try await lookUp()
+      // What was stored just now and is not fresh is not waited for a second time.
+      if hasWaited, usable != nil { mayWait = false }
+      let time = cache.now
+      switch policy.action(for: request, stored: usable?.stored, at: time) {
+      case .serve: return serve(at: time)
+      case .serveStaleAndRefresh:
+        if request.method == "GET" { refresh() }
+        return serve(at: time)
+      case .gatewayTimeout: return stating("detail=only-if-cached", in: Response(status: 504))
+      case .validate, .forward: break
+      }
+      if usable != nil { reason = request.demandsFreshness ? .request : .stale }
+      // HEAD, and a part of what is not stored, are not asked for on behalf of others.
+      guard request.method == "GET",
+        usable != nil || !request.fields.contains("range")
+      else { return try await passBy() }
+      switch await cache.flights.join(request, key, mayWait && request.mayShare, after: endCount) {
+      case .asks(let own):
+        flight = own
+        return try await ask()
+      case .looksAgain: hasWaited = true
+      case .flies: (hasWaited, mayWait) = (true, false)
+      case .fails(let error):
+        (hasWaited, mayWait) = (true, false)
+        if let stale = staleAnswer() { return stale }
+        if let error { throw error }
+      }
+    }
+  }
+
+  /// Answers with what is stored.
+  private func serve(at time: Timestamp) -> Response {
+    guard let (stored, body, _) = usable else { return Response(status: 504) }
+    let rest = -stored.staleness(policy, at: time)
+    cache.count {
+      if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
+      if hasWaited { $0.collapsed += 1 }
+    }
+    let answer = stored.response(to: request, body, at: time)
+    return stating("hit; ttl=\(rest)\(hasWaited ? "; collapsed" : "")", in: answer)
+  }
+
+  /// Returns what is stored, if it may answer although the origin has failed.
+  private func staleAnswer() -> Response? {
+    let time = cache.now
+    guard let stored = usable?.stored, policy.answersFailure(with: stored, to: request, at: time)
+    else { return nil }
+    return serve(at: time)
+  }
+
+  /// Asks the origin for a response that was served stale, unless another request does.
+  private func refresh() {
+    Exchange.drain { [self] in
+      var own = self
+      own.reason = .stale
+      let turn = await cache.flights.join(request, key, true, after: .max)
+      guard case .asks(let flight) = turn else { return Body([]) }
+      own.flight = flight
+      return try await own.ask().body
+    }
+  }
+
+  /// Reads a body that no client waits for, in a task of its own, so that it is stored.
+  private static func drain(_ body: @escaping @Sendable () async throws -> Body) {
+    Task {
+      do {
+        for try await _ in try await body() {}
+      } catch {
+        // Nothing is stored, and the client had its answer.
+      }
+    }
+  }
+
+  /// Asks the origin what is not asked on behalf of others, with the client's own conditions.
+  mutating func passBy() async throws -> Response {
+    (isAlone, flight) = (true, await cache.flights.start(key, isShared: false))
+    return try await ask()
+  }
+
+  /// Asks the origin, or answers with what is stored if the origin fails and that may answer.
+  private func ask() async throws -> Response {
+    let asked = request.forwarded(isAlone ? nil : usable?.stored.validators ?? [:])
+    let sent = cache.now
+    cache.count { $0.forwarded[reason, default: 0] += 1 }
+    do {
+      var response = try await forwarding(asked)
+      if !response.hasValidHead(for: asked) { response = Response(status: 502) }
+      let isFailure = [500, 502, 503, 504].contains(response.status)
+      guard isFailure, let stale = staleAnswer() else {
+        return await settle(response, asked, sent)
+      }
+      await cache.flights.end(flight, .fails(nil))
+      return stale
+    } catch {
+      // The cancellation of one task says nothing to the others.
+      let isCancelled = error is CancellationError || Task.isCancelled
+      await cache.flights.end(flight, isCancelled ? .flies : .fails(error))
+      if !isCancelled, let stale = staleAnswer() { return stale }
+      throw error
+    }
+  }
+
+  /// Carries out what a response of the origin means for what is stored, and returns the answer.
+  private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
+    let verdict = policy.verdict(
+      on: response, to: asked, previous: usable?.stored, sent: sent, at: cache.now)
+    switch verdict {
+    case .store(let new) where !isAlone: return await keep(response, new)
+    case .renew(let new, let isKept):
+      if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
+      await cache.flights.end(flight, .looksAgain)
+      guard !isAlone, let body = usable?.body else { break }
+      cache.count { $0.validated += 1 }
+      let answer = new.response(to: request, body, at: cache.now)
+      return stating(status(304, isStored: isKept), in: answer)
+    case .pass(keepsPrevious: false) where !isAlone: await removeUsable()
+    case .invalidate(let urls):
+      for url in urls {
+        await cache.countingFailure { () async throws(CacheError) in try await cache.invalidate(url)
+        }
+      }
+    case .store, .pass: break
+    }
+    if !isAlone { _ = await cache.flights.headCame(of: flight, nil) }
+    await cache.flights.end(flight, .flies)
+    return passed(response, isStored: false)
+  }
+
+  /// Stores a response, now if its body is small and known, or else as it goes to the client.
+  private func keep(_ response: Response, _ new: Stored) async -> Response {
+    let length = response.body.byteCount ?? response.announcedLength
+    let fits = (length ?? 0) <= cache.configuration.bodyLimit ?? .max
+    guard await cache.flights.headCame(of: flight, fits ? new.variant : nil) else {
+      await cache.flights.end(flight, .flies)
+      return passed(response, isStored: false)
+    }
+    if let bytes = response.body.bytes, bytes.count <= Entry.largestInlineBody,
+      bytes.count == response.announcedLength ?? bytes.count
+    {
+      await publish(new.with(.bytes(bytes)))
+      return passed(response, isStored: true)
+    }
+    let fill = Fill(response.body, length, of: new, self)
+    let body = Body(byteCount: length) { try await fill.next() }
+    let filling = Response(status: response.status, fields: response.fields, body: body)
+    let answer = passed(filling, isStored: true)
+    if answer.status == 304 { Exchange.drain { body } }
+    return answer
+  }
+
+  /// Returns a response of the origin as it goes to a client, with a date. Answers the client's
+  /// conditions if the origin has not seen them. Source: RFC 9110, 6.6.1.
+  private func passed(_ response: Response, isStored: Bool) -> Response {
+    var answer = response
+    answer.fields = response.fields.withoutHopByHop
+    if !answer.fields.contains("date") {
+      answer.fields.append("Date", HTTPDate.text(cache.now.seconds))
+    }
+    if !isAlone { answer.meetConditions(of: request) }
+    return stating(status(response.status, isStored: isStored), in: answer)
+  }
+
+  /// The parameters of `Cache-Status` for what the origin answered. Source: RFC 9211, 2.
+  private func status(_ status: Int, isStored: Bool) -> String {
+    "fwd=\(reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
+      + (hasWaited ? "; collapsed=?0" : "")
+  }
+
+  /// Returns a response with what this cache did, if the configuration names the cache.
+  private func stating(_ text: @autoclosure () -> String, in response: Response) -> Response {
+    guard let name = cache.configuration.cacheStatusName else { return response }
+    var response = response
+    let quoted = name.isToken ? name : "\"\(name.filter { $0 != "\"" && $0 != "\\" })\""
+    response.fields.append("Cache-Status", "\(quoted); \(text())")
+    return response
+  }
+}
