@@ -6,7 +6,7 @@ import Synchronization
 enum HTTPBenchmark {
   static let usage = """
     usage: LarderBench http                 what a hit in memory takes, beside Cache
-           LarderBench http trials DIR      requests at once, and what a 304 writes
+           LarderBench http trials DIR      requests at once, slow clients, memory, a 304
            LarderBench http fill DIR        stores bodies without end, to be killed
            LarderBench http check DIR       whether everything that it left is right
     """
@@ -26,8 +26,9 @@ enum HTTPBenchmark {
     }
   }
 
-  private static func makeCache(in directory: String) throws -> HTTPCache {
+  private static func makeCache(in directory: String, isLimited: Bool = true) throws -> HTTPCache {
     var configuration = HTTPCache.Configuration()
+    if !isLimited { configuration.storage.disk.sizeLimit = nil }
     configuration.storage.disk.coherence = .none
     return try HTTPCache(directory: directory, configuration: configuration)
   }
@@ -97,7 +98,7 @@ extension HTTPBenchmark {
 
 extension HTTPBenchmark {
   private static func runTrials(_ directory: String) async throws {
-    let cache = try makeCache(in: directory)
+    let cache = try makeCache(in: directory, isLimited: false)
     let count = Atomic(0)
     let origin: @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response = { asked in
       count.add(1, ordering: .relaxed)
@@ -127,7 +128,59 @@ extension HTTPBenchmark {
       print("\(target): \(tasks) at once, \(count.load(ordering: .relaxed)) requests, \(time) ms")
     }
     try await validate(cache, 100 << 20)
+    try await wait(cache)
+    try await stream(cache, 2 << 30)
     try await cache.close()
+  }
+
+  /// Says how long requests take beside a client that has read one piece of a body and no more.
+  private static func wait(_ cache: HTTPCache) async throws {
+    let byteCount = 1 << 20
+    let origin: @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response = { _ in
+      HTTPCache.Response(
+        status: 200, fields: ["Cache-Control": "max-age=60"], body: body(byteCount))
+    }
+    let slow = try await cache.respond(to: request("/slow"), forwarding: origin)
+    var pieces = slow.body.makeAsyncIterator()
+    let first = try await pieces.next()
+    let start = ContinuousClock.now
+    try await read(cache, "/slow", origin, tasks: 20, expecting: byteCount)
+    let time = Int((ContinuousClock.now - start) / .milliseconds(1))
+    print("20 beside a client that stands still: \(time) ms")
+    var count = first?.count ?? 0
+    while let piece = try await pieces.next() { count += piece.count }
+    guard count == byteCount else { fail("WRONG: the slow client got \(count) bytes", 1) }
+  }
+
+  /// Says how much memory this process has had at most, after five tasks have read a large body.
+  private static func stream(_ cache: HTTPCache, _ byteCount: Int) async throws {
+    let origin: @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response = { _ in
+      HTTPCache.Response(
+        status: 200, fields: ["Cache-Control": "max-age=60"], body: body(byteCount))
+    }
+    for _ in 1...2 {
+      try await read(cache, "/stream", origin, tasks: 5, expecting: byteCount)
+    }
+    var usage = rusage()
+    unsafe getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+    print("\(byteCount >> 20) MiB to five tasks, twice: \(usage.ru_maxrss) KiB resident at most")
+  }
+
+  /// Reads a response in tasks at once.
+  private static func read(
+    _ cache: HTTPCache, _ target: String,
+    _ origin: @escaping @Sendable (HTTPCache.Request) async throws -> HTTPCache.Response,
+    tasks: Int, expecting byteCount: Int
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 1...tasks {
+        group.addTask {
+          let response = try await cache.respond(to: request(target), forwarding: origin)
+          guard try await length(response) == byteCount else { fail("WRONG: another length", 1) }
+        }
+      }
+      try await group.waitForAll()
+    }
   }
 
   /// Says how many bytes this process writes when a large response is validated.

@@ -4,6 +4,12 @@ import LarderSystem
 import Synchronization
 
 /// A request on its way: to what is stored, to the origin, or to another request's response.
+///
+/// 1. ``answer()`` looks for a stored response, and the policy says whether that may answer.
+/// 2. If not, it asks the origin with ``Flights``' leave, or waits for a request that does and goes
+///    back to 1.
+/// 3. ``settle(_:_:_:)`` does with the origin's response what the policy says: it stores it, renews
+///    the stored one, removes that, or does nothing.
 struct Exchange: Sendable {
   let cache: HTTPCache
   let request: Request

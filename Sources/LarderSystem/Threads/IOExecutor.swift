@@ -212,7 +212,10 @@ extension IOExecutor.State {
       return job.run
     }
     guard firstReady < ready.count else { return nil }
-    let job = ready[firstReady]
+    // Taken out, because what a job holds may submit another one when it is released, which must
+    // not happen under the lock.
+    var job: @Sendable () -> Void = {}
+    swap(&job, &ready[firstReady])
     firstReady += 1
     if firstReady == ready.count {
       // After a burst of submissions the memory is freed.

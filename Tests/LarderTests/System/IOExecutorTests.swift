@@ -142,6 +142,25 @@ struct `The executor` {
     box.value = nil
   }
 
+  @Test func `what a job held may submit another one when it is let go`() async {
+    final class Holder: Sendable {
+      let end: @Sendable () -> Void
+      init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+      deinit { end() }
+    }
+    let executor = IOExecutor(threadLimit: 1)
+    let gate = Gate()
+    executor.submit { gate.pass() }
+    gate.waitUntilReached()
+    await withCheckedContinuation { continuation in
+      func submit(_ holder: Holder) { executor.submit { withExtendedLifetime(holder) {} } }
+      submit(Holder { executor.submit { continuation.resume() } })
+      // One more, so that the queue is not empty after the job that holds.
+      executor.submit {}
+      gate.open()
+    }
+  }
+
   @Test func `a cancelled task leaves at once where its work has not begun`() async {
     let executor = IOExecutor(threadLimit: 1)
     let gate = Gate()
