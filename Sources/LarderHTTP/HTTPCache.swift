@@ -4,8 +4,8 @@ import LarderDisk
 import LarderSystem
 import Synchronization
 
-// In builds for the explorer of schedules and for the thread sanitizer, two imported types have these
-// names, of which the compiler chooses neither. It prefers the module's own.
+// In builds for the explorer of schedules and for the thread sanitizer, two imported types have a
+// name of these, and the compiler chooses neither. It prefers the module's own.
 #if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
   typealias Mutex<Value: ~Copyable> = LarderSystem.Mutex<Value>
 #endif

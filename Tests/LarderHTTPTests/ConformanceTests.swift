@@ -41,7 +41,7 @@ struct `Conformance` {
       get(.origin, fields("max-age=60, no-cache=\"a\"", ("A", "1"))), get(.cached, ["a": ""]),
       isShared: false),
     Case(
-      "private wins over public", get(.origin, fields("public, private, max-age=60")), get(.origin)),
+      "private beats public", get(.origin, fields("public, private, max-age=60")), get(.origin)),
     Case(
       "s-maxage=0 in a private cache", get(.origin, fields("max-age=60, s-maxage=0")), get(.cached),
       isShared: false),
@@ -182,7 +182,7 @@ struct `Conformance` {
     Case(
       "must-revalidate beats stale-while-revalidate",
       get(
-        .origin, fields("max-age=1, stale-while-revalidate=60, must-revalidate", ("ETag", "\"a\""))),
+        .origin, fields("max-age=1, stale-while-revalidate=9, must-revalidate", ("ETag", "\"a\""))),
       get(.validated, status: 304, after: 2)),
   ]
 
