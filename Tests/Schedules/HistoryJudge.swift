@@ -312,8 +312,9 @@
       return values.map { step(.write($0.value), true, nil) }
     }
 
-    /// Returns the steps by which a value without a proof that was made by hand may stay valid: one
-    /// that was moved to another name, or written into a file that is then stamped.
+    /// Returns the steps by which a value may stay valid that an outsider has moved or made: one
+    /// without a proof that was moved to another name, or written into a file that is then stamped,
+    /// and one that is moved back to the name that it was moved from.
     private func unprovedSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
@@ -324,9 +325,15 @@
       default: return []
       }
       let made = history.calls.filter { $0.operation.name == call.operation.name }
-      guard made.contains(where: { $0.operation.verb == .plant }) else { return [] }
-      return made.filter { verbs.contains($0.operation.verb) && $0.start <= call.start }
-        .map { step(.write($0.value), true, .max) }
+      let isUnproved = made.contains { $0.operation.verb == .plant }
+      let own = history.calls.filter { $0.operation.name == name && $0.value != 0 }
+      let isBack = history.calls.contains { other in
+        other.operation.name == name && other.operation.otherName == call.operation.name
+          && other.start < call.end
+      }
+      let values =
+        (isUnproved ? made.filter { verbs.contains($0.operation.verb) } : []) + (isBack ? own : [])
+      return values.filter { $0.start < call.end }.map { step(.write($0.value), true, .max) }
     }
 
     private func takeSteps(
@@ -454,8 +461,9 @@
           let granularity = cache.options[.granularity], use.operation.name == name,
           [.read, .whole, .file, .load, .failingLoad, .loadFile].contains(use.operation.verb)
         else { return false }
-        return call.start < use.end
-          || granularity > 0 && call.startTime - use.startTime < 2 * Self.lag
+        // Deadlines that come early make any time pass before the stamp.
+        let isPending = scene.early > 0 || call.startTime - use.startTime < 2 * Self.lag
+        return call.start < use.end || granularity > 0 && isPending
       }
     }
 

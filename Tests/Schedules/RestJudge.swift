@@ -31,7 +31,7 @@
       }
       judgeTag("at rest")
       for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
-      for cache in scene.caches.indices { inProcess(of: cache) { setSlot(nil, cache) } }
+      for cache in scene.caches.indices { inProcess(of: cache) { release(cache) } }
       Scheduler.sleep(milliseconds: 1_000)
       judgeTag("after the end")
       judgePlanted()

@@ -184,21 +184,24 @@
           ? .disk(try DiskCache(directory: path, configuration: configuration.disk))
           : .memory(try Cache(directory: path, coder: .bytes, configuration: configuration))
         setSlot(slot, cache)
-        observe(slot, cache)
       }
     }
 
-    private func observe(_ slot: Slot, _ cache: Int) {
+    /// Puts an object into a cache's place, and listens to what it removes. Both are one step,
+    /// because two threads that open the cache at once must not listen to each other's object.
+    private func setSlot(_ slot: Slot, _ cache: Int) {
       let removals = slot.disk.removals(bufferingNewest: 1_000)
       var memoryRemovals: MemoryRemovals?
       if case .memory(let front) = slot {
         memoryRemovals = front.memory.removals(bufferingNewest: 1_000)
       }
-      // The old sequences are released outside of the lock.
-      let old = (takeRemovals(cache), takeMemoryRemovals(cache))
-      state.withLock { [memoryRemovals] state in
+      // What was there before is released outside of the lock.
+      let old = state.withLock { [memoryRemovals] state in
+        let old = (state.slots[cache], state.removals[cache], state.memoryRemovals[cache])
+        state.slots[cache] = slot
         state.removals[cache] = removals
         state.memoryRemovals[cache] = memoryRemovals
+        return old
       }
       withExtendedLifetime(old) {}
     }
@@ -222,10 +225,10 @@
     /// Sets the wall clock of a process back by an hour.
     func stepBack(_ process: Int) { state.withLock { $0.delays[process] += 3_600 } }
 
-    func setSlot(_ slot: Slot?, _ cache: Int) {
-      // The old cache is released outside of the lock.
+    func release(_ cache: Int) {
+      // The cache is released outside of the lock.
       let old = state.withLock { state in
-        defer { state.slots[cache] = slot }
+        defer { state.slots[cache] = nil }
         return state.slots[cache]
       }
       withExtendedLifetime(old) {}
