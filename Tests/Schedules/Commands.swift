@@ -17,7 +17,9 @@
       let seconds = value(of: "--seconds", in: arguments).flatMap { Int($0) } ?? 10
       if let line = value(of: "--replay", in: arguments) { return replay(line) }
       if let path = value(of: "--open", in: arguments) { return findAgain(path, seed: seed) }
-      var explorer = Explorer(seed: seed, seconds: seconds)
+      let table = PairTable(path: value(of: "--pairs", in: arguments))
+      if arguments.contains("--report") { return report(table) }
+      var explorer = Explorer(seed: seed, seconds: seconds, table)
       explorer.shrinks = !arguments.contains("--no-shrinking")
       explorer.stopsAtFirst = arguments.contains("--first")
       if explorer.stopsAtFirst { explorer.shrinks = false }
@@ -25,8 +27,8 @@
         value(of: "--without", in: arguments)?.split(separator: ",").map(String.init) ?? []
       explorer.strategies =
         value(of: "--strategies", in: arguments)?.split(separator: ",").map(String.init) ?? []
-      if let share = value(of: "--coverage", in: arguments).flatMap({ Int($0) }) {
-        explorer.coverageShare = share
+      if let share = value(of: "--pair-share", in: arguments).flatMap({ Int($0) }) {
+        explorer.pairShare = share
       }
       explorer.isFine = arguments.contains("--fine")
       explorer.stopFile = value(of: "--until", in: arguments)
@@ -48,13 +50,8 @@
       Progress.tell(
         "\(explorer.trialCount) schedules, \(explorer.failureCount) failures, seed \(seed), "
           + "\(explorer.pointCount / max(1, explorer.trialCount)) points each")
-      if explorer.coverage.sceneCount > 0 {
-        let unmet = explorer.coverage.unmet
-        Progress.tell(
-          "\(explorer.coverage.sceneCount) scenes for pairs: \(unmet.pairs) pairs of operations "
-            + "and \(unmet.triples) pairs with a setting never ran; longest spin "
-            + "\(explorer.longestSpin), without a change \(explorer.mostIdlePoints)")
-      }
+      Progress.tell(
+        "longest spin \(explorer.longestSpin), without a change \(explorer.mostIdlePoints)")
       if explorer.failureCount > 0 { return 1 }
       return explorer.isFull ? 3 : 0
     }
@@ -64,6 +61,14 @@
         return nil
       }
       return arguments[index + 1]
+    }
+
+    /// Prints what has not run side by side in the schedules that share a table.
+    private static func report(_ table: PairTable) -> Int32 {
+      let unmet = table.unmet
+      for pair in unmet.prefix(20) { Progress.tell("never ran: \(pair)") }
+      Progress.tell(table.report)
+      return unmet.isEmpty ? 0 : 1
     }
 
     private static func complain(_ text: String) -> Int32 {
@@ -94,7 +99,10 @@
     /// Runs trials, and their scenes in further orders.
     private static func explore(_ trials: [Trial], atMost count: Int, _ explorer: inout Explorer) {
       var generator = SeededGenerator(explorer.seed)
-      for trial in trials where !explorer.isOver { explorer.run(trial) }
+      // Their own orders come first, which are no strategy's.
+      for trial in trials where !explorer.isOver && explorer.strategies.isEmpty {
+        explorer.run(trial)
+      }
       for trial in trials.shuffled(using: &generator) where !explorer.isOver {
         _ = explorer.explore(trial.scene, atMost: count)
       }
@@ -115,7 +123,7 @@
     /// Looks for failures that are known and not mended. Prints the line of each that is not found
     /// any more, neither with its order nor with others of its scene.
     private static func findAgain(_ path: String, seed: UInt64) -> Int32 {
-      var explorer = Explorer(seed: seed, seconds: 600)
+      var explorer = Explorer(seed: seed, seconds: 600, PairTable(path: nil))
       let trials = trials(in: path, &explorer)
       let passing = trials.filter { !$0.fails(seed: seed, inOrders: 2_000) }
       for trial in passing { Progress.tell("PASSES \(trial.text)") }

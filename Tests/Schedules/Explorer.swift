@@ -30,9 +30,11 @@
     var shrinks = true
     /// The strategies to draw from, by the first words of their texts; all if empty.
     var strategies: [String] = []
-    /// The share of new scenes that cover pairs, in percent. The others come from the grammar.
-    var coverageShare = 50
-    private(set) var coverage = PairCoverage(seed: 0)
+    /// The share of new scenes that are made around pairs, in percent, as soon as every pair has
+    /// run with every setting. Until then all are, unless this is 0. The others come from the
+    /// grammar.
+    var pairShare = 50
+    let table: PairTable
     private(set) var longestSpin = 0
     private(set) var mostIdlePoints = 0
 
@@ -51,8 +53,9 @@
       return RawFiles.byteCount(path) ?? 0 > 0
     }
 
-    init(seed: UInt64, seconds: Int) {
+    init(seed: UInt64, seconds: Int, _ table: PairTable) {
       self.seed = seed
+      self.table = table
       deadline = Self.milliseconds + Int64(seconds) * 1_000
     }
 
@@ -62,6 +65,7 @@
       Progress.note(trial.text)
       let verdict = trial.run()
       trialCount += 1
+      table.note(trial.scene, verdict.calls)
       if isTwice, trial.run().outcome.traceHash != verdict.outcome.traceHash {
         failureCount += 1
         Progress.tell("NOT THE SAME TWICE \(trial.text)")
@@ -95,25 +99,30 @@
       for problem in last.problems { Progress.tell("  \(problem)") }
     }
 
-    /// Explores scenes of the grammar, and known scenes and their neighbours, until the time is up.
+    /// Explores scenes until the time is up: first those in which every pair of operations meets
+    /// every setting, then more of these, scenes of the grammar, and known scenes and their
+    /// neighbours.
     mutating func explore() {
       var generator = SeededGenerator(seed)
-      coverage = PairCoverage(seed: seed)
+      var pairs = PairScenes(seed: seed, table)
       while !isOver {
         let number = generator.next() % 1_000_000_000
         var grammar = Grammar(seed: number)
         var scene: Scene
-        if !known.isEmpty, generator.once(in: 3) {
+        if pairShare > 0, pairs.hasUnmetPair {
+          scene = pairs.make()
+        } else if !known.isEmpty, generator.once(in: 3) {
           scene = generator.pick(known)
           if generator.once(in: 2) { scene = grammar.neighbour(of: scene) }
-        } else if generator.below(100) < coverageShare {
-          scene = coverage.make()
+        } else if generator.below(100) < pairShare {
+          scene = pairs.make()
         } else {
           scene = grammar.make()
         }
         if isFine { scene.isCoarse = false }
         if unwanted.contains(where: scene.text.contains) || !scene.isJudgeable { continue }
-        _ = explore(scene, atMost: scene.isSmall ? 20 : 10, &generator)
+        let isForPairs = pairShare > 0 && pairs.hasUnmetPair
+        _ = explore(scene, atMost: scene.isSmall ? 20 : 10, isForPairs: isForPairs, &generator)
       }
     }
 
@@ -123,17 +132,22 @@
       return explore(scene, atMost: count, &generator)
     }
 
+    /// - Parameter isForPairs: Whether three orders in which no new pair runs are the last.
     private mutating func explore(
-      _ scene: Scene, atMost count: Int, _ generator: inout SeededGenerator
+      _ scene: Scene, atMost count: Int, isForPairs: Bool = false,
+      _ generator: inout SeededGenerator
     ) -> Bool {
       // The number of choices in the schedule before, among which priorities change in the next.
       var length = 100
+      var (newPairCount, vainCount) = (table.newPairCount, 0)
       for _ in 0..<count {
-        if isOver { break }
+        if isOver || isForPairs && vainCount > 2 { break }
         let strategy = strategy(&generator, length: length)
         let verdict = run(Trial(strategy, seed: generator.next() % 1_000_000, scene))
         if verdict.kind != nil { return true }
         length = max(length / 2, verdict.outcome.choiceCount)
+        vainCount = table.newPairCount > newPairCount ? 0 : vainCount + 1
+        newPairCount = table.newPairCount
       }
       return false
     }

@@ -18,7 +18,7 @@
       return Self.mixed(state)
     }
 
-    private static func mixed(_ number: UInt64) -> UInt64 {
+    static func mixed(_ number: UInt64) -> UInt64 {
       var word = number
       word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
       word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -118,7 +118,7 @@ struct `The explorer of schedules` {
   @Test func `every verb is drawn for new scenes and explained`() throws {
     let scene = try Readme.text(of: "Tests/Schedules/Scene.swift")
     let names = scene.matches(of: #/\b(\w+) =\s+"(\S)"/#).map { String($0.output.2) }
-    let moves = try Readme.text(of: "Tests/Schedules/PairCoverage.swift")
+    let moves = try Readme.text(of: "Tests/Schedules/Moves.swift")
     let table = try Readme.text(of: "Tests/Reliability/README.md").split(separator: "\n")
       .filter { $0.hasPrefix("| `") && $0.contains("` |") }.joined()
     #expect(names.count > 40)
