@@ -37,9 +37,8 @@
     /// The nanoseconds that a point takes.
     static let pointTime: Int64 = 1_000
     static let threadLimit = 64
-    /// The limit of idle time, an hour: if the first thread still waits then, it would wait for
-    /// ever.
-    static let timeLimit: Int64 = 3_600_000_000_000
+    /// The limit of idle time: if the first thread still waits then, it would wait for ever.
+    private var timeLimit: Int64 = 0
 
     var threads: [Thread] = []
     var carriers: [ScheduleCarrier] = []
@@ -74,14 +73,17 @@
     var processNumber: Int { process - firstProcess }
     var isTimedOut: Bool { running.map { threads[$0].isTimedOut } ?? false }
 
-    mutating func begin(_ strategy: any SchedulingStrategy, pointLimit: Int, isTraced: Bool) {
+    mutating func begin(
+      _ strategy: any SchedulingStrategy, pointLimit: Int, span: Scheduler.Span, isTraced: Bool
+    ) {
       self.strategy = strategy
+      timeLimit = span.limit
       self.pointLimit = pointLimit
       self.isTraced = isTraced
       threads = []
       running = nil
       // Never set back, so that stamps of the last schedule do not lie in the future.
-      now = 1_000_000_000_000
+      now = span.start
       stepCount = 0
       (isQuiet, mustPoll, isEndless, isOver) = (true, true, false, false)
       (trace, hash, preemptionCount, failures) = ([], 14_695_981_039_346_656_037, 0, [])
@@ -260,7 +262,7 @@
     }
 
     private var isTooLate: Bool {
-      if case .waiting = threads[0].status { return idleTime > Self.timeLimit }
+      if case .waiting = threads[0].status { return idleTime > timeLimit }
       return false
     }
 

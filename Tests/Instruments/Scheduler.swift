@@ -42,13 +42,28 @@
     /// Whether a schedule is running.
     static var isActive: Bool { active.load(ordering: .relaxed) }
 
+    /// The virtual time of a schedule, in nanoseconds.
+    package struct Span: Sendable {
+      var start: Int64 = 1_000_000_000_000
+      /// The idle time after which the first thread counts as one that waits for ever: an hour.
+      var limit: Int64 = 3_600_000_000_000
+
+      package init() {}
+
+      /// Makes the span of a day.
+      package init(day: Int) {
+        start += Int64(day) * 86_400_000_000_000
+        limit = 2 * 86_400_000_000_000
+      }
+    }
+
     /// Runs a schedule until all of its threads have ended. `body` is the first thread.
     package static func run(
-      _ strategy: any SchedulingStrategy, pointLimit: Int, isTraced: Bool = false,
-      _ body: @escaping @Sendable () -> Void
+      _ strategy: any SchedulingStrategy, pointLimit: Int, span: Span = Span(),
+      isTraced: Bool = false, _ body: @escaping @Sendable () -> Void
     ) -> Outcome {
       let first = core.withLock { core in
-        core.begin(strategy, pointLimit: pointLimit, isTraced: isTraced)
+        core.begin(strategy, pointLimit: pointLimit, span: span, isTraced: isTraced)
         return core.spawn("director", process: 0, body)
       }
       traces.store(isTraced, ordering: .relaxed)

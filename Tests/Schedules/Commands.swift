@@ -17,6 +17,9 @@
       let seconds = value(of: "--seconds", in: arguments).flatMap { Int($0) } ?? 10
       if let line = value(of: "--replay", in: arguments) { return replay(line) }
       if let path = value(of: "--open", in: arguments) { return findAgain(path, seed: seed) }
+      if let days = value(of: "--days", in: arguments).flatMap({ Int($0) }) {
+        return runYear(days, seed: seed, arguments)
+      }
       let table = PairTable(path: value(of: "--pairs", in: arguments))
       if arguments.contains("--report") { return report(table) }
       var explorer = Explorer(seed: seed, seconds: seconds, table)
@@ -69,6 +72,17 @@
       for pair in unmet.prefix(20) { Progress.tell("never ran: \(pair)") }
       Progress.tell(table.report)
       return unmet.isEmpty ? 0 : 1
+    }
+
+    /// Runs days of a virtual year.
+    private static func runYear(_ dayCount: Int, seed: UInt64, _ arguments: [String]) -> Int32 {
+      var year = Year(seed: seed, dayCount: dayCount)
+      year.traces =
+        value(of: "--traces", in: arguments)?.split(separator: ",").map(String.init) ?? []
+      if let count = value(of: "--accesses", in: arguments).flatMap({ Int($0) }) {
+        year.accessCount = count
+      }
+      return year.run() ? 0 : 1
     }
 
     private static func complain(_ text: String) -> Int32 {

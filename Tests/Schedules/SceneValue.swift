@@ -64,6 +64,18 @@
       return count < 0 ? nil : Array(bytes[..<count])
     }
 
+    /// Returns all bytes of a file; none if there is no such file.
+    static func all(_ path: String) -> [UInt8] {
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return [] }
+      defer { _ = close(descriptor) }
+      var (all, piece) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+      while case let count = unsafe read(descriptor, &piece, piece.count), count > 0 {
+        all += piece[..<count]
+      }
+      return all
+    }
+
     static func byteCount(_ path: String) -> Int? {
       var status = stat()
       return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
