@@ -164,7 +164,7 @@ extension Cache {
   private func findsFile(_ key: CacheKey) async throws(CacheError) -> Bool {
     let isFound = try await disk.executor.run("withFile", reads: true) { () throws(CacheError) in
       try self.disk.checkUsable("withFile")
-      let found = try self.disk.engine.read(
+      let found = try self.disk.read(
         self.disk.subject(key), for: .file, extending: .off)
       return found != nil
     }
@@ -178,6 +178,7 @@ extension Cache {
   ) -> DiskEngine.StoreRequest {
     var request = disk.request(key, expiration, extendedData)
     request.origin = ObjectIdentifier(self)
+    request.isLoad = true
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
     request.onChange = { [unowned self] _ in
       supersedeValues(key)

@@ -21,7 +21,7 @@ extension Cache {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatchingAside() }
-    let found = try disk.engine.read(
+    let found = try disk.read(
       subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
     let cached = CachedValue(
@@ -153,7 +153,7 @@ extension Cache {
       ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
     }
     do throws(CacheError) {
-      if try disk.engine.touch(touch) { flights.noteRenewed() }
+      if try disk.touch(touch) { flights.noteRenewed() }
     } catch  where error.code == .permissionDenied {
       // Another user's file in a shared group cannot be stamped, but can be replaced.
       // See: man 2 utimensat, EPERM.

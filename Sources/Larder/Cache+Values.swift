@@ -27,7 +27,7 @@ extension Cache {
   func staleValueFromDisk(
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> (value: Value, hasExpired: Bool)? {
-    let found = try disk.engine.read(
+    let found = try disk.read(
       disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
     return (value, disk.engine.hasExpired(found.expiry, at: disk.engine.now))
@@ -48,7 +48,7 @@ extension Cache {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatchingAside() }
-    let found = try disk.engine.read(
+    let found = try disk.read(
       subject, for: .value, extending: extending, staleness: staleness)
     guard let found else { return nil }
     guard let value = decoded(found.bytes) else { return nil }
@@ -121,6 +121,7 @@ extension Cache {
     request.origin = ObjectIdentifier(self)
     // The engine calls both closures with the name held, so that disk, index and memory change as
     // one.
+    request.isLoad = flight != nil
     if let flight { request.isWanted = { [unowned self] in flights.isWanted(flight) } }
     let subject = request.subject
     request.onChange = { [unowned self] published in
@@ -138,7 +139,7 @@ extension Cache {
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
-      try disk.engine.store(decided) { try coder.encode(value) }
+      try disk.store(decided) { try coder.encode(value) }
     }
   }
 

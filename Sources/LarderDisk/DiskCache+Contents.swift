@@ -35,7 +35,7 @@ extension DiskCache {
   private func scanned<Result: Sendable>(
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
-    try checkUsable(operation)
+    try checkWhole(operation)
     try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
     return engine.withState { body($0) }
   }
@@ -66,11 +66,9 @@ extension DiskCache {
   ) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     let staleness = allowingExpired ? DiskEngine.anyStaleness : .zero
-    return switch try engine.lookUp(subject(key), staleness: staleness) {
-    case .pending(let value): DiskEntry(value)
-    case .written(let inspection): DiskEntry(inspection)
-    case nil: nil
-    }
+    let subject = subject(key)
+    if let behind { return try behind.entry(of: subject, staleness: staleness) }
+    return try engine.lookUp(subject, staleness: staleness).map { DiskEntry($0) }
   }
 
   /// Returns all entries, including expired ones, in the order of their names, as of a walk through
@@ -86,7 +84,7 @@ extension DiskCache {
 
   /// Returns all entries as `entries()` does, and tells of each look.
   package func entries(reporting progress: WalkProgress) throws(CacheError) -> [DiskEntry] {
-    try checkUsable("entries")
+    try checkWhole("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
       let names = try engine.unjudgedNames(reporting: progress).sorted()
@@ -111,7 +109,7 @@ extension DiskCache {
 
   /// Counts the contents as `survey()` does, and tells of the entries that were found.
   package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
-    try checkUsable("survey")
+    try checkWhole("survey")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.survey(reporting: progress)
     }
@@ -120,7 +118,7 @@ extension DiskCache {
   /// Returns the number of names that look like entries. Reads no status, so links and foreign
   /// files count too.
   package func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {
-    try checkUsable("nameCount")
+    try checkWhole("nameCount")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.unjudgedNames(reporting: progress).count
     }
@@ -153,7 +151,7 @@ extension DiskCache {
   package func verify(
     repairs: Bool, reporting progress: WalkProgress
   ) throws(CacheError) -> Verification {
-    try checkUsable("verify")
+    try checkWhole("verify")
     return try engine.countingErrors { () throws(CacheError) in
       try engine.verify(repairs: repairs, reporting: progress)
     }

@@ -52,7 +52,7 @@ extension DiskCache {
   ///
   /// - Complexity: O(n log n) with one call of `fstatat` per name.
   package func names() throws(CacheError) -> [EntryName] {
-    try checkUsable("names")
+    try checkWhole("names")
     return try engine.names().sorted()
   }
 
@@ -69,7 +69,7 @@ extension DiskCache {
     try checkUsable("remove")
     engine.followReplacement()
     let byteCount = try engine.byteCount(of: name)
-    return try engine.remove(name, cause: .explicit) ? byteCount : nil
+    return try remove(name, cause: .explicit) ? byteCount : nil
   }
 
   /// Returns the path of the file of a name.

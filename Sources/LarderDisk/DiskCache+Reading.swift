@@ -16,9 +16,7 @@ extension DiskCache {
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
     let extending = extending ?? self.extending
-    guard let found = try engine.read(subject(key), for: .value, extending: extending) else {
-      return nil
-    }
+    guard let found = try read(subject(key), for: .value, extending: extending) else { return nil }
     return found.bytes
   }
 
@@ -39,7 +37,7 @@ extension DiskCache {
     allowingExpired: Bool = false
   ) throws(CacheError) -> DiskValue? {
     try checkUsable("read")
-    let found = try engine.read(
+    let found = try read(
       subject(key), for: .valueAndData, extending: extending ?? self.extending,
       staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
     guard let found else { return nil }
@@ -71,9 +69,7 @@ extension DiskCache {
   ) throws(CacheError) -> EntryFile? {
     try checkUsable("withFile")
     let extending = extending ?? self.extending
-    guard let found = try engine.read(subject(key), for: .file, extending: extending) else {
-      return nil
-    }
+    guard let found = try read(subject(key), for: .file, extending: extending) else { return nil }
     let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
     return EntryFile(file, byteCount: byteCount, knownData: data)
@@ -86,7 +82,51 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    return try engine.lookUp(subject(key)) != nil
+    let subject = subject(key)
+    if let behind { return try behind.entry(of: subject) != nil }
+    return try engine.lookUp(subject) != nil
+  }
+}
+
+// What `Cache` asks of both layers.
+extension DiskCache {
+  /// Finds, checks and reads a value and counts the use. Counts an error that it throws.
+  package func read(
+    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
+    extending: ExpirationExtending, staleness: Duration = .zero
+  ) throws(CacheError) -> DiskEngine.Found? {
+    guard let behind else {
+      return try engine.read(subject, for: purpose, extending: extending, staleness: staleness)
+    }
+    return try behind.read(subject, for: purpose, extending: extending, staleness: staleness)
+  }
+
+  /// Stores a value that a closure encodes.
+  package func store(
+    _ request: DiskEngine.StoreRequest, encoding encode: () throws -> [UInt8]
+  ) throws(CacheError) -> StoreOutcome {
+    let bytes = try engine.keepingPromise(request) { () throws(CacheError) in
+      do {
+        return try encode()
+      } catch {
+        throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+      }
+    }
+    return try store(bytes.span, request)
+  }
+
+  /// Stores a value that is in memory.
+  func store(
+    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    guard let behind else { return try engine.store(content, request) }
+    return try behind.store(content, request)
+  }
+
+  /// Gives an entry another expiry without writing its content.
+  package func touch(_ request: DiskEngine.TouchRequest) throws(CacheError) -> Bool {
+    guard let behind else { return try engine.touch(request) }
+    return try behind.touch(request)
   }
 }
 

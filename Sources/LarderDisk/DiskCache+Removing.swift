@@ -14,8 +14,17 @@ extension DiskCache {
     try checkUsable("remove")
     let subject = subject(key)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.remove(subject.name, subject, cause: .explicit)
+      try remove(subject.name, subject, cause: .explicit)
     }
+  }
+
+  /// Removes an entry, as `DiskEngine.remove` does, with what waits to take its place.
+  func remove(
+    _ name: EntryName, _ subject: DiskEngine.Subject? = nil, cause: RemovalCause,
+    whileHeld: (Bool) -> Void = { _ in }
+  ) throws(CacheError) -> Bool {
+    try engine.remove(
+      name, subject, cause: cause, onSettled: behind?.dropping(name), whileHeld: whileHeld)
   }
 
   /// Removes every entry and waits for the end. Entries that other processes use or store meanwhile
@@ -41,7 +50,7 @@ extension DiskCache {
   public func removeAllInBackground() throws(CacheError) -> RemovalProgress {
     try checkUsable("removeAll")
     defer { engine.observers.letGo() }
-    return try engine.startClearing()
+    return try engine.startClearing(beside: behind)
   }
 
   /// Removes the expired entries, and those older than the age limit.
@@ -52,7 +61,7 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
-    try checkUsable("removeExpired")
+    try checkWhole("removeExpired")
     return try engine.countingTrim("removeExpired") {
       TrimPlan(for: .living, at: $0, configuration)
     }
@@ -69,7 +78,7 @@ extension DiskCache {
   @discardableResult
   public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
-    try checkUsable("trim")
+    try checkWhole("trim")
     return try engine.countingTrim("trim") {
       TrimPlan(for: .size(byteCount), at: $0, configuration)
     }
@@ -82,7 +91,7 @@ extension DiskCache {
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
-    try checkUsable("trim")
+    try checkWhole("trim")
     return try engine.countingTrim("trim") { TrimPlan(for: .count(count), at: $0, configuration) }
   }
 
@@ -93,7 +102,7 @@ extension DiskCache {
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")
-    try checkUsable("trim")
+    try checkWhole("trim")
     return try engine.countingTrim("trim") { TrimPlan(for: .age(age), at: $0, configuration) }
   }
 }
@@ -126,7 +135,7 @@ extension DiskCache {
   /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
   /// works for a cache that only reads. Waits for the first scan.
   package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
-    try checkUsable("preview")
+    try checkWhole("preview")
     try engine.waitForScan()
     // The same plan as the removal itself makes.
     let plan = TrimPlan(for: goal, at: engine.now, configuration)

@@ -65,7 +65,7 @@ extension DiskCache {
   public func removeValue(forKey key: some CacheKeyConvertible) throws(CacheError) -> [UInt8]? {
     try checkUsable("remove")
     let subject = subject(key)
-    return try engine.countingErrors { () throws(CacheError) in try engine.take(subject) }
+    return try engine.countingErrors { () throws(CacheError) in try take(subject) }
   }
 
   /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
@@ -93,7 +93,7 @@ extension DiskCache {
     try checkWritable("removeAll")
     return try engine.countingErrors { () throws(CacheError) in
       var unknownKeys = 0
-      var removal = try engine.removeAll { entry, _ in
+      var removal = try removeAll { entry, _ in
         if entry.key == nil { unknownKeys += 1 }
         return isChosen(entry)
       }
@@ -116,8 +116,32 @@ extension DiskCache {
     try checkWritable("removeAll")
     let subject = subject(key)
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.removeVariants(of: subject)
+      let loads = engine.supersedeLoads { $0.key.isVariant(of: subject.key) }
+      // A load that was being stored is accepted when its name is free, and the walk finds it.
+      for load in loads { engine.changing(load.name) {} }
+      defer { engine.tellObservers(subject, except: nil) }
+      return try removeAll { _, look in look.isVariant(of: subject) }
     }
+  }
+
+  /// Removes the entries that a closure chooses. A value that waits was accepted since the closure
+  /// judged the entry of its name, which stays then.
+  private func removeAll(
+    where isChosen: (DiskEntry, DiskEngine.EntryLook) -> Bool
+  ) throws(CacheError) -> BulkRemoval {
+    behind?.writeAll()
+    return try engine.removeAll(unless: { behind?[$0] != nil }, where: isChosen)
+  }
+
+  /// Removes a value and returns it.
+  private func take(_ subject: DiskEngine.Subject) throws(CacheError) -> [UInt8]? {
+    var bytes: [UInt8]?
+    _ = try remove(subject.name, subject, cause: .explicit) { isFree in
+      if isFree { return }
+      guard let value = behind?[subject.name] else { return bytes = engine.bytesOfHeld(subject) }
+      bytes = value.isServed(to: subject.key, at: engine.heldNow) ? value.write.bytes : nil
+    }
+    return bytes
   }
 }
 
@@ -134,29 +158,15 @@ extension DiskEngine {
   /// Returns the last use of an entry, even if it has not reached the disk.
   fileprivate func lastUse(of entry: DiskEntry) -> Timestamp {
     guard let name = EntryName(Array(entry.name.utf8)) else { return entry.lastAccess }
-    let used = withState { state in
-      state.backlog[name]?.lastAccess ?? state.catalog.index.entry(named: name)?.lastAccess
-    }
+    let used = withState { $0.catalog.index.entry(named: name)?.lastAccess }
     return max(used ?? entry.lastAccess, entry.lastAccess)
-  }
-
-  /// Removes a value and returns it.
-  fileprivate func take(_ subject: Subject) throws(CacheError) -> [UInt8]? {
-    var bytes: [UInt8]?
-    _ = try remove(subject.name, subject, cause: .explicit) { isFree in
-      if !isFree { bytes = bytesOfHeld(subject) }
-    }
-    return bytes
   }
 
   /// Returns the value of a key whose name is held; nil if it cannot be read.
   ///
   /// Does not use `find`, which has a damaged file removed in the background. If the system has no
   /// thread left, the removal would run here and wait for the name that this thread holds.
-  private func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
-    if let value = pending(subject.name) {
-      return value.isServed(to: subject.key, at: heldNow) ? value.write.bytes : nil
-    }
+  fileprivate func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     do {
       guard !withState({ $0.hidesFile(named: subject.name) }),
         case .file(let file, let status) = try reader.open(
@@ -175,18 +185,12 @@ extension DiskEngine {
     }
   }
 
-  /// Removes the value of a key and of its variants.
-  fileprivate func removeVariants(of subject: Subject) throws(CacheError) -> BulkRemoval {
-    let loads = supersedeLoads { $0.key.isVariant(of: subject.key) }
-    // A load that was being stored is on the disk when its name is free, and the walk finds it.
-    for load in loads { changing(load.name) {} }
-    defer { tellObservers(subject, except: nil) }
-    return try removeAll { _, look in look.isVariant(of: subject) }
-  }
-
   /// Removes the entries that a closure chooses.
+  ///
+  /// - Parameter isPassed: Whether an entry is no longer what the closure judged, asked with its
+  ///   name held.
   fileprivate func removeAll(
-    where isChosen: (DiskEntry, EntryLook) -> Bool
+    unless isPassed: (EntryName) -> Bool, where isChosen: (DiskEntry, EntryLook) -> Bool
   ) throws(CacheError) -> BulkRemoval {
     var removal = BulkRemoval()
     for name in try names().sorted() {
@@ -194,7 +198,7 @@ extension DiskEngine {
       guard let status = look.status, let entry = DiskEntry(look), isChosen(entry, look)
       else { continue }
       do throws(Errno) {
-        guard try remove(name, judgedBy: status, key: entry.key) else { continue }
+        guard try remove(name, judgedBy: status, key: entry.key, unless: isPassed) else { continue }
         removal.removed += 1
         removal.byteCount.addSaturating(UInt64(entry.byteCount))
       } catch {
@@ -212,11 +216,11 @@ extension DiskEngine {
   ///
   /// - Returns: Whether it was removed.
   private func remove(
-    _ name: EntryName, judgedBy status: FileStatus, key: CacheKey?
+    _ name: EntryName, judgedBy status: FileStatus, key: CacheKey?,
+    unless isPassed: (EntryName) -> Bool
   ) throws(Errno) -> Bool {
     try changing(name) { () throws(Errno) in
-      // A value that waits to be written was accepted since.
-      if pending(name) != nil || withState({ $0.hidesFile(named: name) }) { return false }
+      if isPassed(name) || withState({ $0.hidesFile(named: name) }) { return false }
       if withState({ $0.phase.isEnding }) { throw .shutDown }
       tellObservers(ofRemoved: name, key)
       defer { tellObservers(ofRemoved: name, key) }

@@ -24,7 +24,7 @@ extension DiskCache {
   ) throws(CacheError) -> StoreOutcome {
     try checkStorable()
     let request = request(key, expiration, extendedData)
-    return try engine.countingErrors { () throws(CacheError) in try engine.store(value, request) }
+    return try engine.countingErrors { () throws(CacheError) in try store(value, request) }
   }
 
   /// Stores a value and replaces an older one.
@@ -58,7 +58,7 @@ extension DiskCache {
     exclusive.isExclusive = true
     let request = exclusive
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.store(value.span, request)
+      try store(value.span, request)
     }
   }
 
@@ -172,7 +172,7 @@ extension DiskCache {
     try checkWritable("touch")
     let request = DiskEngine.TouchRequest(
       subject: subject(key), expiration: expiration ?? self.expiration, revives: allowingExpired)
-    return try engine.countingErrors { () throws(CacheError) in try engine.touch(request) }
+    return try engine.countingErrors { () throws(CacheError) in try touch(request) }
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.
@@ -198,6 +198,7 @@ extension DiskCache {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = HandStamp(given: expiration, otherwise: configuration.expiration)
+    behind?.write(name)
     return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 }

@@ -14,6 +14,9 @@ import Synchronization
 /// `statistics`.
 public final class DiskCache: Sendable {
   package let engine: DiskEngine
+  /// The layer above the engine whose values wait to be written; nil where none does.
+  let behind: WriteBehind?
+  private var tier: SharedTier { SharedTier(engine: engine, behind: behind) }
   /// The settings that apply to this object: its own expiration, `extending`, `coherence`, file
   /// extension, `shouldStore` and number of threads, and the rest of those of the directory's first
   /// opener in this process.
@@ -71,7 +74,8 @@ public final class DiskCache: Sendable {
     isStrict = followsNeighbours && configuration.coherence == .strict
     let threadCount = configuration.threadCount
     executors = PerProcess { IOExecutor(threadLimit: threadCount) }
-    engine = try EngineRegistry.attach(directory, configuration)
+    let tier = try EngineRegistry.attach(directory, configuration)
+    (engine, behind) = (tier.engine, tier.behind)
     // Not under the registry's lock, because a clock of the caller's may open a cache as well.
     engine.readOwnClock()
     self.configuration = configuration.joining(engine.configuration)
@@ -80,14 +84,14 @@ public final class DiskCache: Sendable {
 
   deinit {
     guard !isClosed.load(ordering: .relaxed) else { return }
-    let engine = engine
+    let tier = tier
     // In a forked child nothing is ended, because the parent's threads are not here, and unlocking
     // would release the parent's lock.
-    guard !engine.isForked else { return }
+    guard !tier.engine.isForked else { return }
     retireThreads()
     guard EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written in the background.
-    IOExecutor.endings.submit { engine.shutDownQuietly() }
+    IOExecutor.endings.submit { tier.shutDownQuietly() }
   }
 
   private func retireThreads() {
@@ -120,9 +124,9 @@ public final class DiskCache: Sendable {
     guard !engine.isForked else { return }
     defer { retireThreads() }
     if EngineRegistry.detach(engine) {
-      try engine.shutDown()
+      try tier.shutDown()
     } else {
-      try engine.flush()
+      try tier.flush()
     }
   }
 
@@ -134,7 +138,7 @@ public final class DiskCache: Sendable {
   /// - Complexity: O(k) for k uses and evictions that are pending.
   public func flush() throws(CacheError) {
     try checkUsable("flush")
-    try engine.countingErrors { () throws(CacheError) in try engine.flush() }
+    try engine.countingErrors { () throws(CacheError) in try tier.flush() }
   }
 
   /// Whether `close()` has been called.
@@ -149,12 +153,20 @@ public final class DiskCache: Sendable {
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
   }
 
+  /// Throws if the cache was closed or the process forked since it was opened, and writes what
+  /// waits, for an operation on the whole directory.
+  func checkWhole(_ operation: String) throws(CacheError) {
+    try checkUsable(operation)
+    behind?.writeAll()
+  }
+
   /// Makes the request of a store, with the configured expiration unless one is given.
   package func request(
     _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
   ) -> DiskEngine.StoreRequest {
-    DiskEngine.StoreRequest(
-      subject: subject(key), expiration: expiration ?? self.expiration,
-      extendedData: extendedData, admits: shouldStore)
+    let subject = subject(key)
+    return DiskEngine.StoreRequest(
+      subject: subject, expiration: expiration ?? self.expiration, extendedData: extendedData,
+      admits: shouldStore, onSettled: behind?.dropping(subject.name))
   }
 }

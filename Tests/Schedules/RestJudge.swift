@@ -242,14 +242,15 @@
     /// Checks internal state of the engine that has no public function.
     private func judgeState(_ disk: DiskCache, _ cache: Int) {
       let engine = disk.engine
-      let (indexed, isBusy, isHiding, hasBacklog) = engine.withState { state in
+      let (indexed, isBusy, isHiding) = engine.withState { state in
         (
           state.catalog.index.entriesInOrder(),
           !state.locks.isEmpty || state.clearing.isRunning,
-          !state.catalog.doomed.isEmpty || state.clearing.hidesFiles,
-          !state.backlog.isEmpty || state.backlog.cost != 0
+          !state.catalog.doomed.isEmpty || state.clearing.hidesFiles
         )
       }
+      let hasBacklog =
+        disk.behind?.withTable { !$0.hidden.isEmpty || $0.cost != 0 || $0.hiddenCost != 0 } ?? false
       if isBusy || isHiding || hasBacklog {
         history.report(
           "cache \(cache) at rest: busy \(isBusy), hiding \(isHiding), backlog \(hasBacklog)")

@@ -123,14 +123,11 @@ extension DiskEngine {
     noteUpkeepFailure(error.errno ?? (error.code == .unsafeDirectory ? .notPermitted : .wouldBlock))
   }
 
-  /// Waits until everything accepted so far has reached the disk: values, uses, and the removal of
-  /// victims' files.
+  /// Waits until all uses so far have reached the disk, and the files of victims are gone.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
-    writePending()
     waitForStamps()
     waitForEvictor()
-    try throwLoss()
     guard configuration.durability == .durable else { return }
     try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }
@@ -138,11 +135,8 @@ extension DiskEngine {
   /// Ends the engine when its last object is closed.
   func shutDown() throws(CacheError) {
     defer { end() }
-    // From here on no store is accepted, and a store that does not hold its name yet must not
-    // publish.
+    // From here on a store that does not hold its name yet must not publish.
     withState { $0.phase.advance(to: .ending) }
-    // Pending values are written now, while limits are still enforced for them.
-    writePending()
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
@@ -183,15 +177,6 @@ extension DiskEngine {
       try location.handle.descriptor.unlock()
     } catch {
       noteUpkeepFailure(error)
-    }
-  }
-
-  /// Ends the engine when no caller is left to catch a failure. Counts the failure instead.
-  func shutDownQuietly() {
-    do throws(CacheError) {
-      try shutDown()
-    } catch {
-      noteUpkeepFailure(error.errno ?? .ioError)
     }
   }
 

@@ -2,12 +2,46 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
+/// What the objects of this process on one directory share: the engine, and the layer above it
+/// where values are written behind.
+struct SharedTier: Sendable {
+  let engine: DiskEngine
+  let behind: WriteBehind?
+
+  /// Waits until everything accepted so far has reached the disk.
+  ///
+  /// - Throws: `CacheError`, also the first failure to write a value behind.
+  func flush() throws(CacheError) {
+    behind?.writeAll()
+    try engine.flush()
+    try behind?.throwLoss()
+  }
+
+  /// Ends the engine when its last object is closed. What waits is written first, while limits are
+  /// still enforced for it.
+  func shutDown() throws(CacheError) {
+    behind?.end()
+    try engine.shutDown()
+    try behind?.throwLoss()
+  }
+
+  /// Ends the engine when no caller is left to catch a failure. Counts the failure instead.
+  func shutDownQuietly() {
+    do throws(CacheError) {
+      try shutDown()
+    } catch {
+      engine.noteUpkeepFailure(error.errno ?? .ioError)
+    }
+  }
+}
+
 /// The engines of this process, by the directory that each one holds. All objects on one directory
 /// share an engine, however its path is spelled.
 enum EngineRegistry {
   private struct Registration: Sendable {
     // Weak: an engine lives as long as an object is attached to it or it has work to do.
     weak var engine: DiskEngine?
+    weak var behind: WriteBehind?
     var attachedCount: Int
     /// Whether a thread is still locking the directory. Other openers of it wait.
     var isOpening = true
@@ -45,16 +79,16 @@ enum EngineRegistry {
   private static let opened = PerProcess { EventCount() }
 
   private enum Attachment: Sendable {
-    case attached(DiskEngine)
+    case attached(SharedTier)
     /// The engine is new, and the caller locks its directory.
-    case opening(DiskEngine)
+    case opening(SharedTier)
     /// Another thread is locking the directory.
     case busy
     /// The directory's last object has gone, and its engine still writes what is pending.
     case ending(DiskEngine)
     /// The engine at the path holds another directory. It counts as attached, so that it does not
     /// end while it checks the path.
-    case astray(DiskEngine)
+    case astray(SharedTier)
   }
 
   /// Opens a directory and returns its engine. Shares an existing engine if the settings agree.
@@ -63,36 +97,38 @@ enum EngineRegistry {
   /// uses are on disk.
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
-  ) throws(CacheError) -> DiskEngine {
+  ) throws(CacheError) -> SharedTier {
     var location = try DirectoryLocation.open(path, configuration)
     // A read-only engine is not shared. So a directory that this process writes can also be opened
     // for reading only.
-    guard !configuration.mode.isReadOnly else { return DiskEngine(location, configuration) }
+    guard !configuration.mode.isReadOnly else {
+      return SharedTier(engine: DiskEngine(location, configuration), behind: nil)
+    }
     var asked: [DiskEngine] = []
     while true {
       let ticket = opened.own.value.ticket()
       switch try attach(location, path, configuration, asked: asked) {
-      case .attached(let engine): return engine
-      case .opening(let engine):
+      case .attached(let tier): return tier
+      case .opening(let tier):
         do throws(CacheError) {
-          try engine.lockDirectory()
-          endOpening(engine, isOpen: true)
-          return engine
+          try tier.engine.lockDirectory()
+          endOpening(tier.engine, isOpen: true)
+          return tier
         } catch {
-          endOpening(engine, isOpen: false)
+          endOpening(tier.engine, isOpen: false)
           guard error.code == .locked, !location.isAtPath else { throw error }
           // Another directory has taken the path since this one was opened.
           location = try DirectoryLocation.open(path, configuration)
         }
       case .busy: opened.own.value.wait(ticket)
       case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
-      case .astray(let engine):
+      case .astray(let tier):
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
         // reference by this detaches, which takes the lock.
-        engine.followReplacement(isUrgent: true)
-        engine.noteWhetherAtPath()
-        if detach(engine) { engine.shutDownQuietly() }
-        asked.append(engine)
+        tier.engine.followReplacement(isUrgent: true)
+        tier.engine.noteWhetherAtPath()
+        if detach(tier.engine) { tier.shutDownQuietly() }
+        asked.append(tier.engine)
       }
     }
   }
@@ -108,20 +144,22 @@ enum EngineRegistry {
       let index = astray ?? registrations.firstIndex { $0.holds(location, asked: asked) }
       guard let index, let engine = registrations[index].engine else {
         let engine = DiskEngine(location, configuration)
-        registrations.append(Registration(engine: engine, attachedCount: 1))
-        return .opening(engine)
+        let behind = configuration.writeBehindLimit.map { WriteBehind(engine, limit: $0) }
+        registrations.append(Registration(engine: engine, behind: behind, attachedCount: 1))
+        return .opening(SharedTier(engine: engine, behind: behind))
       }
+      let tier = SharedTier(engine: engine, behind: registrations[index].behind)
       if registrations[index].isOpening { return .busy }
       if astray != nil {
         registrations[index].attachedCount += 1
-        return .astray(engine)
+        return .astray(tier)
       }
       if registrations[index].attachedCount == 0 { return .ending(engine) }
       guard engine.configuration.isCompatible(with: configuration) else {
         throw CacheError(.configurationConflict, operation: "open", path: path)
       }
       registrations[index].attachedCount += 1
-      return .attached(engine)
+      return .attached(tier)
     }
   }
 

@@ -4,15 +4,14 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, calls the
-/// caller's clock or waits. Six functions are for events that concern several parts:
+/// caller's clock or waits. Five functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
 /// | `noteStored` | a file was published under its name | catalog, clearing |
 /// | `noteAdopted` | the same, or a file was stamped to be an entry | catalog, clearing |
-/// | `noteRemoved` | the file of a name is gone | catalog, clearing |
 /// | `noteRestamped` | this process has stamped a file | catalog, clearing |
-/// | `beginClearing` | everything is to be removed | catalog, clearing, backlog |
+/// | `beginClearing` | everything is to be removed | catalog, clearing |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 ///
 /// These functions pass something from one part to another:
@@ -23,9 +22,8 @@ import LarderSystem
 /// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
 /// | `evictSlice`, `evict` | `DiskEngine+Limits.swift` | victims to the evictions |
 /// | `noteEvicted` | `DiskEngine+Evicting.swift` | a name from the victims to the locks |
-/// | `keepPending` | `DiskEngine+Clearing.swift` | a dropped value back to the backlog |
-/// | `keepUncleared`, `keepWhileClearing` | the same | a file that stays to the catalog |
-/// | `answerPending` | `DiskEngine+Pending.swift` | the time of a use to the backlog |
+/// | `keepUncleared` | `DiskEngine+Clearing.swift` | a file that stays to the catalog |
+/// | `keepWhileClearing` | the same | the same |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
 /// a function that changes a part also counts the change.
@@ -33,8 +31,6 @@ struct EngineState: Sendable {
   /// The knowledge of the files in the directory.
   var catalog = Catalog()
   var counters = EngineCounters()
-  /// Values that wait to be written.
-  var backlog = Backlog()
   var locks = NameLocks()
   var evictions = EvictionQueue()
   var limits = LimitKeeper()
@@ -66,8 +62,6 @@ extension EngineState {
     static let hidesFiles = Rarities(rawValue: 1)
     /// Another directory was found at the path, and its lock has not been taken.
     static let mustLock = Rarities(rawValue: 2)
-    /// Values wait to be written.
-    static let hasBacklog = Rarities(rawValue: 4)
     /// A name that a thread is changing has an event that the thread must follow.
     static let hasLateEvents = Rarities(rawValue: 8)
     /// The index knows a change by another process that memory has not been told of.
@@ -80,7 +74,7 @@ extension EngineState {
   @inline(__always)
   var rarities: Rarities {
     Rarities(
-      rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0) | (backlog.isEmpty ? 0 : 4)
+      rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0)
         | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0) | (hasLeftJobs ? 32 : 0))
   }
 
@@ -138,19 +132,13 @@ extension EngineState {
     return catalog.adopt(entry, order: order)
   }
 
-  /// Takes note that the file of a name is gone.
-  mutating func noteRemoved(_ name: EntryName) {
-    clearing.takeDropped(name)
-    catalog.remove(name)
-  }
-
   /// Takes note that the file of a name was removed, and counts it unless it was counted before, as
   /// a victim is when it is chosen.
   ///
   /// - Returns: The cause that it is counted with.
   mutating func noteRemoved(_ name: EntryName, as cause: RemovalCause) -> RemovalCause {
     let victim = catalog.doomed[name]
-    noteRemoved(name)
+    catalog.remove(name)
     if victim == nil { counters.countRemoval(cause) }
     return victim?.cause ?? cause
   }
@@ -169,8 +157,7 @@ extension EngineState {
   /// Hides everything. The clearing must be able to begin.
   mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool, Clearing.Remains) {
     defer { catalog.removeAll() }
-    return clearing.begin(
-      remaining: isScanned ? catalog.index.totals : IndexTotals(), dropped: backlog.dropAll())
+    return clearing.begin(remaining: isScanned ? catalog.index.totals : IndexTotals())
   }
 
   /// Forgets everything that was known of the directory, because another is held now.

@@ -17,6 +17,19 @@ extension DiskEngine {
     }
   }
 
+  /// Looks for the entry of a key. Does not count as a use. Returns nil if a read would miss, as
+  /// far as that shows without the content.
+  ///
+  /// - Parameter staleness: The time past its expiry for which an entry is still found.
+  func lookUp(
+    _ subject: Subject, staleness: Duration = .zero
+  ) throws(CacheError) -> Inspection? {
+    followReplacement()
+    return try countingErrors { () throws(CacheError) in
+      try inspect(subject, staleness: staleness)
+    }
+  }
+
   /// Inspects the entry of a key. Returns nil if a read would miss, as far as that shows without
   /// the content.
   ///
@@ -165,13 +178,12 @@ extension DiskEngine {
     return survey
   }
 
-  /// Walks through the directory of the path, with what waits to be written in it.
+  /// Walks through the directory of the path.
   ///
   /// - Parameter step: Takes the next piece, and returns whether there are more.
   func walk(
     _ operation: String, _ step: (inout DirectoryScan) throws(Errno) -> Bool
   ) throws(CacheError) {
-    writePending()
     followReplacement()
     var scan = try attempt(
       operation, at: location.path, DirectoryScan(location.handle, trust: reader.trust))

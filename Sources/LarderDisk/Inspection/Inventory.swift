@@ -50,7 +50,7 @@ extension DiskCache {
   package func inventory(
     isChecking: Bool, foreignUpTo maximum: Int, reporting progress: WalkProgress = { _, _ in }
   ) throws(CacheError) -> Inventory {
-    try checkUsable("inventory")
+    try checkWhole("inventory")
     return try engine.countingErrors { () throws(CacheError) in
       try Inventory(engine, isChecking: isChecking, foreignUpTo: maximum, progress)
     }

@@ -40,16 +40,18 @@ extension DiskEngine {
     staleness: Duration = .zero
   ) throws(CacheError) -> Found? {
     do throws(CacheError) {
-      return try find(subject, for: purpose, extending: extending, staleness: staleness)
+      let generation = generations.snapshot(of: subject.name)
+      guard let opening = try open(subject, generation) else { return nil }
+      return try answer(
+        opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
     } catch {
       throw counted(error)
     }
   }
 
-  /// Finds, checks and reads an entry, and counts the use. The first of these that applies ends it:
+  /// Opens the file of a key, the first part of a read. The first of these that applies ends it:
   ///
-  /// 1. A value that waits to be written is served from the backlog (`DiskEngine+Pending.swift`),
-  ///    also one that was accepted before the file was opened.
+  /// 1. A value that waits to be written is served by `WriteBehind`, which calls this otherwise.
   /// 2. A name that an exclusive cache does not know, or whose file is being removed (a victim, or
   ///    any file during a removal of everything), is `.absent`.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
@@ -61,36 +63,32 @@ extension DiskEngine {
   /// 6. The content does not match its hash: `.damaged`.
   /// 7. The value is served, and the use noted (`DiskEngine+Use.swift`).
   ///
-  /// Before all that, the name's generation is noted. A change of the name moves it, and then
-  /// neither memory nor the index keeps what this read found. Once a second the path is checked,
-  /// and another directory there is followed (`followReplacement`).
-  func find(
-    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration
-  ) throws(CacheError) -> Found? {
-    // Taken first, so that a value that the backlog accepts later moves the generation.
-    let generation = generations.snapshot(of: subject.name)
-    if mayBe(.hasBacklog) {
-      let context = ReadContext(
-        generation: generation, extending: extending, now: now, staleness: staleness)
-      switch withState({ [recency] in $0.answerPending(subject, context, recency) }) {
-      case .none: break
-      case .missed: return nil
-      case .found(let value, let expiry): return try found(value, expiry, for: purpose, generation)
-      }
-    }
+  /// Before all that, the caller notes the name's generation. A change of the name moves it, and
+  /// then neither memory nor the index keeps what this read found. Once a second the path is
+  /// checked, and another directory there is followed (`followReplacement`).
+  ///
+  /// - Returns: Nil for a miss that is counted.
+  func open(
+    _ subject: Subject, _ generation: EntryGenerations.Snapshot?
+  ) throws(CacheError) -> EntryReader.Opening? {
     followReplacement()
     // Not while the name is being changed: a read may have found a new file that the index lacks.
-    if configuration.mode == .exclusive, generation != nil, missesKnownAbsent(subject.name) {
+    if configuration.mode == .exclusive, let generation,
+      missesKnownAbsent(subject.name, generation)
+    {
       return nil
     }
     // Checked before the file is opened. Otherwise the evictor could remove the file and its mark
     // after this read opened the file, and the read would serve an evicted value.
-    if hidesFile(named: subject.name) { return miss(.absent) }
-    let opening = try reader.open(subject.name.fileName, in: location.handle)
-    if pending(subject.name, since: generation) != nil {
-      return try find(subject, for: purpose, extending: extending, staleness: staleness)
-    }
+    if hidesFile(named: subject.name) { return .missed(.absent, nil) }
+    return try reader.open(subject.name.fileName, in: location.handle)
+  }
+
+  /// Checks and reads a file that was opened, and counts the use: the second part of a read.
+  func answer(
+    _ opening: consuming EntryReader.Opening, _ subject: Subject, for purpose: ReadPurpose,
+    _ generation: EntryGenerations.Snapshot?, extending: ExpirationExtending, staleness: Duration
+  ) throws(CacheError) -> Found? {
     switch consume opening {
     case .missed(let reason, _):
       if reason == .absent {
@@ -239,9 +237,12 @@ extension DiskEngine {
   }
 
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
-  private func missesKnownAbsent(_ name: EntryName) -> Bool {
+  private func missesKnownAbsent(
+    _ name: EntryName, _ generation: EntryGenerations.Snapshot
+  ) -> Bool {
     withState { state in
-      guard state.isScanned, state.catalog.index.isComplete, !state.catalog.index.contains(name)
+      guard state.isScanned, generations.isCurrent(generation), state.catalog.index.isComplete,
+        !state.catalog.index.contains(name)
       else { return false }
       state.counters.countMiss(.absent)
       return true

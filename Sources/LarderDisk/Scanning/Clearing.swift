@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The removal of everything: it hides all files at once and removes them one after the other.
 ///
-/// 1. `begin`: every file is hidden, and the values that waited to be written are dropped.
+/// 1. `begin`: every file is hidden.
 /// 2. A walk through the directory removes the files of the names that are still hidden. It keeps a
 ///    file that was stored meanwhile or turns out to be newer.
 /// 3. `endWalk`: another walk follows if a further removal has begun during this one.
@@ -25,8 +25,6 @@ struct Clearing: Sendable {
   private var kept: NameSet = []
   /// The files that this process has stamped since the beginning.
   private var restamped: NameMap<FileStatus> = [:]
-  /// The values that waited to be written, without those of names that the walk has met since.
-  private var dropped = Backlog.Dropped()
 }
 
 extension Clearing {
@@ -39,21 +37,17 @@ extension Clearing {
   func hasBegun(since count: Int) -> Bool { self.count != count && hidesFiles }
 
   /// Whether a removal may begin: none is running, or its walk goes on in the directory that is
-  /// held. The values that it dropped stay in memory until its end, so their cost has a limit.
-  func mayBegin(dropLimit: Int) -> Bool {
-    !isRunning || isWalking && hidesFiles && dropped.cost <= dropLimit
-  }
+  /// held.
+  var mayBegin: Bool { !isRunning || isWalking && hidesFiles }
 
   /// Hides everything, also what was stored since a removal that is running began.
   ///
-  /// - Parameters:
-  ///   - remaining: The totals of the files, for which a store under a limit waits; zero before
-  ///     the first scan.
-  ///   - dropped: The values that waited to be written, which are as old as the files.
+  /// - Parameter remaining: The totals of the files, for which a store under a limit waits; zero
+  ///   before the first scan.
   /// - Returns: The progress, whether the caller starts the walk, and what it releases.
   @discardableResult
   mutating func begin(
-    remaining: IndexTotals, dropped: Backlog.Dropped
+    remaining: IndexTotals
   ) -> (progress: RemovalProgress, mustWalk: Bool, Remains) {
     count += 1
     hidesFiles = true
@@ -61,7 +55,6 @@ extension Clearing {
     let remains = Remains(kept: kept, restamped: [:])
     kept = []
     self.remaining.add(remaining)
-    self.dropped.add(dropped)
     let (progress, mustWalk) = (next ?? RemovalProgress(), !isWalking)
     if isWalking { next = progress }
     (isRunning, isWalking) = (true, true)
@@ -121,14 +114,4 @@ extension Clearing {
     remaining.subtractAtMost(
       byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
   }
-
-  /// The names of which a value was being written when it was dropped.
-  var namesUnderway: [EntryName] { dropped.namesUnderway }
-
-  /// Takes out the dropped value of a name.
-  @discardableResult
-  mutating func takeDropped(_ name: EntryName) -> Backlog.Write? { dropped.remove(name) }
-
-  /// Takes out all dropped values that are left.
-  mutating func takeDropped() -> Backlog.Dropped { exchange(&dropped, with: Backlog.Dropped()) }
 }

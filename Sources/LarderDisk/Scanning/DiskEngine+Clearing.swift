@@ -2,10 +2,32 @@ import LarderBasics
 import LarderSystem
 import Synchronization
 
+/// A layer above the engine whose values a removal of everything takes as well. Called by any
+/// thread.
+protocol ClearingObserver: AnyObject, Sendable {
+  /// Hides the layer's values in one step with the files.
+  ///
+  /// - Parameter hideFiles: Hides all files; returns nil if that cannot be done yet.
+  /// - Returns: Nil if nothing was hidden, and the removal waits.
+  func hide<Result: Sendable>(with hideFiles: () -> Result?) -> Result?
+  /// Notes that the file of a name was removed, with the name held.
+  func noteRemoved(_ name: EntryName)
+  /// Notes that the file of a name could not be removed and is about to be an entry again, unless a
+  /// removal after the one with this number has begun; nil for all files that are left.
+  func noteStays(_ name: EntryName?, since count: Int)
+  /// Ends the removal.
+  ///
+  /// - Parameter reveal: Ends it for the files, which are hidden until then.
+  /// - Returns: The layer's values that are gone and had no file.
+  func endClearing(with reveal: () -> Void) -> BulkRemoval
+}
+
 extension DiskEngine {
   /// Starts the removal of every entry. From now on reads of older values in this process miss, and
   /// totals are 0. Values that are stored meanwhile stay.
-  func startClearing() throws(CacheError) -> RemovalProgress {
+  func startClearing(
+    beside observer: (any ClearingObserver)? = nil
+  ) throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
@@ -14,50 +36,69 @@ extension DiskEngine {
     // promoted meanwhile.
     generations.beginAll()
     tellObserversOfClearing()
-    let (beginning, _) = wait {
-      state -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex)? in
-      // Released outside of the lock, because releasing a million entries takes long.
-      let old = state.catalog.index
-      if state.phase.isShutDown { return (nil, old) }
-      // Only the end of a removal is waited for, and its walk if it has dropped too many values.
-      let dropLimit = configuration.writeBehindLimit ?? 0
-      guard state.clearing.mayBegin(dropLimit: dropLimit) else { return nil }
-      defer { clearMark.store(state.clearing.count, ordering: .relaxed) }
-      return (state.beginClearing(), old)
-    }
+    let (beginning, _) = beginClearing(beside: observer)
     tellObserversOfClearing()
     generations.endAll()
-    // The values that waited to be written are gone, so there is room in the backlog.
-    changed.signal()
     guard let (progress, mustWalk, _) = beginning else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
-    if mustWalk { IOExecutor.upkeep.submit { self.clear(progress, in: handle) } }
+    if mustWalk { IOExecutor.upkeep.submit { self.clear(progress, in: handle, observer) } }
     return progress
+  }
+
+  /// Hides everything, once only the end of an earlier removal is not waited for any more.
+  ///
+  /// - Returns: The removal, nil if the engine is shut down; and what the caller releases outside
+  ///   of the lock, because releasing a million entries takes long.
+  private func beginClearing(
+    beside observer: (any ClearingObserver)?
+  ) -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex) {
+    let hideFiles = { [self] in
+      withState { state -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex)? in
+        let old = state.catalog.index
+        if state.phase.isShutDown { return (nil, old) }
+        guard state.clearing.mayBegin else { return nil }
+        defer { clearMark.store(state.clearing.count, ordering: .relaxed) }
+        return (state.beginClearing(), old)
+      }
+    }
+    while true {
+      let ticket = changed.ticket()
+      let beginning = if let observer { observer.hide(with: hideFiles) } else { hideFiles() }
+      if let beginning { return beginning }
+      changed.wait(ticket)
+    }
+  }
+
+  /// The number of removals of everything that have begun.
+  var clearCount: Int { clearMark.load(ordering: .relaxed) }
+
+  /// Whether a removal of everything hides the file of a name, and is the one with this number.
+  func hidesFile(named name: EntryName, since count: Int) -> Bool {
+    withState { $0.clearing.count == count && $0.clearing.hides(name) }
   }
 
   /// Whether a removal of everything has begun since a value was published. A memory tier that asks
   /// under its lock, and is told that none has, forgets the value when that removal empties it.
   package func hasCleared(since published: Published) -> Bool {
-    clearMark.load(ordering: .relaxed) != published.clearCount
+    clearCount != published.clearCount
   }
 
-  private func clear(_ first: RemovalProgress, in handle: DirectoryHandle) {
+  private func clear(
+    _ first: RemovalProgress, in handle: DirectoryHandle, _ observer: (any ClearingObserver)?
+  ) {
     var progress = first
-    walk(progress, in: handle)
+    walk(progress, in: handle, observer)
     while let next = withState({ $0.clearing.endWalk() }) {
       progress.finish()
       progress = next
       // In the same directory: while another is held, and the index does not know it yet, the walk
       // would remove the files of that one.
-      walk(progress, in: handle)
+      walk(progress, in: handle, observer)
     }
-    progress.add(endClearingOfPending())
-    _ = withState { $0.clearing.reveal() }
-    // Called with no name held and nothing hidden, because this thread writes the values itself if
-    // the system has no thread left, and a store waits for room while files are hidden.
-    if withState({ $0.backlog.claimWriter() }) { startWriter() }
+    let reveal = { [self] in _ = withState { $0.clearing.reveal() } }
+    if let observer { progress.add(observer.endClearing(with: reveal)) } else { reveal() }
     // The walk may have missed files that other processes stored meanwhile.
     if withState({ $0.catalog.scans.hasMissedChanges }) { startRescan() }
     progress.finish()
@@ -69,14 +110,16 @@ extension DiskEngine {
 
   /// Removes the files of hidden names. What it finds to be newer or unremovable becomes an entry
   /// again, unless another clearing has begun since, whose walk finds it again.
-  private func walk(_ progress: RemovalProgress, in handle: DirectoryHandle) {
+  private func walk(
+    _ progress: RemovalProgress, in handle: DirectoryHandle, _ observer: (any ClearingObserver)?
+  ) {
     let count = withState { $0.clearing.count }
     do throws(Errno) {
       var scan = try DirectoryScan(handle, trust: reader.trust)
       while true {
         let piece = try scan.next()
-        for entry in piece.entries { progress.add(clear(entry, count, in: handle)) }
-        progress.add(passOver(piece.unreadable, count))
+        for entry in piece.entries { progress.add(clear(entry, count, in: handle, observer)) }
+        progress.add(passOver(piece.unreadable, count, observer))
         if piece.isLast || withState({ !$0.clearing.hidesFiles }) { break }
       }
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
@@ -84,44 +127,19 @@ extension DiskEngine {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
       // Entries that could not be read are still there, and the index has forgotten them.
       withState { if $0.clearing.hidesFiles { $0.catalog.scans.reset() } }
-      keepPending(count)
-    }
-  }
-
-  /// Counts the values that had waited to be written when a clearing began and had no file.
-  private func endClearingOfPending() -> BulkRemoval {
-    // A thread that was publishing one of them when it was dropped removes the file, which is
-    // hidden until then.
-    for name in withState({ $0.clearing.namesUnderway }) { changing(name) {} }
-    var result = BulkRemoval()
-    for write in withState({ $0.clearing.takeDropped() }).writes {
-      result.removed += 1
-      result.byteCount.addSaturating(UInt64(write.bytes.count))
-      tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
-    }
-    if result.removed > 0 {
-      withState { [result] in $0.counters.countRemoval(.explicit, result.removed) }
-    }
-    return result
-  }
-
-  /// Puts the values that a clearing had dropped back into the backlog, because older files of the
-  /// names may still be there.
-  private func keepPending(_ count: Int) {
-    let dropped = withState { $0.clearing.count == count ? $0.clearing.takeDropped() : nil }
-    for write in dropped?.writes ?? [] {
-      withState { if $0.clearing.count == count { $0.keepPending(write) } }
+      observer?.noteStays(nil, since: count)
     }
   }
 
   /// Counts entries that stay because their status cannot be read.
   private func passOver(
-    _ unreadable: [(name: EntryName, errno: Errno)], _ count: Int
+    _ unreadable: [(name: EntryName, errno: Errno)], _ count: Int,
+    _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
     var result = BulkRemoval()
     for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
       noteUpkeepFailure(errno)
-      withState { if $0.clearing.count == count { $0.keepPending(of: name) } }
+      observer?.noteStays(name, since: count)
       result.failed += 1
     }
     // The entries are still there, and the index has forgotten them.
@@ -130,7 +148,8 @@ extension DiskEngine {
   }
 
   private func clear(
-    _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle
+    _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle,
+    _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
     changing(entry.name) {
       let (name, inode) = (entry.name, entry.inode)
@@ -144,6 +163,7 @@ extension DiskEngine {
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
           tellOfRemoval(name, withState { $0.noteCleared(entry) })
+          observer?.noteRemoved(name)
         case .absent: break
         case .changed(let status):
           let newer = self.entry(name, status)
@@ -152,6 +172,7 @@ extension DiskEngine {
       } catch {
         // The file stays and is an entry again.
         noteUpkeepFailure(error)
+        observer?.noteStays(name, since: count)
         withState { if $0.clearing.count == count { $0.keepUncleared(entry) } }
         result.failed = 1
       }
@@ -168,7 +189,7 @@ extension EngineState {
   /// read before the clearing began. The value of a store counts as stored after the clearing.
   mutating func noteClearedStore(_ entry: IndexedEntry, isLoad: Bool, since count: Int) -> Bool {
     guard clearing.hasBegun(since: count) || isLoad && clearing.count != count else { return false }
-    noteRemoved(entry.name)
+    catalog.remove(entry.name)
     counters.countStore(of: entry.byteCount)
     counters.countRemoval(.explicit)
     return true
@@ -188,17 +209,6 @@ extension EngineState {
     return noteRemoved(entry.name, as: .explicit)
   }
 
-  /// Puts a value that a clearing had dropped back into the backlog, because the older file of its
-  /// name could not be removed and reads would find that file.
-  fileprivate mutating func keepPending(_ write: Backlog.Write) {
-    let name = write.subject.name
-    if backlog[name] == nil && clearing.hides(name) { backlog.addAgain(write) }
-  }
-
-  fileprivate mutating func keepPending(of name: EntryName) {
-    if let write = clearing.takeDropped(name) { keepPending(write) }
-  }
-
   /// Keeps a file that was used or stored since the walk met its name.
   fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
     guard clearing.hidesFiles else { return }
@@ -206,10 +216,8 @@ extension EngineState {
     if let entry { catalog.index.upsert(entry, order: .byLastAccess) }
   }
 
-  /// Puts an entry whose file could not be removed back into the index, and the value that was to
-  /// replace it back into the backlog.
+  /// Puts an entry whose file could not be removed back into the index.
   fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
     if clearing.hidesFiles { catalog.index.upsert(entry, order: .byLastAccess) }
-    keepPending(of: entry.name)
   }
 }

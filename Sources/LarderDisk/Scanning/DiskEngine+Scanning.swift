@@ -26,10 +26,7 @@ extension DiskEngine {
   }
 
   /// Waits until the index knows every entry.
-  ///
-  /// Writes the values that wait to be written first, so that totals include them.
   func waitForScan() throws(CacheError) {
-    writePending()
     followReplacement()
     while true {
       startScanIfNeeded()

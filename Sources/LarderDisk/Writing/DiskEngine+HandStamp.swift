@@ -6,7 +6,6 @@ extension DiskEngine {
   /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
-    writePending(name)
     return try changing(name) { () throws(CacheError) in
       switch try reader.open(name.fileName, in: location.handle) {
       case .missed(let reason, let errno):

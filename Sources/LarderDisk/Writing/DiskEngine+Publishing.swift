@@ -8,9 +8,7 @@ extension DiskEngine {
     reserved room: UInt64
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
-    if request.isExclusive { writeUnserved(request.subject) }
-    // The name and its epoch are taken before the backlog is checked: a clearing between the two
-    // would drop the pending value unnoticed.
+    // Before `isWanted` is asked: a clearing between the two would go unnoticed.
     let turn = acquire(name)
     defer { release(name) }
     if let outcome = try outcome(unpublished: request, isEnding: turn.isEnding) { return outcome }
@@ -20,11 +18,11 @@ extension DiskEngine {
     let epoch = request.isExclusive ? withState { $0.epoch } : turn.epoch
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
-    // the name is held. For a pending value the memory tiers were told when it was accepted.
-    if request.write == nil { tellObservers(before: request.subject) }
+    // the name is held. Of an accepted value the memory tiers were told when it was accepted.
+    if request.accepted == nil { tellObservers(before: request.subject) }
     guard let status = try publishOrWithdraw(&file, request, seal, claim) else {
       // The file without a value was removed, and another process has stored since.
-      withState { $0.noteRemoved(name) }
+      withState { $0.catalog.remove(name) }
       return rejected(.alreadyPresent)
     }
     // Compared after the epoch was read, so that one of the two shows a replacement of the
@@ -39,27 +37,20 @@ extension DiskEngine {
   private func outcome(
     unpublished request: StoreRequest, isEnding: Bool
   ) throws(CacheError) -> StoreOutcome? {
-    if isOutdated(request) { return request.write == nil ? rejected(.declined) : .pending }
-    // A value that the backlog accepted before the end began is written all the same.
-    if isEnding && request.write == nil { throw closedError("store") }
-    // A pending value counts as present; no other is accepted while the name is held.
-    if request.isExclusive && pending(request.subject.name) != nil {
-      return rejected(.alreadyPresent)
+    if request.isWanted?() == false {
+      // The caller counts what becomes of a value that it has accepted.
+      if request.accepted != nil { return .pending }
+      return rejected(request.isExclusive ? .alreadyPresent : .declined)
     }
+    // A value that was accepted before the end began is written all the same.
+    if isEnding && request.accepted == nil { throw closedError("store") }
     return nil
-  }
-
-  /// Whether the name was changed after the store was decided on, because the pending value was
-  /// removed or stored over, or the key was changed during its load. Called while the name is held.
-  func isOutdated(_ request: StoreRequest) -> Bool {
-    if let write = request.write { return !withState { $0.backlog.isCurrent(write) } }
-    return request.isWanted?() == false
   }
 
   /// The result of taking a value into the index.
   private enum Indexing: Sendable {
     /// The index has it.
-    case indexed(NameLocks.Epoch, replacing: RemovalCause?, lag: Duration?)
+    case indexed(NameLocks.Epoch, replacing: RemovalCause?)
     /// The value was removed together with everything else.
     case cleared
     /// The value is, or may be, in a directory that was moved away.
@@ -75,7 +66,7 @@ extension DiskEngine {
     _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     reserved room: UInt64, isHeld: Bool, since epoch: NameLocks.Epoch
   ) {
-    let isPending = request.write != nil
+    let isAccepted = request.accepted != nil
     let entry = IndexedEntry(
       name: request.subject.name, status: status, lastAccess: seal.lastAccess,
       proof: FileProof(
@@ -83,8 +74,6 @@ extension DiskEngine {
         hasData: !seal.extendedData.isEmpty))
     let indexing = withState { [isOnNetwork] state -> Indexing in
       if room > 0 { state.limits.giveBack(for: .current) }
-      // In the same step as the index: a reader finds the pending value or the file.
-      let value = state.takeOutPending(request)
       if !isHeld || state.replacements.count != epoch.replacementCount {
         state.noteAstray(entry)
         return .astray
@@ -92,12 +81,11 @@ extension DiskEngine {
       // In the same step as the update of the index below, so that a later removal of everything
       // finds the value.
       let isCleared = state.noteClearedStore(
-        entry, isLoad: request.isWanted != nil, since: epoch.clearCount)
+        entry, isLoad: request.isLoad, since: epoch.clearCount)
       if isCleared { return .cleared }
       if isOnNetwork { state.serverClock.learn(from: status, since: seal.begin) }
-      let cause = state.noteStored(entry, order: isPending ? .byLastAccess : .mostRecent)
-      let lag = noteUses(of: value, since: seal, status, in: &state)
-      return .indexed(state.epoch, replacing: cause, lag: lag)
+      let cause = state.noteStored(entry, order: isAccepted ? .byLastAccess : .mostRecent)
+      return .indexed(state.epoch, replacing: cause)
     }
     // For the stores that wait for this one's room.
     if room > 0 { changed.signal() }
@@ -109,13 +97,16 @@ extension DiskEngine {
     _ indexing: Indexing, _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal
   ) {
     switch indexing {
-    case .cleared: withdrawCleared(request.subject, status)
+    case .cleared:
+      _ = request.onSettled?(.passed)
+      withdrawCleared(request.subject, status)
     case .astray:
+      _ = request.onSettled?(.passed)
       // Only a look shows which file has the name in the directory that is held now.
       followHeld(request.subject.name)
       tellObservers(request.subject, except: nil)
-    case .indexed(let epoch, let cause, let lag):
-      if let lag { planDrain(within: lag) }
+    case .indexed(let epoch, let cause):
+      _ = request.onSettled?(.indexed(status))
       followEvents(ofHeld: request.subject.name, status)
       if let cause { tellOfRemoval(request.subject.name, key: request.subject.key, cause) }
       tell(of: status, request, seal, since: epoch)
@@ -141,7 +132,7 @@ extension DiskEngine {
     }
     // Not `entryChanged`, which would supersede loads that began after a removal of everything.
     if present != epoch { return tellObservers(ofFiles: [request.subject.name]) }
-    if request.write == nil {
+    if request.accepted == nil {
       tellObservers(request.subject, except: request.origin)
     } else if expiry < seal.expiry {
       // The memory tiers were told of a later expiry when the value was accepted.
@@ -157,22 +148,23 @@ extension DiskEngine {
     return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
   }
 
-  /// Notes uses of a pending value that came after its file was sealed.
-  ///
-  /// - Returns: The time within which they must be on the disk; nil if they need not be.
-  private func noteUses(
-    of value: Backlog.Value?, since seal: EntryWriter.Seal, _ status: FileStatus,
-    in state: inout EngineState
-  ) -> Duration? {
-    guard let value, value.lastAccess > seal.lastAccess else { return nil }
-    let (name, access) = (value.write.subject.name, value.lastAccess)
-    state.catalog.index.touch(name, at: access)
-    let isExtended = value.expiry > seal.expiry
+  /// Notes the last use of an accepted value, which came after its file was sealed. Called in
+  /// `onSettled`, so the name is held.
+  func noteUse(
+    of name: EntryName, _ status: FileStatus, _ seal: EntryWriter.Seal, at access: Timestamp,
+    expiry: Timestamp
+  ) {
+    let isExtended = expiry > seal.expiry
     let extending = isExtended ? ExpirationExtending.lifetime : .off
-    guard isDue(status, seal.lifetime, extending, access) else { return nil }
-    state.catalog.uses.note(
-      name, status, access: access, expiry: isExtended ? value.expiry : nil)
-    return recency.lag(for: seal.lifetime, extending)
+    let isDue = isDue(status, seal.lifetime, extending, access)
+    let mustStamp = withState { state in
+      state.catalog.index.touch(name, at: access)
+      guard isDue, state.catalog.index.contains(name) else { return false }
+      state.catalog.uses.note(
+        name, status, access: access, expiry: isExtended ? expiry : nil)
+      return true
+    }
+    if mustStamp { planDrain(within: recency.lag(for: seal.lifetime, extending)) }
   }
 
   private func publishOrWithdraw(
@@ -236,13 +228,6 @@ extension DiskEngine {
       else { throw error }
       return status
     }
-  }
-
-  /// Writes a pending value that has expired or belongs to another key. Then only a file can make
-  /// the exclusive store fail.
-  private func writeUnserved(_ subject: Subject) {
-    guard let value = pending(subject.name) else { return }
-    if !value.isServed(to: subject.key, at: now) { writePending(subject.name) }
   }
 
   /// The right of a store to a name.

@@ -6,6 +6,7 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
+  ///   - onSettled: Runs when the file is gone; by default the callback of the store.
   ///   - request: The store that fails and therefore removes the older value. A value that was
   ///     stored since the store was decided on stays.
   ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal,
@@ -13,7 +14,8 @@ extension DiskEngine {
   /// - Returns: Whether this process knew an entry there.
   package func remove(
     _ name: EntryName, _ subject: Subject? = nil,
-    cause: RemovalCause, of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
+    cause: RemovalCause, onSettled: ((Settlement) -> Bool)? = nil,
+    of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     // Before the name is held, because following a replaced directory may take other names.
@@ -21,15 +23,15 @@ extension DiskEngine {
       try revalidate(isUrgent: false, mayMake: false, "remove")
     } catch {
       changing(name) {
-        if request.map(isOutdated) != true { forget(subject, of: request, whileHeld) }
+        if request?.isWanted?() != false { forget(subject, of: request, whileHeld) }
       }
       throw error
     }
     let turn = acquire(name)
     defer { release(name) }
-    if let request, isOutdated(request) { return false }
-    // A write from the backlog is let through.
-    if turn.isEnding && request?.write == nil { throw closedError("remove") }
+    if request?.isWanted?() == false { return false }
+    // The failed store of a value that was accepted before goes through.
+    if turn.isEnding && request?.accepted == nil { throw closedError("remove") }
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
     forget(subject, of: request, whileHeld)
@@ -40,22 +42,24 @@ extension DiskEngine {
       let handle = location.handle
       let isRemoved = try unlinkEntry(name.fileName, in: handle)
       isFree = true
-      let (told, wasPending) = withState { state -> (RemovalCause?, Bool) in
+      // A value that waits goes after the file. If the file stayed, reads would find it, and it is
+      // older.
+      let (isCounted, victim) = withState { state -> (Bool, RemovalCause?) in
         // A victim was counted when it was chosen, possibly after `wasHidden` was read.
         let victim = state.catalog.doomed[name]
-        state.noteRemoved(name)
-        // Dropped after the file is gone. If the file stayed, reads would find it, and it is older.
-        let wasPending = request?.write == nil && state.backlog.drop(name)
-        let isCounted = isRemoved && !wasHidden && victim == nil || wasPending
+        state.catalog.remove(name)
+        let isCounted = isRemoved && !wasHidden && victim == nil
         if isCounted { state.counters.countRemoval(cause) }
-        if wasPending { return (cause, true) }
-        return (isRemoved ? victim?.cause ?? (isCounted ? cause : nil) : nil, false)
+        return (isCounted, isRemoved ? victim?.cause : nil)
       }
+      let hadOther = (onSettled ?? request?.onSettled)?(.removed) == true
+      if hadOther && !isCounted { withState { $0.counters.countRemoval(cause) } }
+      let told = isCounted || hadOther ? cause : victim
       if let told { tellOfRemoval(name, key: subject?.key, told) }
       // Also if the file was gone already, because the evictor or another process may have unlinked
       // it and not have synced the directory yet.
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
-      return isRemoved && !wasHidden || wasPending
+      return isRemoved && !wasHidden || hadOther
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
@@ -67,8 +71,8 @@ extension DiskEngine {
     _ whileHeld: (Bool) -> Void
   ) {
     whileHeld(isFree)
-    // `noteLostWrite` notifies the memory tiers of a failed write; they are not notified twice.
-    guard let subject, request?.write == nil else { return }
+    // Of an accepted value that is lost, its acceptor tells the memory tiers.
+    guard let subject, request?.accepted == nil else { return }
     request?.onChange?(nil)
     tellObservers(subject, except: request?.origin)
   }

@@ -11,15 +11,30 @@ extension DiskEngine {
     var admits: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
     /// Whether the store leaves a present value in place.
     var isExclusive = false
+    /// Whether the value is that of a load, whose source was read before the store.
+    package var isLoad = false
     /// Whether the value is still to be stored, asked when the store holds the name.
     package var isWanted: (@Sendable () -> Bool)?
     /// The memory tier of the object that stores. `onChange` tells it.
     package var origin: ObjectIdentifier?
-    /// The value in the backlog that is to be written; nil for a store that the caller made.
-    var write: Backlog.Write?
+    /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
+    /// nil for a store that the caller makes now.
+    var accepted: EntryWriter.Seal?
     /// Runs when the value is visible, before any other change of the name. With nil, runs before
     /// and after the removal of the older value, because the store failed or was rejected.
     package var onChange: (@Sendable (Published?) -> Void)?
+    /// Runs when the file of the name was replaced or removed and the index knows it, before
+    /// `onChange`, with the name held. Returns whether a value that had the name goes as well.
+    var onSettled: (@Sendable (Settlement) -> Bool)?
+  }
+
+  /// What has become of the file of a name that was changed.
+  package enum Settlement: Sendable {
+    /// The index has the file that was published.
+    case indexed(FileStatus)
+    /// The file was published, and was removed with everything else or is in another directory.
+    case passed
+    case removed
   }
 
   /// A value that has just become visible.
@@ -35,37 +50,14 @@ extension DiskEngine {
   /// into ext4's block of 4 KiB.
   package static let maximumExtendedDataCount = 1024
 
-  /// Stores a value that a closure encodes.
-  package func store(
-    _ request: StoreRequest, encoding encode: () throws -> [UInt8]
-  ) throws(CacheError) -> StoreOutcome {
-    let bytes = try keepingPromise(request) { () throws(CacheError) in
-      do {
-        return try encode()
-      } catch {
-        throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
-      }
-    }
-    return try store(bytes.span, request)
-  }
-
   /// Stores a value that is in memory.
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    // A value from the backlog was admitted before.
-    if request.write == nil {
-      try checkExtendedData(of: request)
-      if let reason = rejection(of: request, byteCount: content.count) {
-        return try reject(request, reason)
-      }
-      let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
-      if let limit = configuration.writeBehindLimit, !request.isExclusive, cost <= limit,
-        // The thread that writes the backlog must not wait for room in it. Its clock may store.
-        !mayBe(.hasBacklog) || withState({ $0.backlog.writer != .current })
-      {
-        return try storeBehind(content, request, cost: cost, limit: limit)
-      }
+    if request.accepted == nil,
+      let outcome = try refusal(of: request, byteCount: content.count)
+    {
+      return outcome
     }
     let evictions = fullDiskCount
     return try keepingPromise(request) { () throws(CacheError) in
@@ -118,8 +110,7 @@ extension DiskEngine {
     _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    try checkExtendedData(of: request)
-    if let reason = rejection(of: request) { return try reject(request, reason) }
+    if let outcome = try refusal(of: request) { return outcome }
     return try keepingPromise(request) { () throws(CacheError) in
       var stream = try openStream(request)
       return try complete(&stream, request, body)
@@ -184,23 +175,27 @@ extension DiskEngine {
     }
   }
 
-  /// Refuses extended data that is too large. The older value is removed, as with any store that
-  /// fails.
-  func checkExtendedData(of request: StoreRequest) throws(CacheError) {
-    let count = request.extendedData.count
-    guard count > Self.maximumExtendedDataCount else { return }
-    try keepingPromise(request) { () throws(CacheError) in
-      throw CacheError(
-        .invalidArgument, operation: "store", path: location.path,
-        underlying: "extended data of \(count) bytes; at most 1,024 are kept")
-    }
-  }
-
-  /// Returns the reason for which a value is not stored; nil if it may be stored.
+  /// Returns the outcome of a store that is rejected before anything is written; nil if it may go
+  /// on. Extended data that is too large is an error. Either way the older value is removed.
   ///
   /// - Parameter byteCount: The value's length, if it is known before it is written.
-  func rejection(
+  func refusal(
     of request: StoreRequest, byteCount: Int? = nil
+  ) throws(CacheError) -> StoreOutcome? {
+    let count = request.extendedData.count
+    if count > Self.maximumExtendedDataCount {
+      try keepingPromise(request) { () throws(CacheError) in
+        throw CacheError(
+          .invalidArgument, operation: "store", path: location.path,
+          underlying: "extended data of \(count) bytes; at most 1,024 are kept")
+      }
+    }
+    guard let reason = rejection(of: request, byteCount: byteCount) else { return nil }
+    return try reject(request, reason)
+  }
+
+  private func rejection(
+    of request: StoreRequest, byteCount: Int?
   ) -> StoreOutcome.Reason? {
     let now = self.now
     if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
@@ -243,12 +238,8 @@ extension DiskEngine {
     _ file: inout StagedFile, _ request: StoreRequest, reserved room: UInt64 = 0
   ) throws(CacheError) -> StoreOutcome {
     let now = room > 0 ? heldNow : self.now
-    let seal =
-      request.write.map { currentSeal(of: $0, at: now) }
-      ?? EntryWriter.Seal(
-        key: request.subject.key, lifetime: request.expiration.lifetime,
-        lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
-        expiry: request.expiration.expiry(at: now), extendedData: request.extendedData, begin: now)
+    var seal = request.accepted ?? seal(of: request, at: now)
+    seal.begin = now
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
     let outcome = try publish(&file, request, seal, reserved: room)
@@ -258,14 +249,12 @@ extension DiskEngine {
     return outcome
   }
 
-  /// Returns the seal of a value from the backlog, with the uses since it was accepted.
-  private func currentSeal(of write: Backlog.Write, at now: Timestamp) -> EntryWriter.Seal {
-    var seal = write.seal
-    seal.begin = now
-    if let value = withState({ $0.backlog[write] }) {
-      (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
-    }
-    return seal
+  /// Returns the facts of a value that is stored or accepted now.
+  func seal(of request: StoreRequest, at now: Timestamp) -> EntryWriter.Seal {
+    EntryWriter.Seal(
+      key: request.subject.key, lifetime: request.expiration.lifetime,
+      lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
+      expiry: request.expiration.expiry(at: now), extendedData: request.extendedData, begin: now)
   }
 
   /// Whether a sealed file's blocks exceed the size limit, if the limit counts blocks.
@@ -299,7 +288,7 @@ extension DiskEngine {
   /// Removes the older value if a store fails, or reports that it remains.
   // Inlined, because a closure that is called copies the request and retains the engine.
   @inline(__always)
-  func keepingPromise<Result>(
+  package func keepingPromise<Result>(
     _ request: StoreRequest, _ step: () throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     do throws(CacheError) {

@@ -18,8 +18,7 @@ extension DiskEngine {
     _ request: StoreRequest, _ executor: IOExecutor
   ) throws(CacheError) -> StreamStart {
     try countingErrors { () throws(CacheError) in
-      try checkExtendedData(of: request)
-      if let reason = rejection(of: request) { return .rejected(try reject(request, reason)) }
+      if let outcome = try refusal(of: request) { return .rejected(outcome) }
       return try keepingPromise(request) { () throws(CacheError) in
         .writer(EntryFileWriter(try openStream(request), executor))
       }
@@ -34,11 +33,8 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let request = writer.described(request)
     return try countingErrors { () throws(CacheError) in
-      if failure == nil {
-        // Checked again, because the closure may have set both.
-        try checkExtendedData(of: request)
-        if let reason = rejection(of: request) { return try reject(request, reason) }
-      }
+      // Checked again, because the closure may have set expiration and extended data.
+      if failure == nil, let outcome = try refusal(of: request) { return outcome }
       return try keepingPromise(request) { () throws(CacheError) in
         guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
         return try complete(&stream, request) { _ in

@@ -63,17 +63,11 @@ extension DiskEngine {
   package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
     let name = request.subject.name
     try revalidate(isUrgent: false, mayMake: false, "touch")
-    while true {
-      writePending(name)
-      let turn = acquire(name)
-      defer { release(name) }
-      // A value that was accepted since is written first, because the seal of a pending value
-      // cannot be changed.
-      if pending(name) != nil { continue }
-      if turn.isEnding { throw closedError("touch") }
-      if request.isWanted?() == false { return false }
-      return try touchHeld(request, since: turn.epoch)
-    }
+    let turn = acquire(name)
+    defer { release(name) }
+    if turn.isEnding { throw closedError("touch") }
+    if request.isWanted?() == false { return false }
+    return try touchHeld(request, since: turn.epoch)
   }
 
   /// Touches an entry whose name is held.

@@ -93,7 +93,7 @@ struct `Code of the caller's` {
         if let cache = box.value, ThreadIdentity.current == thread {
           reads.add()
           let name = cache.subject("k").name
-          let isTaken = cache.engine.withState { $0.backlog.cost > 0 && $0.backlog[name] == nil }
+          let isTaken = cache.withBacklog { $0.cost > 0 && $0[name] == nil }
           if isTaken { early.add() }
         }
         return clock.now

@@ -16,11 +16,7 @@ struct BacklogTests {
   }
 
   private func add(_ byte: UInt8, _ key: String, to backlog: inout Backlog) {
-    var place: UInt64?
-    let cost = Backlog.cost(of: 1, CacheKey(key), [])
-    let isReserved = backlog.reserve(cost, limit: 100 * cost, place: &place)
-    #expect(isReserved)
-    backlog.add([byte], subject(key), seal)
+    backlog.add(Backlog.Write([byte], subject(key), seal))
   }
 
   /// The cost of a value of one byte under a key of one byte.
@@ -31,7 +27,7 @@ struct BacklogTests {
       key: "key", lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
       extendedData: [1, 2, 3, 4, 5], begin: Timestamp(seconds: 1))
     var backlog = Backlog()
-    backlog.addAgain(Backlog.Write([UInt8](repeating: 0, count: 70), subject("key"), seal))
+    backlog.add(Backlog.Write([UInt8](repeating: 0, count: 70), subject("key"), seal))
     #expect(backlog.cost == 70 + 3 + 5 + 512)
   }
 
@@ -54,7 +50,7 @@ struct BacklogTests {
   @Test func `many values have their turns in order, and leave no memory of theirs behind`() {
     var backlog = Backlog()
     for number in 0..<5_000 {
-      backlog.addAgain(Backlog.Write([UInt8(number % 251)], subject("\(number)"), seal))
+      backlog.add(Backlog.Write([UInt8(number % 251)], subject("\(number)"), seal))
     }
     let isClaimed = backlog.claimWriter()
     #expect(isClaimed)
@@ -77,7 +73,7 @@ struct BacklogTests {
     add(2, "a", to: &backlog)
     // Not before the first write has ended, because it may be published meanwhile.
     expectNext(nil, in: &backlog)
-    #expect(write.map { backlog.isCurrent($0) } == true)
+    #expect(write.map { backlog[$0] != nil } == true)
     if let write { backlog.finishTurn(of: write, isWritten: true) }
     expectNext([2], in: &backlog)
     expectNext(nil, in: &backlog)
@@ -128,8 +124,7 @@ struct BacklogTests {
     add(2, "b", to: &backlog)
     let latest = backlog.latest
     add(3, "c", to: &backlog)
-    guard case .write(let a)? = backlog.step(upTo: latest),
-      case .write(let b)? = backlog.step(upTo: latest)
+    guard let a = backlog.step(upTo: latest) ?? nil, let b = backlog.step(upTo: latest) ?? nil
     else {
       Issue.record("two values are to be written")
       return
@@ -141,13 +136,13 @@ struct BacklogTests {
     backlog.finishTurn(of: a, isWritten: false)
     backlog.drop(subject("b").name)
     // The newer value replaces the one that failed.
-    guard case .write(let newer)? = backlog.step(upTo: latest) else {
+    guard let newer = backlog.step(upTo: latest) ?? nil else {
       Issue.record("the newer value is to be written")
       return
     }
     #expect(newer.bytes == [4])
     backlog.finishTurn(of: newer, isWritten: true)
-    guard case .finished? = backlog.step(upTo: latest) else {
+    guard case .some(nil) = backlog.step(upTo: latest) else {
       Issue.record("nothing is left to be written")
       return
     }
@@ -168,7 +163,7 @@ struct BacklogTests {
     // Another thread is writing it.
     #expect(backlog.step(upTo: latest) == nil)
     backlog.finishTurn(of: newer, isWritten: true)
-    guard case .finished? = backlog.step(upTo: latest) else {
+    guard case .some(nil) = backlog.step(upTo: latest) else {
       Issue.record("nothing is left to be written")
       return
     }
@@ -180,12 +175,81 @@ struct BacklogTests {
     let write = backlog.next()
     backlog.drop(subject("a").name)
     add(2, "a", to: &backlog)
-    #expect(write.map { backlog.isCurrent($0) } == false)
+    #expect(write.map { backlog[$0] == nil } == true)
     if let write { #expect(backlog.finishTurn(of: write, isWritten: true) == nil) }
     expectNext([2], in: &backlog)
     #expect(backlog.cost == Self.cost)
-    let dropped = backlog.dropAll()
-    #expect(dropped.writes.map(\.bytes) == [[2]] && dropped.namesUnderway.count == 1)
-    #expect(backlog.isEmpty && backlog.cost == 0)
+  }
+
+  /// Returns the values that are hidden.
+  private func hidden(in backlog: inout Backlog) -> [[UInt8]] {
+    Backlog.writes(of: backlog.takeHidden()).map(\.bytes).sorted { $0[0] < $1[0] }
+  }
+
+  @Test func `hidden values are neither read nor written, and count for no room`() {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    let write = backlog.next()
+    add(2, "b", to: &backlog)
+    backlog.hide()
+    #expect(backlog.isEmpty && backlog.cost == 0 && backlog.hiddenCost == 2 * Self.cost)
+    #expect(backlog[subject("a").name] == nil && backlog.hiddenUnderway == [subject("a").name])
+    #expect(write.flatMap { backlog[$0] } == nil)
+    expectNext(nil, in: &backlog)
+    add(3, "a", to: &backlog)
+    expectNext([3], in: &backlog)
+    #expect(hidden(in: &backlog) == [[1], [2]])
+    #expect(backlog.hidden.isEmpty && backlog.hiddenCost == 0 && backlog.cost == Self.cost)
+  }
+
+  @Test func `of several hidden values of a name the newest counts, and is taken with the others`()
+  {
+    var backlog = Backlog()
+    for byte in 1...3 as ClosedRange<UInt8> {
+      add(byte, "a", to: &backlog)
+      add(byte + 10, "b", to: &backlog)
+      if byte == 3 {
+        _ = backlog.next()
+        add(4, "a", to: &backlog)
+      }
+      backlog.hide()
+    }
+    #expect(backlog.hiddenCost == 6 * Self.cost)
+    let newest = backlog.takeHidden(subject("a").name)
+    #expect(newest?.bytes == [4])
+    let none = backlog.takeHidden(subject("a").name)
+    #expect(none == nil && backlog.hiddenCost == 3 * Self.cost)
+    #expect(hidden(in: &backlog) == [[13]])
+  }
+
+  @Test func `a value that is put back has its turn, unless there is a newer one`() {
+    var backlog = Backlog()
+    for key in ["a", "b"] { add(1, key, to: &backlog) }
+    backlog.hide()
+    add(2, "a", to: &backlog)
+    for key in ["a", "b"] {
+      if let write = backlog.takeHidden(subject(key).name) { backlog.putBack(write) }
+    }
+    expectNext([2], in: &backlog)
+    expectNext([1], in: &backlog)
+    expectNext(nil, in: &backlog)
+    #expect(backlog.cost == 2 * Self.cost && backlog.hiddenCost == 0)
+  }
+
+  @Test func `a value of a name that is written by its reader has one turn`() {
+    var backlog = Backlog()
+    add(1, "a", to: &backlog)
+    let latest = backlog.latest
+    // Its turn in the queue is past now.
+    guard let first = backlog.step(for: subject("a").name, upTo: latest) ?? nil else {
+      Issue.record("the value is to be written")
+      return
+    }
+    add(2, "a", to: &backlog)
+    expectNext(nil, in: &backlog)
+    backlog.finishTurn(of: first, isWritten: false)
+    expectNext([2], in: &backlog)
+    add(3, "a", to: &backlog)
+    expectNext(nil, in: &backlog)
   }
 }

@@ -13,7 +13,7 @@ struct ClearingTests {
   /// Returns a removal that has begun.
   private func begun(remaining: IndexTotals = IndexTotals()) -> Clearing {
     var clearing = Clearing()
-    clearing.begin(remaining: remaining, dropped: Backlog.Dropped())
+    clearing.begin(remaining: remaining)
     return clearing
   }
 
@@ -25,7 +25,7 @@ struct ClearingTests {
   @Test func `hides every name from its beginning on, and none before`() {
     var clearing = Clearing()
     #expect(!clearing.hidesFiles && !clearing.hides(first) && !clearing.isRunning)
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.hidesFiles && clearing.hides(first) && clearing.isRunning)
   }
 
@@ -38,7 +38,7 @@ struct ClearingTests {
   @Test func `keeps nothing where nothing is hidden`() {
     var clearing = Clearing()
     clearing.keep(first)
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.hides(first))
   }
 
@@ -57,7 +57,7 @@ struct ClearingTests {
     clearing.keep(first)
     clearing.reveal()
     clearing.end()
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.hides(first) && clearing.count == 2)
   }
 
@@ -65,7 +65,7 @@ struct ClearingTests {
     var clearing = Clearing()
     let count = clearing.count
     #expect(!clearing.hasBegun(since: count))
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.hasBegun(since: count) && !clearing.hasBegun(since: clearing.count))
     clearing.reveal()
     #expect(!clearing.hasBegun(since: count))
@@ -99,12 +99,12 @@ struct ClearingTests {
     var clearing = Clearing()
     let entry = IndexSample.entry(1)
     clearing.noteRestamped(first, status(of: entry, changed: 9))
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.changeTime(toRemove: entry) == entry.changeTime)
     clearing.noteRestamped(first, status(of: entry, changed: 9))
     clearing.reveal()
     #expect(clearing.changeTime(toRemove: entry) == nil)
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
+    clearing.begin(remaining: IndexTotals())
     #expect(clearing.changeTime(toRemove: entry) == entry.changeTime)
   }
 
@@ -119,47 +119,12 @@ struct ClearingTests {
     #expect(clearing.remaining == IndexTotals())
   }
 
-  /// Returns values of one byte that waited to be written.
-  private func dropped(_ numbers: ClosedRange<Int>) -> Backlog.Dropped {
-    var backlog = Backlog()
-    let seal = EntryWriter.Seal(
-      key: CacheKey("k"), lifetime: .never, lastAccess: Timestamp(seconds: 1), expiry: .never,
-      extendedData: [], begin: Timestamp(seconds: 1))
-    for number in numbers {
-      let subject = DiskEngine.Subject(
-        key: CacheKey("\(number)"), name: IndexSample.name(number))
-      backlog.add([1], subject, seal)
-    }
-    return backlog.dropAll()
-  }
-
-  @Test func `lets another begin while the values that were dropped keep to their limit`() {
-    let cost = Backlog.cost(of: 1, "1", [])
-    var clearing = Clearing()
-    #expect(clearing.mayBegin(dropLimit: 0))
-    clearing.begin(remaining: IndexTotals(), dropped: Backlog.Dropped())
-    #expect(clearing.mayBegin(dropLimit: 0))
-    clearing.begin(remaining: IndexTotals(), dropped: dropped(1...3))
-    #expect(clearing.mayBegin(dropLimit: 3 * cost) && !clearing.mayBegin(dropLimit: 3 * cost - 1))
-    // One of these takes the place of an older one.
-    clearing.begin(remaining: IndexTotals(), dropped: dropped(3...5))
-    #expect(clearing.mayBegin(dropLimit: 5 * cost) && !clearing.mayBegin(dropLimit: 5 * cost - 1))
-    clearing.takeDropped(first)
-    clearing.takeDropped(first)
-    #expect(clearing.mayBegin(dropLimit: 4 * cost) && !clearing.mayBegin(dropLimit: 4 * cost - 1))
-    _ = clearing.takeDropped()
-    #expect(clearing.mayBegin(dropLimit: 0))
-  }
-
-  @Test func `gives back each dropped value once`() {
-    var clearing = Clearing()
-    clearing.begin(remaining: IndexTotals(), dropped: dropped(1...3))
-    let names = [first, first, IndexSample.name(4)]
-    let taken = names.map { clearing.takeDropped($0)?.subject.key }
-    #expect(taken == [CacheKey("1"), nil, nil])
-    // Although the engine may hold another directory by now, the values are still reported.
+  @Test func `lets another begin while its walk goes on in the directory that is held`() {
+    var clearing = begun()
+    #expect(clearing.mayBegin)
     clearing.reveal()
-    let rest = [clearing.takeDropped(), clearing.takeDropped()].map(\.writes.count)
-    #expect(rest == [2, 0])
+    #expect(!clearing.mayBegin)
+    clearing.end()
+    #expect(clearing.mayBegin)
   }
 }

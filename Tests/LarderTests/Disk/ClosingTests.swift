@@ -76,12 +76,12 @@ struct `Closing while something is going on` {
 
   @Test func `accepts nothing more to be written later`() throws {
     let cache = try scene.open { $0.writeBehindLimit = Backlog.cost(of: 100, "full", []) }
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     try cache.store([UInt8](repeating: 1, count: 100), forKey: "full")
     // Accepted while the shutdown already writes the waiting values.
     let store = inBackground { try cache.store([2], forKey: "waits for room") }
     try eventually("a store that waits for room") {
-      cache.engine.withState { $0.backlog.isAwaited }
+      cache.withBacklog { $0.isAwaited }
     }
     try cache.close()
     let error = #expect(throws: CacheError.self) { try store().get() }

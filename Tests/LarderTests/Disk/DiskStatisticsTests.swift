@@ -96,9 +96,10 @@ struct DiskStatisticsTests {
       event: { scene, cache in
         scene.faults.plan(.errno(.ioError), for: .write, onwards: true)
         let value: [UInt8] = [1]
-        _ = try cache.engine.storeBehind(
-          value.span, cache.request("k", nil, []), cost: Backlog.cost(of: 1, "k", []), limit: 1000)
-        #expect(throws: CacheError.self) { try cache.flush() }
+        let behind = WriteBehind(cache.engine, limit: 1000)
+        _ = try behind.store(value.span, cache.request("k", nil, []))
+        behind.writeAll()
+        #expect(throws: CacheError.self) { try behind.throwLoss() }
       }, value: { $0.lostStores }),
     Row(
       counter: "vainEvictions",

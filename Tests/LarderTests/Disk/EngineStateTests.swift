@@ -25,7 +25,7 @@ struct EngineStateTests {
   }
 
   private func hideEverything(in state: inout EngineState) {
-    state.clearing.begin(remaining: state.catalog.index.totals, dropped: state.backlog.dropAll())
+    state.clearing.begin(remaining: state.catalog.index.totals)
   }
 
   private func piece(_ entries: IndexedEntry...) -> DirectoryScan.Piece {
@@ -81,12 +81,12 @@ struct EngineStateTests {
 
   @Test func `a removed file leaves nothing behind`() {
     var state = scanning()
-    state.noteRemoved(name)
+    state.catalog.remove(name)
     #expect(
       !state.catalog.index.contains(name) && state.catalog.uses.isEmpty
         && state.catalog.scans.hasChanged(name))
     state.catalog.doom(Victim(IndexSample.entry(2)))
-    state.noteRemoved(IndexSample.name(2))
+    state.catalog.remove(IndexSample.name(2))
     #expect(state.catalog.doomed.isEmpty)
   }
 
@@ -164,20 +164,20 @@ struct EngineStateTests {
     #expect(!second.mustWalk && !third.mustWalk && second.progress === third.progress)
     #expect(first.progress !== second.progress)
     let next = state.clearing.endWalk()
-    #expect(next === second.progress && state.clearing.mayBegin(dropLimit: 0))
+    #expect(next === second.progress && state.clearing.mayBegin)
     let last = state.clearing.endWalk()
-    #expect(last == nil && !state.clearing.mayBegin(dropLimit: 0) && state.clearing.isRunning)
+    #expect(last == nil && !state.clearing.mayBegin && state.clearing.isRunning)
   }
 
   @Test func `a removal of everything waits while a walk in another directory goes on`() {
     var state = scanning()
-    #expect(state.clearing.mayBegin(dropLimit: 0))
+    #expect(state.clearing.mayBegin)
     _ = state.beginClearing()
     state.forgetDirectory()
-    #expect(!state.clearing.mayBegin(dropLimit: 0))
+    #expect(!state.clearing.mayBegin)
     _ = state.clearing.endWalk()
     state.clearing.end()
-    #expect(state.clearing.mayBegin(dropLimit: 0))
+    #expect(state.clearing.mayBegin)
   }
 
   @Test func `a file that is stamped to be an entry stays while everything is removed`() {
@@ -272,7 +272,7 @@ extension EngineStateTests {
     let number = state.catalog.scans.number
     // The thread that removes has unlinked its file already. Another process stores one before the
     // state hears of the removal, and the scan meets that one.
-    state.noteRemoved(name)
+    state.catalog.remove(name)
     _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
     #expect(state.catalog.index.entry(named: name) == nil)
     let (unclear, rest) = (

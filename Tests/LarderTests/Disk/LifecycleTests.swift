@@ -50,7 +50,7 @@ struct `The life of a cache` {
         _ = try cache.engine.read(subject, for: .value, extending: .off)?.bytes
       },
       #expect(throws: CacheError.self) {
-        try cache.engine.store(cache.request("k", nil, [])) { [2] }
+        try cache.store(cache.request("k", nil, []), encoding: { [2] })
       },
     ]
     #expect(errors.map { $0?.code } == [.closed, .closed])

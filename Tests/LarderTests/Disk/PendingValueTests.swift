@@ -25,7 +25,7 @@ struct `Beside a pending value` {
       $0.writeBehindLimit = 1 << 20
       change(&$0)
     }
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     return cache
   }
 
@@ -119,7 +119,7 @@ struct `Beside a pending value` {
     }
     #expect(try cache.store([1, 2], forKey: "k", extendedData: [9]) == .pending)
     #expect(try row.operation(cache) == row.answer)
-    #expect(cache.engine.withState { $0.backlog.isEmpty })
+    #expect(cache.withBacklog { $0.isEmpty })
     try scene.expectConsistent(cache)
     try cache.close()
   }
@@ -240,7 +240,7 @@ struct `Beside a pending value` {
     let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
     try cache.store("0", forKey: "k")
     try cache.flush()
-    cache.disk.engine.withState { $0.backlog.hasWriter = true }
+    cache.disk.withBacklog { $0.hasWriter = true }
     try cache.store("1", forKey: "k")
     cache.memory.removeAll()
     let accept: @Sendable () -> Void = {
@@ -264,7 +264,7 @@ struct `Beside a pending value` {
     var configuration = CacheConfiguration()
     configuration.disk.writeBehindLimit = 1 << 20
     let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
-    cache.disk.engine.withState { $0.backlog.hasWriter = true }
+    cache.disk.withBacklog { $0.hasWriter = true }
     _ = try await cache.store("1", forKey: "k")
     cache.memory.removeAll()
     #expect(try await cache.tier(forKey: "k") == .disk)

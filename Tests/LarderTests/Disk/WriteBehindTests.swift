@@ -77,7 +77,7 @@ struct `Writing behind` {
     walk.waitUntilReached()
     scene.faults.plan(.before { writer.pass() }, for: .fsetxattr, onwards: true)
     var rounds = 0
-    while cache.engine.withState({ $0.clearing.mayBegin(dropLimit: limit) }) && rounds < 10 {
+    while cache.withBacklog({ $0.hiddenCost <= limit }) && rounds < 10 {
       for number in 10..<28 { try cache.store([1], forKey: "key \(rounds)\(number)") }
       _ = try cache.removeAllInBackground()
       rounds += 1
@@ -87,7 +87,7 @@ struct `Writing behind` {
     writer.open()
     try cache.removeAll()
     #expect(try cache.count() == 0)
-    #expect(cache.engine.withState { $0.clearing.mayBegin(dropLimit: 0) })
+    #expect(cache.withBacklog { $0.hiddenCost == 0 && $0.hidden.isEmpty })
     try cache.close()
   }
 
@@ -142,7 +142,7 @@ struct `Writing behind` {
         let outcome = try? cache.store(
           [UInt8](repeating: UInt8(thread), count: 400), forKey: "\(thread) \(number)")
         #expect(outcome == .pending)
-        #expect(cache.engine.withState { $0.backlog.cost } <= 2000)
+        #expect(cache.withBacklog { $0.cost } <= 2000)
       }
     }
     #expect(try cache.count() == 400)
@@ -154,7 +154,7 @@ struct `Writing behind` {
     let scene = try DiskScene()
     let cache = try open(scene, limit: 64 << 10)
     // No other thread writes.
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     Thread.detachNewThread {
       do {
         for number in 0..<100 {
@@ -166,13 +166,13 @@ struct `Writing behind` {
       }
     }
     try eventually("a store that waits for room") {
-      cache.engine.withState { $0.backlog.isAwaited }
+      cache.withBacklog { $0.isAwaited }
     }
     // 64 KiB of 900 bytes of data, 5 or 6 of a key and 512 of a record.
-    #expect(cache.engine.withState { $0.backlog.latest } == 46)
+    #expect(cache.withBacklog { $0.latest } == 46)
     try eventually("room for the rest") {
       try cache.flush()
-      return cache.engine.withState { $0.backlog.isEmpty && $0.backlog.latest == 100 }
+      return cache.withBacklog { $0.isEmpty && $0.latest == 100 }
     }
     #expect(try cache.count() == 100)
     try scene.expectConsistent(cache)
@@ -211,7 +211,7 @@ struct `Writing behind` {
     #expect(try cache.store(newer, forKey: "k") == .stored)
     scene.faults.plan(.errno(.ioError), for: .fsetxattr, at: 1)
     gate.open()
-    cache.engine.wait { $0.backlog.hasWriter ? nil : () }
+    cache.behind?.wait { $0.hasWriter ? nil : () }
     #expect(try cache.value(forKey: "k") == newer)
     try scene.expectConsistent(cache)
     try cache.close()
@@ -223,7 +223,7 @@ struct `Writing behind` {
     let scene = try DiskScene()
     let cache = try open(scene)
     // No other thread writes.
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     try cache.store([1], forKey: "before")
     let counter = Counter()
     let store: @Sendable () -> Void = {
@@ -248,7 +248,7 @@ struct `Writing behind` {
   @Test func `a value that is replaced while it is written reaches the disk all the same`() throws {
     let scene = try DiskScene()
     let cache = try open(scene)
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     try cache.store([1], forKey: "k")
     let store: @Sendable () -> Void = {
       do {
@@ -273,7 +273,7 @@ struct `Writing behind` {
   @Test func `a newer value stands for one that could not be written`() throws {
     let scene = try DiskScene()
     let cache = try open(scene)
-    cache.engine.withState { $0.backlog.hasWriter = true }
+    cache.withBacklog { $0.hasWriter = true }
     try cache.store([1], forKey: "k")
     let store: @Sendable () -> Void = {
       do {
@@ -286,7 +286,7 @@ struct `Writing behind` {
     scene.faults.plan(.errno(.ioError), for: .fsetxattr, at: 1)
     try cache.flush()
     #expect(cache.statistics.lostStores == 0)
-    #expect(cache.engine.withState { $0.backlog.isEmpty })
+    #expect(cache.withBacklog { $0.isEmpty })
     #expect(try cache.value(forKey: "k") == [2])
     try scene.expectConsistent(cache)
     try cache.close()

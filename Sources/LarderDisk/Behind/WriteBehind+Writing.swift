@@ -1,0 +1,204 @@
+import LarderBasics
+import LarderSystem
+
+// Accepting values.
+extension WriteBehind {
+  /// Accepts a value to be written by another thread, or stores it at once if it cannot wait.
+  ///
+  /// From here on reads in this process return it from memory until its file is in place. Waits
+  /// while the table is full.
+  func store(
+    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    if request.isExclusive { return try storeIfAbsent(content, request) }
+    let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
+    // The thread that writes must not wait for room in the table. Its clock may store.
+    guard cost <= limit, !mayHoldValues || withTable({ $0.writer != .current }) else {
+      return try engine.store(content, request)
+    }
+    if let outcome = try engine.refusal(of: request, byteCount: content.count) { return outcome }
+    // Before the room is reserved, because a clock of the caller's may store as well.
+    let now = engine.now
+    var place: UInt64?
+    let isAwaited = wait { table in
+      table.reserve(cost, limit: limit, place: &place) ? table.isAwaited : nil
+    }
+    // There may be room for the next thread in the line as well. It has looked before, when this
+    // thread was ahead of it.
+    if isAwaited { changed.signal() }
+    guard let mustStart = accept([UInt8](copying: content), request, at: now) else {
+      changed.signal()
+      if withTable(\.isClosed) { throw engine.closedError("store").settingOldValueRemains(true) }
+      return engine.rejected(.declined)
+    }
+    if mustStart { startWriter() }
+    return .pending
+  }
+
+  /// Adds a value for which room is reserved to the table, and returns whether the caller has to
+  /// start the writer. Gives the room back and returns nil if the name was changed since the store
+  /// was decided on, or the last object is being closed, so that no thread would write the value.
+  private func accept(
+    _ bytes: [UInt8], _ request: DiskEngine.StoreRequest, at now: Timestamp
+  ) -> Bool? {
+    let subject = request.subject
+    engine.acquire(subject.name, readsClock: false)
+    defer { engine.release(subject.name) }
+    // Only for a load: its source was read before now, so a removal of everything that begins after
+    // this line must discard the value.
+    let earlierCount = request.isLoad ? engine.clearCount : nil
+    let isWanted = request.isWanted?() != false
+    // Memory forgets the old value before the new one is visible, as with any store.
+    if isWanted { engine.tellObservers(before: subject) }
+    let write = Backlog.Write(bytes, subject, engine.seal(of: request, at: now))
+    let addition = withTable { table -> (clearCount: Int, mustStart: Bool)? in
+      table.giveBack(write.cost)
+      let count = engine.clearCount
+      guard isWanted, earlierCount ?? count == count, !table.isClosed else { return nil }
+      table.add(write)
+      return (count, table.claimWriter())
+    }
+    guard let addition else { return nil }
+    request.onChange?(
+      DiskEngine.Published(
+        byteCount: bytes.count, expiry: write.seal.expiry, lifetime: write.seal.lifetime,
+        clearCount: addition.clearCount))
+    engine.tellObservers(subject, except: request.origin)
+    return addition.mustStart
+  }
+}
+
+// Writing.
+extension WriteBehind {
+  /// The time that the first value of an idle table waits for further values, so that a burst wakes
+  /// one thread once, and only the last of several values of a name is written.
+  private static let gatheringTime = Duration.milliseconds(5)
+
+  /// Has another thread write the waiting values. If none can be started, the caller's thread
+  /// writes them.
+  private func startWriter() {
+    IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeWaiting() }
+    if !IOExecutor.writing.hasThreads { writeWaiting() }
+  }
+
+  /// Starts the writer if values wait and none writes.
+  func startWriterIfNeeded() {
+    if withTable({ $0.claimWriter() }) { startWriter() }
+  }
+
+  /// Writes waiting values until there are none.
+  private func writeWaiting() {
+    while let write = nextWrite() { writeOut(write) }
+    changed.signal()
+  }
+
+  private func nextWrite() -> Backlog.Write? {
+    withTable { table -> (Backlog.Write?, NameMap<Backlog.Value>?) in
+      table.writer = .current
+      if let write = table.next() { return (write, nil) }
+      return (nil, table.endWriting())
+    }.0
+  }
+
+  /// Writes a value whose turn has come, unless its name is dropped meanwhile.
+  ///
+  /// A failure removes the older value, as with any store, and is thrown by the next `flush()` or
+  /// `close()`.
+  private func writeOut(_ write: Backlog.Write) {
+    var seal = write.seal
+    if let value = withTable({ $0[write] }) {
+      (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
+    }
+    var request = DiskEngine.StoreRequest(
+      subject: write.subject, expiration: .never, extendedData: seal.extendedData)
+    request.accepted = seal
+    request.isWanted = { [self] in withTable { $0[write] != nil } }
+    request.onSettled = { [self, seal] settlement in
+      settle(write, seal, settlement)
+      return false
+    }
+    let bytes = write.bytes
+    do throws(CacheError) {
+      if case .rejected = try engine.store(bytes.span, request) { endLost(write, nil) }
+    } catch {
+      endLost(write, error)
+    }
+    // A newer value of the name may have been passed over while this one was being written.
+    startWriterIfNeeded()
+    changed.signal()
+    engine.observers.letGoElsewhere()
+  }
+
+  /// Ends the turn of a value whose file is in place. Called with the name held.
+  private func settle(
+    _ write: Backlog.Write, _ seal: EntryWriter.Seal, _ settlement: DiskEngine.Settlement
+  ) {
+    switch settlement {
+    case .indexed(let status):
+      // Uses that came after the file was sealed.
+      guard let value = withTable({ $0.finishTurn(of: write, isWritten: true) }),
+        value.lastAccess > seal.lastAccess
+      else { return }
+      engine.noteUse(
+        of: write.subject.name, status, seal, at: value.lastAccess, expiry: value.expiry)
+    case .passed:
+      withTable { table in
+        // A removal of everything has hidden the value, and the engine has counted it.
+        if table.finishTurn(of: write, isWritten: true) == nil {
+          table.takeHidden(write.subject.name)
+        }
+      }
+    // The older file, because the value cannot be written. `endLost` ends its turn.
+    case .removed: break
+    }
+  }
+
+  /// Ends the turn of a value that could not be written or turned out to be too large.
+  private func endLost(_ write: Backlog.Write, _ error: CacheError?) {
+    engine.changing(write.subject.name) {
+      let isLost = withTable { table in
+        // If a newer value waits, readers miss nothing.
+        guard table.finishTurn(of: write, isWritten: false) != nil,
+          table[write.subject.name] == nil
+        else { return false }
+        if let error, table.failure == nil { table.failure = error }
+        return true
+      }
+      guard isLost else { return }
+      if error != nil { engine.withState { $0.counters.countLostStore() } }
+      // The memory tiers were told of a value that is lost.
+      engine.tellObservers(write.subject, except: nil)
+    }
+  }
+
+  /// Writes the values of a name that were accepted before the call, or waits until other threads
+  /// have written them.
+  func write(_ name: EntryName) {
+    guard mayHoldValues else { return }
+    let latest = withTable(\.latest)
+    while let write = wait(for: { $0.step(for: name, upTo: latest) }) { writeOut(write) }
+  }
+
+  /// Writes everything that was accepted before the call, and waits for other threads that are
+  /// writing parts of it. Values that are accepted meanwhile are left to the writer, because a
+  /// thread that keeps storing would hold up this one for ever.
+  func writeAll() {
+    guard mayHoldValues else { return }
+    let latest = withTable(\.latest)
+    while let write = wait(for: { $0.step(upTo: latest) }) { writeOut(write) }
+  }
+
+  /// Throws the first failure to write a value since the last call that threw one.
+  func throwLoss() throws(CacheError) {
+    if let failure = withTable({ exchange(&$0.failure, with: nil) }) { throw failure }
+  }
+
+  /// Accepts no more values, and writes those that were accepted. Those that a removal of
+  /// everything has hidden may come back at its end.
+  func end() {
+    withTable { $0.isClosed = true }
+    changed.signal()
+    wait { $0.hidden.isEmpty ? () : nil }
+    writeAll()
+  }
+}

@@ -1,0 +1,276 @@
+import LarderBasics
+import LarderSystem
+import Synchronization
+
+/// The layer between `DiskCache` and `DiskEngine` that accepts values at once and has another
+/// thread write them. The objects on one directory share it, so they read each other's values. It
+/// is nil where nothing is written behind.
+///
+/// The engine knows nothing of values that wait. The layer holds their names in it, and passes it
+/// callbacks:
+///
+/// 1. `store` adds a value to the table with the name held, and tells the memory tiers. The hold
+///    moves the name's generation. From then on reads are answered from the table, and neither
+///    write nor meet the older file.
+/// 2. Another thread stores the value (`WriteBehind+Writing.swift`). `isWanted` gives up a value
+///    that is no longer current.
+/// 3. `onSettled` ends its turn with the name held, when the index has its file: a reader that
+///    finds no value finds its file or a newer one.
+/// 4. A direct store or a removal drops the values of the name in its own `onSettled`, after the
+///    file was replaced or removed and before the name is free. If it fails, they stay, because the
+///    file is older. A reader that finds no value looks again after it has opened the file: one may
+///    have been accepted since, and the file be that of a change which is about to drop it.
+/// 5. A removal of everything hides all values in the step in which it hides all files. They come
+///    back if an older file cannot be removed, and are counted at its end.
+///
+/// The table's lock is taken before the engine's where both are needed, and never the other way
+/// round. No clock of the caller's is read with a name held or a lock taken.
+final class WriteBehind: Sendable {
+  let engine: DiskEngine
+  /// The most bytes of values that wait.
+  let limit: Int
+  private let table = ForkSafeMutex(Backlog())
+  /// The event that is signalled when a value was written, dropped or put back.
+  let changed = EventCount()
+  /// Whether the table has values, so that a read takes no lock while it has none.
+  private let holdsValues = Atomic<Bool>(false)
+
+  init(_ engine: DiskEngine, limit: Int) {
+    self.engine = engine
+    self.limit = limit
+  }
+
+  /// Reads or changes the table under its lock.
+  func withTable<Result: Sendable>(_ body: (inout Backlog) -> Result) -> Result {
+    table.withLock { table in
+      defer {
+        // Stored under the lock, so that an earlier value cannot overwrite a later one.
+        if holdsValues.load(ordering: .relaxed) == table.isEmpty {
+          holdsValues.store(!table.isEmpty, ordering: .releasing)
+        }
+      }
+      return body(&table)
+    }
+  }
+
+  /// Waits until the table fulfils a condition, which is checked after every signal of `changed`.
+  func wait<Result: Sendable>(for condition: (inout Backlog) -> Result?) -> Result {
+    while true {
+      let ticket = changed.ticket()
+      if let result = withTable(condition) { return result }
+      changed.wait(ticket)
+    }
+  }
+
+  /// Whether the table had values at some moment during the call.
+  var mayHoldValues: Bool { holdsValues.load(ordering: .acquiring) }
+
+  /// The value that waits under a name.
+  subscript(name: EntryName) -> Backlog.Value? {
+    mayHoldValues ? withTable { $0[name] } : nil
+  }
+
+  /// The value that waits under a name, of which none was waiting at the time of a snapshot.
+  private func value(
+    of name: EntryName, since generation: EntryGenerations.Snapshot?
+  ) -> Backlog.Value? {
+    generation.map(engine.generations.isCurrent) == true ? nil : self[name]
+  }
+}
+
+// Reading.
+extension WriteBehind {
+  /// Finds, checks and reads a value, and counts the use, as `DiskEngine.read` does.
+  func read(
+    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
+    extending: ExpirationExtending, staleness: Duration
+  ) throws(CacheError) -> DiskEngine.Found? {
+    do throws(CacheError) {
+      while true {
+        // Taken first, so that a value that is accepted later moves the generation.
+        let generation = engine.generations.snapshot(of: subject.name)
+        if mayHoldValues {
+          let context = DiskEngine.ReadContext(
+            generation: generation, extending: extending, now: engine.now, staleness: staleness)
+          if let answer = withTable({ answer(subject, context, from: &$0) }) {
+            guard let (value, expiry) = answer else { return nil }
+            return try found(value, expiry, for: purpose, generation)
+          }
+        }
+        guard let opening = try engine.open(subject, generation) else { return nil }
+        if value(of: subject.name, since: generation) != nil { continue }
+        return try engine.answer(
+          opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
+      }
+    } catch {
+      throw engine.counted(error)
+    }
+  }
+
+  /// Answers a read with the value that waits under its name, and counts the use. The use is
+  /// written to the disk with the value.
+  ///
+  /// - Returns: Nil if none waits, so that the file answers. Nil inside for a miss: the value has
+  ///   expired or is another key's, and is what the file will hold. Otherwise the value as it was
+  ///   before this use, and the expiry with the extension by it.
+  private func answer(
+    _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, from table: inout Backlog
+  ) -> (value: Backlog.Value, expiry: Timestamp)?? {
+    guard let value = table[subject.name] else { return .none }
+    let seal = value.write.seal
+    guard value.isServed(to: subject.key, at: context.now.adding(.zero - context.staleness)) else {
+      let reason = value.write.subject.key == subject.key ? MissReason.expired : .otherKey
+      engine.withState { $0.counters.countMiss(reason) }
+      return .some(nil)
+    }
+    var extended: Timestamp?
+    // As with a file: a use too soon after the store extends nothing, and an expired value is not
+    // extended.
+    if context.staleness == .zero,
+      engine.recency.isDue(
+        stored: min(seal.lastAccess, context.now), now: context.now, lifetime: seal.lifetime,
+        context.extending)
+    {
+      extended = context.extending.extendedExpiry(
+        of: value.expiry, lifetime: seal.lifetime, at: context.now)
+    }
+    let access = engine.withState { state in
+      state.counters.countHit(of: UInt64(value.write.bytes.count))
+      return state.catalog.uses.issueAccess(at: context.now)
+    }
+    table.use(value.write, at: access, expiry: extended)
+    return (value, extended ?? value.expiry)
+  }
+
+  private func found(
+    _ value: Backlog.Value, _ expiry: Timestamp, for purpose: DiskEngine.ReadPurpose,
+    _ generation: EntryGenerations.Snapshot?
+  ) throws(CacheError) -> DiskEngine.Found {
+    let (bytes, seal) = (value.write.bytes, value.write.seal)
+    var file: FileDescriptor?
+    if purpose == .file {
+      file = try attempt(
+        "read", at: value.write.subject.name.description,
+        FileDescriptor.inMemory(bytes.span, faults: engine.configuration.faults))
+    }
+    return DiskEngine.Found(
+      descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,
+      extendedData: seal.extendedData, expiry: expiry, lifetime: seal.lifetime,
+      generation: generation)
+  }
+
+  /// Returns the entry of a key as `DiskEngine.lookUp` finds it. Does not count as a use.
+  func entry(
+    of subject: DiskEngine.Subject, staleness: Duration = .zero
+  ) throws(CacheError) -> DiskEntry? {
+    let generation = engine.generations.snapshot(of: subject.name)
+    var entry: DiskEntry?
+    var value = self[subject.name]
+    if value == nil {
+      entry = try engine.lookUp(subject, staleness: staleness).map { DiskEntry($0) }
+      value = self.value(of: subject.name, since: generation)
+    }
+    guard let value else { return entry }
+    let time = engine.now.adding(.zero - staleness)
+    return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
+  }
+}
+
+extension DiskEntry {
+  /// Makes the entry that a value will be when it is written. It has no blocks on the disk yet.
+  fileprivate init(_ value: Backlog.Value) {
+    let seal = value.write.seal
+    self.init(
+      name: value.write.subject.name.description, key: seal.key,
+      byteCount: value.write.bytes.count, allocatedByteCount: 0, lastAccess: value.lastAccess,
+      expiry: value.expiry < .never ? value.expiry : nil,
+      lifetime: RecordedLifetime(seal.lifetime), extendedData: seal.extendedData)
+  }
+}
+
+// Changes that the engine makes at once.
+extension WriteBehind {
+  /// Returns the callback of a store or removal that drops the values of its name.
+  func dropping(_ name: EntryName) -> @Sendable (DiskEngine.Settlement) -> Bool {
+    { [self] _ in
+      guard mayHoldValues, withTable({ $0.drop(name) }) else { return false }
+      changed.signal()
+      return true
+    }
+  }
+
+  /// Stores a value unless there is one, as `DiskEngine.store` does. A waiting value counts as
+  /// present. One that has expired or belongs to another key is written first: then only a file can
+  /// make the store fail.
+  func storeIfAbsent(
+    _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
+  ) throws(CacheError) -> StoreOutcome {
+    let (key, name) = (request.subject.key, request.subject.name)
+    if let value = self[name], !value.isServed(to: key, at: engine.now) { write(name) }
+    var request = request
+    request.isWanted = { [self] in self[name] == nil }
+    return try engine.store(content, request)
+  }
+
+  /// Touches an entry as `DiskEngine.touch` does, after its value was written, because the seal of
+  /// a waiting value cannot be changed.
+  func touch(_ request: DiskEngine.TouchRequest) throws(CacheError) -> Bool {
+    let name = request.subject.name
+    var held = request
+    held.isWanted = { [self] in self[name] == nil && request.isWanted?() != false }
+    while true {
+      write(name)
+      if try engine.touch(held) { return true }
+      // Otherwise another value was accepted after that one was written.
+      if self[name] == nil { return false }
+    }
+  }
+}
+
+// Removals of everything.
+extension WriteBehind: ClearingObserver {
+  func hide<Result: Sendable>(with hideFiles: () -> Result?) -> Result? {
+    let result = withTable { table in
+      // The hidden values stay in memory until the removal's end, so their cost has a limit.
+      guard table.hiddenCost <= limit, let result = hideFiles() else { return Result?.none }
+      table.hide()
+      return result
+    }
+    // There is room now.
+    changed.signal()
+    return result
+  }
+
+  func noteRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
+
+  func noteStays(_ name: EntryName?, since count: Int) {
+    let names = name.map { [$0] } ?? Backlog.writes(of: withTable(\.hidden)).map(\.subject.name)
+    for name in names {
+      withTable { table in
+        guard engine.hidesFile(named: name, since: count) else { return }
+        if let write = table.takeHidden(name) { table.putBack(write) }
+      }
+    }
+  }
+
+  func endClearing(with reveal: () -> Void) -> BulkRemoval {
+    // A thread that was publishing one of them when it was hidden removes the file, which is hidden
+    // until then.
+    for name in withTable({ $0.hiddenUnderway }) { engine.changing(name) {} }
+    var result = BulkRemoval()
+    for write in Backlog.writes(of: withTable { $0.takeHidden() }) {
+      result.removed += 1
+      result.byteCount.addSaturating(UInt64(write.bytes.count))
+      engine.tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
+    }
+    if result.removed > 0 {
+      engine.withState { [result] in $0.counters.countRemoval(.explicit, result.removed) }
+    }
+    reveal()
+    changed.signal()
+    // Called with no name held and nothing hidden, because this thread writes the values itself if
+    // the system has no thread left, and a store waits for room while files are hidden.
+    startWriterIfNeeded()
+    return result
+  }
+}
