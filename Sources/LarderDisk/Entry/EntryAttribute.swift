@@ -28,6 +28,11 @@ package struct EntryAttribute: Sendable, Equatable {
     case otherVersion
     /// A text that this format does not know. Where the content is checked, this is damage.
     case malformed
+
+    /// The attribute, if this format knows it.
+    package var attribute: EntryAttribute? {
+      if case .attribute(let attribute) = self { attribute } else { nil }
+    }
   }
 }
 

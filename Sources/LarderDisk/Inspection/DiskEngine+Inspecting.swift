@@ -11,10 +11,7 @@ extension DiskEngine {
     /// Whether the file has no attribute and is the rest of a value that a power cut has left.
     let isRemnant: Bool
 
-    var attribute: EntryAttribute? {
-      guard case .attribute(let attribute)? = reading else { return nil }
-      return attribute
-    }
+    var attribute: EntryAttribute? { reading?.attribute }
   }
 
   /// Looks for the entry of a key. Does not count as a use. Returns nil if a read would miss, as
@@ -39,16 +36,9 @@ extension DiskEngine {
   func inspect(
     _ subject: Subject, staleness: Duration = .zero, at now: Timestamp? = nil
   ) throws(CacheError) -> Inspection? {
-    guard let inspection = try inspect(subject.name) else { return nil }
-    if let attribute = inspection.attribute {
-      guard subject.key.withBytes(attribute.proof.admits) else { return nil }
-      if configuration.requireProof && attribute.proof == .none { return nil }
-    } else {
-      if inspection.reading == .otherVersion { return nil }
-      if inspection.reading == .malformed && reader.checksContent { return nil }
-      if configuration.requireProof { return nil }
-      if inspection.isRemnant && reader.checksContent { return nil }
-    }
+    guard let inspection = try inspect(subject.name),
+      reader.objection(to: inspection.reading, isRemnant: inspection.isRemnant, subject.key) == nil
+    else { return nil }
     let status = inspection.status
     let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
     let objection = reader.trust.objection(

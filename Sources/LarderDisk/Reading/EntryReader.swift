@@ -117,21 +117,29 @@ package struct EntryReader: Sendable {
     _ file: borrowing FileDescriptor, _ status: FileStatus, _ key: CacheKey
   ) throws(Errno) -> Examination {
     let reading = try attributeReading(of: file)
+    let isRemnant =
+      reading == nil && checksContent && !requireProof ? try isRemnant(file, status) : false
+    if let reason = objection(to: reading, isRemnant: isRemnant, key) { return .rejected(reason) }
+    return .accepted(Testimony(attribute: reading?.attribute))
+  }
+
+  /// Returns the reason for which a file with this attribute is not the key's; nil if it can be.
+  ///
+  /// - Parameter isRemnant: Whether a file without an attribute is the rest of a value.
+  func objection(
+    to reading: EntryAttribute.Reading?, isRemnant: Bool, _ key: CacheKey
+  ) -> MissReason? {
     switch reading {
-    case .otherVersion: return .rejected(.otherVersion)
-    case .malformed:
-      if checksContent { return .rejected(.damaged) }
-      return requireProof ? .rejected(.unproven) : .accepted(Testimony())
-    case nil:
-      if requireProof { return .rejected(.unproven) }
-      if checksContent, try isRemnant(file, status) { return .rejected(.damaged) }
-      return .accepted(Testimony())
+    case .otherVersion: return .otherVersion
+    case .malformed where checksContent: return .damaged
+    case .malformed, nil:
+      if requireProof { return .unproven }
+      return isRemnant && checksContent ? .damaged : nil
     case .attribute(let attribute):
       // The proof is checked before the content, because a file of another key may be intact and
       // must not be removed.
-      if requireProof && attribute.proof == .none { return .rejected(.unproven) }
-      guard key.withBytes(attribute.proof.admits) else { return .rejected(.otherKey) }
-      return .accepted(Testimony(attribute: attribute))
+      if requireProof && attribute.proof == .none { return .unproven }
+      return key.withBytes(attribute.proof.admits) ? nil : .otherKey
     }
   }
 

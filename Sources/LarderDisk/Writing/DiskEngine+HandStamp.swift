@@ -31,8 +31,7 @@ extension DiskEngine {
   ) throws(Errno) -> StampOutcome {
     let reading = try reader.attributeReading(of: descriptor)
     if reading == .otherVersion { return .otherVersion }
-    var recorded: EntryAttribute?
-    if case .attribute(let attribute)? = reading { recorded = attribute }
+    let recorded = reading?.attribute
     let (hash, status) = try settledHash(of: descriptor)
     let now = heldNow
     let (lifetime, expiry) = hand.lifetimeAndExpiry(

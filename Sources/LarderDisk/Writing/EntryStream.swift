@@ -54,11 +54,16 @@ public struct EntryStream: ~Copyable, Sendable {
     do throws(Errno) {
       try file.write(bytes)
     } catch {
-      let failure = CacheError(errno: error, operation: "store", path: path)
-      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(bytes.count) else { throw failure }
-      hasMadeRoom = true
+      try recover(from: error, byteCount: bytes.count)
       try tryToWrite(bytes)
     }
+  }
+
+  /// Evicts because the disk was full, or throws.
+  private mutating func recover(from errno: Errno, byteCount: Int) throws(CacheError) {
+    let failure = CacheError(errno: errno, operation: "store", path: path)
+    guard failure.code == .noSpace, !hasMadeRoom, makeRoom(byteCount) else { throw failure }
+    hasMadeRoom = true
   }
 
   /// Copies the content of a file as the whole value.
@@ -71,9 +76,7 @@ public struct EntryStream: ~Copyable, Sendable {
       }
       try file.copyContent(of: source)
     } catch {
-      let failure = CacheError(errno: error, operation: "store", path: path)
-      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(file.byteCount) else { throw failure }
-      hasMadeRoom = true
+      try recover(from: error, byteCount: file.byteCount)
       try copyContent(of: source)
     }
     if let limit, byteCount > limit { isTooLarge = true }

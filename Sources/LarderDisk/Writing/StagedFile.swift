@@ -98,15 +98,8 @@ package struct StagedFile: ~Copyable, Sendable {
   /// Hashes and counts content that was not written through this value.
   mutating func takeContent() throws(Errno) {
     try descriptor.seek(to: 0)
-    hash = ContentHash()
-    byteCount = 0
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try descriptor.read(into: &piece)
-      if count == 0 { return }
-      hash.update(piece.span.extracting(..<count))
-      byteCount += count
-    }
+    hash = try ContentHash(ofRest: descriptor)
+    byteCount = Int(clamping: try descriptor.status().byteCount)
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.
