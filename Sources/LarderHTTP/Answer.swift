@@ -6,9 +6,7 @@ extension HTTPCache.Stored {
   /// none. Source: RFC 9111, 4; RFC 9110, 13.2.2 and 14.
   ///
   /// - Parameter body: The whole body; of any length if the request is HEAD or a condition holds.
-  func response(
-    to request: Request, _ body: Body, at now: Timestamp
-  ) -> Response {
+  func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
     var answer = Response(status: status, fields: fields, body: body)
     answer.fields.set("Age", "\(age(at: now))")
     answer.meetConditions(of: request)
@@ -32,8 +30,7 @@ extension HTTPCache.Stored {
     guard ends.count == 2 else { return nil }
     let (count, first, last) = (content.byteCount, ends[0].trimmed, ends[1].trimmed)
     if first.isEmpty { return last.number.map { max(0, count - $0)..<count } }
-    guard let start = first.number, let end = last.isEmpty ? Int.max - 1 : last.number,
-      end >= start
+    guard let start = first.number, let end = last.isEmpty ? Int.max - 1 : last.number, end >= start
     else { return nil }
     return start >= count ? 0..<0 : start..<min(end + 1, count)
   }

@@ -33,9 +33,8 @@ extension HTTPCache {
     }
 
     /// Creates a body of the pieces of a sequence, such as that of an HTTP client.
-    public init<Pieces: AsyncSequence & Sendable>(
-      byteCount: Int?, _ pieces: Pieces
-    ) where Pieces.Element == [UInt8] {
+    public init<Pieces: AsyncSequence & Sendable>(byteCount: Int?, _ pieces: Pieces)
+    where Pieces.Element == [UInt8] {
       let puller = Puller(pieces)
       self.init(byteCount: byteCount) { try await puller.next() }
     }
@@ -46,9 +45,7 @@ extension HTTPCache {
     }
 
     /// The whole body, if it is in memory.
-    public var bytes: [UInt8]? {
-      if case .bytes(let bytes) = content { bytes } else { nil }
-    }
+    public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
     /// The open file that holds the body and the body's place in it, for `sendfile`.
     ///
@@ -62,16 +59,19 @@ extension HTTPCache {
   private actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
     private var iterator: Pieces.AsyncIterator?
 
-    init(_ pieces: Pieces) {
-      iterator = pieces.makeAsyncIterator()
-    }
+    init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
 
     func next() async throws -> [UInt8]? {
       guard var taken = iterator.take() else { return nil }
-      let piece = try await taken.next(isolation: self)
-      iterator = taken
-      return piece
+      defer { iterator = taken }
+      return try await taken.next(isolation: self)
     }
+  }
+
+  /// What is wrong with a body.
+  public enum BodyError: Error, Sendable, Hashable {
+    /// More or fewer bytes came than were announced.
+    case wrongLength
   }
 }
 
@@ -89,9 +89,9 @@ extension HTTPCache.Body: AsyncSequence {
       switch content {
       case .stream(let next): return try await next()
       case .bytes(let bytes): piece = offset == 0 ? bytes : []
+      case .file(_, let range) where offset == range.count: return nil
       case .file(let reader, let range):
         let count = Swift.min(64 << 10, range.count - offset)
-        guard count > 0 else { return nil }
         piece = try await reader.read(at: range.lowerBound + offset, upTo: count)
       }
       offset += piece.count
@@ -107,16 +107,8 @@ extension HTTPCache.Body: AsyncSequence {
     switch content {
     case .bytes(let bytes): Self(Array(bytes[range]))
     case .file(let file, let whole):
-      Self(file, whole.lowerBound + range.lowerBound..<whole.lowerBound + range.upperBound)
+      Self(file, whole.dropFirst(range.lowerBound).prefix(range.count))
     case .stream: self
     }
-  }
-}
-
-extension HTTPCache {
-  /// What is wrong with a body.
-  public enum BodyError: Error, Sendable, Hashable {
-    /// More or fewer bytes came than were announced.
-    case wrongLength
   }
 }

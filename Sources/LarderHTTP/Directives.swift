@@ -17,6 +17,10 @@ struct Directives: Sendable {
   ]
   /// The directives that may be limited to some fields.
   private static let naming: Set = ["no-cache", "private"]
+  private static let plain: Set = [
+    "no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand",
+    "only-if-cached",
+  ]
 
   /// Whether a directive is there that is not limited to some fields.
   func has(_ name: String) -> Bool { self[name] != nil }
@@ -51,7 +55,12 @@ struct Directives: Sendable {
     }
   }
 
+  /// Adds a directive. Others than those that are asked for do not count, because a client may send
+  /// thousands.
   private mutating func add(_ name: String, _ value: String?) {
+    guard [Self.numeric, Self.naming, Self.plain].contains(where: { $0.contains(name) }) else {
+      return
+    }
     let fields = Self.naming.contains(name) ? value.map(Fields.members) ?? [] : []
     if !fields.isEmpty, fields.allSatisfy(\.isToken) { return named[name, default: []] += fields }
     let isAny = name == "max-stale" && value == nil
@@ -120,9 +129,16 @@ struct StructuredField {
 
 extension Substring {
   /// The content of a quoted string; nil for any other text. Source: RFC 9110, 5.6.4.
+  //
+  // Byte by byte, because a client chooses the length.
   fileprivate var unquoted: String? {
-    guard utf8.first == UInt8(ascii: "\""), let text = wholeMatch(of: /"((?:[^"\\]|\\.)*)"/)?.1
-    else { return nil }
-    return String(text.replacing(/\\(.)/) { $0.1 })
+    guard utf8.count > 1, utf8.first == 34, utf8.last == 34 else { return nil }
+    var (content, isEscaped) = ([UInt8](), false)
+    for byte in utf8.dropFirst().dropLast() {
+      if byte == 34, !isEscaped { return nil }
+      isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+      if !isEscaped { content.append(byte) }
+    }
+    return isEscaped ? nil : String(decoding: content, as: UTF8.self)
   }
 }

@@ -37,9 +37,7 @@ extension CacheKey {
   }
 
   /// The key of a body that is an entry of its own.
-  init(bodyOf key: String, id: UInt64) {
-    self.init(joining: [key, "body", String(id, radix: 16)])
-  }
+  init(bodyOf key: String, id: UInt64) { self.init(joining: [key, "body", String(id, radix: 16)]) }
 }
 
 extension HTTPCache.Stored.Content {
@@ -94,19 +92,19 @@ extension Coder<Stored> {
     let fields = Fields(response.dropFirst().map { ($0.name, $0.value ?? "\0") })
     let variant = facts.filter { $0.name == "vary" }.map { ($0.value ?? "").split(at: ": ") }
     let (moments, status) = (times("times"), response.first.flatMap { Int($0.name.dropFirst(9)) })
-    guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid,
-      let status, (200...599).contains(status), let content = Stored.Content(facts.last, rest)
+    guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid, let status,
+      (200...599).contains(status), let content = Stored.Content(facts.last, rest)
     else { throw WrongEntry() }
     return Stored(
       status: status, fields: fields, key: "GET \(url.value ?? "")",
-      variant: Variant(names: variant.map(\.name), values: variant.map(\.value)),
-      sent: moments[0], received: moments[1], content: content, outdated: times("outdated").first)
+      variant: Variant(names: variant.map(\.name), values: variant.map(\.value)), sent: moments[0],
+      received: moments[1], content: content, outdated: times("outdated").first)
   }
 
   /// Takes the lines up to an empty one, as what stands before and after the first separator.
-  private static func head(
-    _ rest: inout ArraySlice<UInt8>, _ separator: String
-  ) throws -> [(name: String, value: String?)] {
+  private static func head(_ rest: inout ArraySlice<UInt8>, _ separator: String) throws -> [(
+    name: String, value: String?
+  )] {
     var lines: [(String, String?)] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]

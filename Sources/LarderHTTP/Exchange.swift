@@ -50,9 +50,9 @@ extension Exchange {
       }
       if usable != nil { reason = request.demandsFreshness ? .request : .stale }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
-      guard request.method == "GET",
-        usable != nil || !request.fields.contains("range")
-      else { return try await passBy() }
+      guard request.method == "GET", usable != nil || !request.fields.contains("range") else {
+        return try await passBy()
+      }
       switch await cache.flights.join(request, key, mayWait && request.mayShare, after: endCount) {
       case .asks(let own):
         flight = own
@@ -102,9 +102,7 @@ extension Exchange {
   /// Reads a body that no client waits for, in a task of its own, so that it is stored.
   private static func drain(_ body: @escaping @Sendable () async throws -> Body) {
     Task {
-      do {
-        for try await _ in try await body() {}
-      } catch {
+      do { for try await _ in try await body() {} } catch {
         // Nothing is stored, and the client had its answer.
       }
     }
@@ -125,9 +123,7 @@ extension Exchange {
       var response = try await forwarding(asked)
       if !response.hasValidHead(for: asked) { response = Response(status: 502) }
       let isFailure = [500, 502, 503, 504].contains(response.status)
-      guard isFailure, let stale = staleAnswer() else {
-        return await settle(response, asked, sent)
-      }
+      guard isFailure, let stale = staleAnswer() else { return await settle(response, asked, sent) }
       await cache.flights.end(flight, .fails(nil))
       return stale
     } catch {

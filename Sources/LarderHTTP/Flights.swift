@@ -59,9 +59,8 @@ actor Flights {
   ///   - mayShare: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
   ///     one of the URL has ended since.
-  func join(
-    _ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64
-  ) async -> Turn {
+  func join(_ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64) async -> Turn
+  {
     guard mayShare, lone[key].map({ $0 <= .now }) ?? true else {
       return .asks(start(key, isShared: false))
     }
@@ -97,8 +96,7 @@ actor Flights {
   }
 
   private func release(
-    _ flight: UInt64, _ turn: Turn,
-    where isReleased: (UInt64, Request) -> Bool = { _, _ in true }
+    _ flight: UInt64, _ turn: Turn, where isReleased: (UInt64, Request) -> Bool = { _, _ in true }
   ) {
     for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(id, waiter.request) {
       flights[flight]?.waiters[id] = nil
@@ -148,8 +146,9 @@ actor Flights {
   /// Returns the marker for a response that varies: the stored one if its names are the same, or
   /// else the one that a flight of the URL has made or makes now.
   func marker(for response: Stored, stored: Stored?) -> Stored {
-    let known = [stored, markers[response.key]].compactMap(\.self)
-      .first { $0.isMarker && $0.variant.names == response.variant.names }
+    let known = [stored, markers[response.key]].compactMap(\.self).first {
+      $0.isMarker && $0.variant.names == response.variant.names
+    }
     let marker = known ?? response.makeMarker()
     markers[response.key] = marker
     return marker

@@ -85,8 +85,7 @@ public final class HTTPCache: Sendable {
   /// - Throws: The error of `forwarding`, unless something stored may answer instead;
   ///   `CancellationError`; `CacheError` with `.closed` and `.forked`.
   public func respond(
-    to request: Request,
-    forwarding: @escaping @Sendable (Request) async throws -> Response
+    to request: Request, forwarding: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
     let route = configuration.route?(request)
     var policy = configuration.policy
@@ -104,9 +103,7 @@ public final class HTTPCache: Sendable {
   /// Waits until everything stored is on disk, and detaches from the directory.
   ///
   /// - Throws: `CacheError`, as `Cache.close()` does.
-  public func close() async throws(CacheError) {
-    try await entries.close()
-  }
+  public func close() async throws(CacheError) { try await entries.close() }
 
   /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
   /// fresh again.
@@ -121,9 +118,7 @@ public final class HTTPCache: Sendable {
   /// The counters of answered requests.
   public var statistics: Statistics { counters.withLock { $0 } }
 
-  func count(_ change: (inout Statistics) -> Void) {
-    counters.withLock { change(&$0) }
-  }
+  func count(_ change: (inout Statistics) -> Void) { counters.withLock { change(&$0) } }
 }
 
 extension HTTPCache {
@@ -168,8 +163,7 @@ extension HTTPCache {
   /// - Parameter url: An absolute URL, such as ``Request/url``.
   /// - Returns: Whether there was something.
   /// - Throws: `CacheError`, as `Cache.remove(forKey:)` does.
-  @discardableResult
-  public func invalidate(_ url: String) async throws(CacheError) -> Bool {
+  @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
     let key = CacheKey(text)
@@ -184,8 +178,7 @@ extension HTTPCache {
   ///
   /// - Returns: Whether there was something.
   /// - Throws: `CacheError`, as `Cache.store(_:forKey:expiration:extendedData:)` does.
-  @discardableResult
-  public func expire(_ url: String) async throws(CacheError) -> Bool {
+  @discardableResult public func expire(_ url: String) async throws(CacheError) -> Bool {
     let key = CacheKey("GET \(URLReference(url)?.text ?? url)")
     guard let stored = try await entries.value(forKey: key) else { return false }
     try await store(stored.with(outdated: now), key, configuration.policy)

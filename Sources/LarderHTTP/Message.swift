@@ -111,9 +111,7 @@ struct URLReference {
     self.target = target
   }
 
-  init(_ request: Request) {
-    self.init("\(request.scheme)://\(request.authority)", request.target)
-  }
+  init(_ request: Request) { self.init("\(request.scheme)://\(request.authority)", request.target) }
 
   /// Reads an absolute URL without its fragment; nil for any other text.
   init?(_ text: String) {

@@ -54,9 +54,9 @@ extension HTTPCache.Policy {
   /// Returns what to do with a request. Source: RFC 9111, 4.
   ///
   /// - Parameter stored: The response that is stored for this request, if there is one.
-  public func action(
-    for request: HTTPCache.Request, stored: HTTPCache.Stored?, at now: Timestamp
-  ) -> HTTPCache.Action {
+  public func action(for request: HTTPCache.Request, stored: HTTPCache.Stored?, at now: Timestamp)
+    -> HTTPCache.Action
+  {
     let demand = request.control
     let mustNotForward = demand.has("only-if-cached")
     guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
@@ -149,24 +149,23 @@ private struct Judgement {
       return .pass(keepsPrevious: !isForAll)
     case ("HEAD", let previous?): return freshening(of: previous)
     default:
-      let isOutdated =
-        (200..<400).contains(status) && !Policy.safeMethods.contains(request.method)
+      let isOutdated = (200..<400).contains(status) && !Policy.safeMethods.contains(request.method)
       return isOutdated ? .invalidate(outdated) : .pass(keepsPrevious: true)
     }
   }
 
   /// Returns a response as it would be stored; nil if no later request could match it.
-  private func stored(
-    _ status: Int, _ fields: Fields, _ content: Stored.Content = .bytes([])
-  ) -> Stored? {
+  private func stored(_ status: Int, _ fields: Fields, _ content: Stored.Content = .bytes([]))
+    -> Stored?
+  {
     guard let variant = Variant(of: fields, to: request) else { return nil }
     var fields = fields
     // Source: RFC 9110, 6.6.1.
     let hasDate = fields["date"].map { HTTPDate.seconds($0, at: now.seconds) != nil } ?? false
     if !hasDate { fields.set("Date", HTTPDate.text(now.seconds)) }
     let stored = Stored(
-      status: status, fields: fields, key: request.key, variant: variant, sent: sent,
-      received: now, content: content)
+      status: status, fields: fields, key: request.key, variant: variant, sent: sent, received: now,
+      content: content)
     let named = stored.rules(policy).directives.named
     let left = (named["no-cache"] ?? []) + (policy.isShared ? named["private"] ?? [] : [])
     return left.isEmpty ? stored : stored.with(fields.removing(left))
