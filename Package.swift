@@ -2,7 +2,8 @@
 import PackageDescription
 
 // LARDER_INSTRUMENT=SCHEDULES in the environment builds the library for the explorer of schedules,
-// and HOLDS with a record of how long locks are held. Tests/Instruments has what these builds add.
+// HOLDS with a record of how long locks are held, and THREAD_SANITIZER with a mutex that the thread
+// sanitizer understands. Tests/Instruments has what these builds add.
 let instrument = Context.environment["LARDER_INSTRUMENT"]
 
 let house: [SwiftSetting] =
@@ -14,7 +15,18 @@ let house: [SwiftSetting] =
     .strictMemorySafety(),
   ] + (instrument.map { [.define("LARDER_\($0)")] } ?? [])
 
-// The layers of the library, each of which imports those before it: see Sources/README.md.
+/// A layer of the library: see Sources/README.md. A build with an instrument adds its files.
+func layer(
+  _ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = house
+) -> Target {
+  let instruments = "Tests/Instruments/\(name)"
+  let hasSome = instrument != nil && !["LarderDigest", "LarderFixtures"].contains(name)
+  return .target(
+    name: name, dependencies: dependencies, path: hasSome ? "." : nil,
+    sources: hasSome ? ["Sources/\(name)", instruments] : nil, swiftSettings: settings)
+}
+
+// The layers of the library, each of which imports those before it.
 let layers: [Target.Dependency] = [
   "LarderSystem", "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk", "Larder",
 ]
@@ -63,29 +75,16 @@ let package = Package(
     .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
-    .target(
-      name: "LarderSystem",
-      path: instrument.map { _ in "." },
-      sources: instrument.map { _ in ["Sources/LarderSystem", "Tests/Instruments"] },
-      swiftSettings: house + [
-        // One file uses it: Symbols.swift declares what Glibc's module lacks.
-        .enableExperimentalFeature("Extern")
-      ]
-    ),
-    .target(name: "LarderDigest", dependencies: ["LarderSystem"], swiftSettings: house),
-    .target(name: "LarderBasics", dependencies: ["LarderSystem"], swiftSettings: house),
-    .target(
-      name: "LarderMemory", dependencies: ["LarderSystem", "LarderBasics"], swiftSettings: house),
-    .target(
-      name: "LarderDisk", dependencies: ["LarderSystem", "LarderDigest", "LarderBasics"],
-      swiftSettings: house),
-    .target(
-      name: "Larder", dependencies: ["LarderSystem", "LarderBasics", "LarderMemory", "LarderDisk"],
-      swiftSettings: house),
-    .target(
-      name: "LarderFixtures",
-      dependencies: ["LarderSystem", "LarderDigest", "LarderBasics", "LarderDisk", "Larder"],
-      swiftSettings: house),
+    // One file of LarderSystem uses Extern: Symbols.swift declares what Glibc's module lacks.
+    layer("LarderSystem", [], house + [.enableExperimentalFeature("Extern")]),
+    layer("LarderDigest", ["LarderSystem"]),
+    layer("LarderBasics", ["LarderSystem"]),
+    layer("LarderMemory", ["LarderSystem", "LarderBasics"]),
+    layer("LarderDisk", ["LarderSystem", "LarderDigest", "LarderBasics"]),
+    layer("Larder", ["LarderSystem", "LarderBasics", "LarderMemory", "LarderDisk"]),
+    layer(
+      "LarderFixtures",
+      ["LarderSystem", "LarderDigest", "LarderBasics", "LarderDisk", "Larder"]),
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     .target(name: "LarderHTTP", dependencies: ["Larder"], swiftSettings: house),
     .executableTarget(
@@ -93,7 +92,9 @@ let package = Package(
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(
-      name: "LarderTests", dependencies: layers + ["LarderFixtures", "LarderTestSupport"],
+      name: "LarderTests",
+      // The tool packs and checks the fixtures of Recorded.
+      dependencies: layers + ["LarderFixtures", "LarderTool", "LarderTestSupport"],
       sources: folders.map { ["Support"] + $0 },
       swiftSettings: house),
     .testTarget(

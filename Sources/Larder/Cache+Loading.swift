@@ -144,7 +144,7 @@ extension Cache {
     if options.isCacheOnly { throw CacheError(.notCached, operation: "value") }
     if !options.reloads, let error = flights.failure(for: key, at: disk.engine.now) {
       if let value = await staleValue(request, insteadOf: error) { return value }
-      flights.noteServedFailure()
+      flights.count { $0.servedFailures += 1 }
       throw error
     }
     do {
@@ -169,7 +169,7 @@ extension Cache {
     guard let (value, hasExpired) = found else { return nil }
     // Stored since the look before.
     if !hasExpired { return value }
-    flights.noteServedStale()
+    flights.count { $0.servedStale += 1 }
     if options.isCacheOnly { return value }
     // Only after the value was found, because a caller without one waits for a load instead.
     flights.refresh(key, at: disk.engine.now, within: options.refreshTime) {
@@ -198,7 +198,7 @@ extension Cache {
         try self.staleValueFromDisk(request.key, within: staleness)
       }
       flights.noteLookAgain(isFirst: request.options.reloads, hasFound: found != nil)
-      if found?.hasExpired == true { flights.noteServedStale() }
+      if found?.hasExpired == true { flights.count { $0.servedStale += 1 } }
       return found?.value
     } catch {
       // The caller gets the load's error, because it came first.
@@ -247,4 +247,33 @@ extension Cache {
       throw error
     }
   }
+}
+
+/// The result of a load that gets the previous value.
+///
+/// ```swift
+/// let page = try await pages.value(forKey: url) { previous in
+///   let response = try await fetch(url, ifNoneMatch: previous?.extendedData)
+///   if response.status == 304 { return .notModified(expiration: .seconds(60)) }
+///   return .value(response.body, expiration: .seconds(60), extendedData: response.eTag)
+/// }
+/// ```
+public enum Loaded<Value: Sendable>: Sendable {
+  /// A new value, which is stored in place of the previous one.
+  ///
+  /// The expiration is the configured one when nil. The extended data are up to 1,024 bytes; empty
+  /// ones are not kept.
+  case value(Value, expiration: Expiration? = nil, extendedData: [UInt8] = [])
+  /// The previous value is still good. It is valid for the expiration from now; for the configured
+  /// one when nil.
+  ///
+  /// Only its stamps and lifetime are written again, not its content and extended data. If it was
+  /// replaced or removed meanwhile, the callers still get it and nothing is stored. Without a
+  /// previous value the callers get a `CacheError` with `.callerFailed`.
+  case notModified(expiration: Expiration? = nil)
+  /// A value for all waiting callers that is not stored.
+  ///
+  /// The previous value is removed, unless `keepsPrevious` is true: then it stays as it is, expired
+  /// or not.
+  case notKept(Value, keepsPrevious: Bool = false)
 }

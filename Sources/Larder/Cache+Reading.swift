@@ -2,8 +2,8 @@ extension Cache {
   /// Returns the value stored under a key, read with the given options; nil when there is no valid
   /// one.
   ///
-  /// `.cacheOnly`, `staleIfFailing`, `failureLifetime` and `staleWhileRevalidating` have no effect
-  /// because nothing is loaded. `.reload` reads past the memory tier.
+  /// `.cacheOnly` and what concerns expired values and failures has no effect, because nothing is
+  /// loaded. `.reload` reads past the memory tier.
   ///
   /// - Throws: `CacheError`, as `value(forKey:)` does.
   /// - Complexity: O(1) from memory, O(bytes) from disk.
@@ -47,7 +47,7 @@ extension Cache {
       return value
     }
     if options.isMemoryOnly && !disk.isStrict {
-      flights.noteMissInMemory()
+      flights.count { $0.repeatedMisses -= 1 }
       return nil
     }
     return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
@@ -62,7 +62,7 @@ extension Cache {
   func valueFromDisk(_ key: CacheKey, _ options: LoadOptions) throws(CacheError) -> Value? {
     try options.check()
     if options.isMemoryOnly {
-      flights.noteMissInMemory()
+      flights.count { $0.repeatedMisses -= 1 }
       return nil
     }
     return try valueFromDisk(
@@ -92,9 +92,9 @@ extension Cache {
   ) throws(CacheError) -> CachedValue<Value>? {
     let found = try disk.read(
       forKey: key, extending: extending, allowingExpired: allowingExpired)
-    guard let found, let value = decoded(found.bytes) else { return nil }
+    guard let found, let value = decoded(found.value) else { return nil }
     return CachedValue(
-      value: value, extendedData: found.extendedData, expiry: found.expiry,
+      value: value, extendedData: found.extendedData, expiry: found.expiry ?? .never,
       lastAccess: found.lastAccess, hasExpired: found.hasExpired)
   }
 
@@ -108,29 +108,6 @@ extension Cache {
     return try await disk.executor.run("read", reads: true) { () throws(CacheError) in
       try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
     }
-  }
-
-  /// Returns the entry of a key on disk, without its value; nil when there is none. Does not count
-  /// as a use.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the value.
-  ///   - allowingExpired: Whether an expired entry is returned too, for as long as its file exists.
-  ///     The default is false.
-  /// - Throws: `CacheError`: `.resourcesExhausted`, `.closed`, `.forked`.
-  /// - Complexity: O(1): reads status and attributes, not the content.
-  public func entry(
-    forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
-  ) throws(CacheError) -> DiskEntry? {
-    try disk.entry(forKey: key, allowingExpired: allowingExpired)
-  }
-
-  /// Returns the entry of a key on disk, without its value; nil when there is none. Does not count
-  /// as a use.
-  public func entry(
-    forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
-  ) async throws(CacheError) -> DiskEntry? {
-    try await disk.entry(forKey: key, allowingExpired: allowingExpired)
   }
 
   /// Gives a value another expiry, counted from now, without writing its content.

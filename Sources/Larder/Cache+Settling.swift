@@ -25,8 +25,8 @@ extension Cache {
       subject, for: .valueAndData, extending: .off, staleness: DiskEngine.anyStaleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
     let cached = CachedValue(
-      value: value, extendedData: found.extendedData,
-      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess,
+      value: value, extendedData: found.extendedData, expiry: found.expiry,
+      lastAccess: found.lastAccess,
       hasExpired: disk.engine.hasExpired(found.expiry, at: disk.engine.now))
     if isKept && !cached.hasExpired { promote(value, subject, found) }
     let (bytes, data) = (found.bytes, found.extendedData)
@@ -96,7 +96,7 @@ extension Cache {
     } catch  where error.code == .cancelled {
       // The load was given up, so its value is not wanted.
     } catch {
-      flights.noteUnstored()
+      flights.count { $0.unstored += 1 }
       if let errno = error.errno { disk.engine.noteUpkeepFailure(errno) }
     }
   }
@@ -153,7 +153,7 @@ extension Cache {
       ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
     }
     do throws(CacheError) {
-      if try disk.touch(touch) { flights.noteRenewed() }
+      if try disk.touch(touch) { flights.count { $0.renewed += 1 } }
     } catch  where error.code == .permissionDenied {
       // Another user's file in a shared group cannot be stamped, but can be replaced.
       // See: man 2 utimensat, EPERM.

@@ -82,7 +82,8 @@ extension Cache {
     } catch {
       // The bytes may come from another version of the program; the caller makes a new value.
       disk.engine.noteUndecodable()
-      flights.noteUndecodable()
+      // The disk tier has counted a hit and a miss for it, of which `hitRate` takes the miss.
+      flights.count { $0.repeatedHits += 1 }
       return nil
     }
   }

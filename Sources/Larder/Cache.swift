@@ -193,11 +193,9 @@ public struct CacheConfiguration: Sendable {
   /// The disk tier's settings.
   public var disk = DiskCache.Configuration()
 
-  /// Creates the default settings.
-  public init() {}
-
-  /// Creates the default settings with a limit in bytes for the files; nil for no limit.
-  public init(sizeLimit: Int?) { disk.sizeLimit = sizeLimit }
+  /// Creates the default settings, or some with another limit in bytes for the files; nil for no
+  /// limit.
+  public init(sizeLimit: Int? = 1 << 30) { disk.sizeLimit = sizeLimit }
 }
 
 extension CacheConfiguration {

@@ -213,14 +213,9 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// The number of waiting callers.
   var waiterCount: Int { state.withLock { $0.table.waiterCount } }
 
-  /// Counts a caller that got the error of an earlier load.
-  func noteServedFailure() {
-    state.withLock { $0.statistics.servedFailures += 1 }
-  }
-
-  /// Counts a caller that got an expired value.
-  func noteServedStale() {
-    state.withLock { $0.statistics.servedStale += 1 }
+  /// Changes the counters.
+  func count(_ change: (inout LoadStatistics) -> Void) {
+    state.withLock { change(&$0.statistics) }
   }
 
   /// Counts a look at the disk that is not the first of its call, so that `hitRate` counts a call
@@ -233,34 +228,9 @@ package final class FlightControl<Value: Sendable>: Sendable {
   ///   - isAnswer: Whether the value answers the caller, so that it counts in place of the miss
   ///     before. Otherwise only the load receives it.
   func noteLookAgain(isFirst: Bool, hasFound: Bool, isAnswer: Bool = true) {
-    state.withLock {
-      if hasFound && (!isAnswer || isFirst) {
-        $0.statistics.repeatedHits += 1
-      } else {
-        $0.statistics.repeatedMisses += 1
-      }
+    count {
+      if hasFound && (!isAnswer || isFirst) { $0.repeatedHits += 1 } else { $0.repeatedMisses += 1 }
     }
-  }
-
-  /// Counts a call that found nothing in memory and does not ask the disk.
-  func noteMissInMemory() {
-    state.withLock { $0.statistics.repeatedMisses -= 1 }
-  }
-
-  /// Counts a value that the disk tier found and that could not be decoded. The disk tier counts a
-  /// hit and a miss for it, of which `hitRate` takes the miss.
-  func noteUndecodable() {
-    state.withLock { $0.statistics.repeatedHits += 1 }
-  }
-
-  /// Counts a previous value that a load found to be still good.
-  func noteRenewed() {
-    state.withLock { $0.statistics.renewed += 1 }
-  }
-
-  /// Counts a loaded value that could not be stored.
-  func noteUnstored() {
-    state.withLock { $0.statistics.unstored += 1 }
   }
 
   /// Whether the value of a load is still to be stored.

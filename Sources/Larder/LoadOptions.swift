@@ -41,28 +41,10 @@ public enum LoadContext {
 /// `.cacheOnly`, throws `CacheError` with `.invalidArgument`.
 public struct LoadOptions: Sendable, Hashable {
   // `.seconds(0)` is folded to a constant; `.zero` is a call, three for each call that may load.
-  /// The time past its expiry for which a value is served at once while one task loads a fresh one.
-  /// The default is zero: no value is served so.
-  ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If a refresh
-  /// takes longer than this time and longer than 60 s, the next request cancels it and starts
-  /// another. Once a caller waits for the refresh, it is cancelled with its last caller, like any
-  /// load.
-  public var staleWhileRevalidating = Duration.seconds(0)
-  /// The time past its expiry for which a value is served when a load throws, instead of the error.
-  /// The default is zero: no value is served so.
-  ///
-  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. With a
-  /// `failureLifetime` the source is not asked again for that long.
-  public var staleIfFailing = Duration.seconds(0)
-  /// The time for which the error of a failed load answers further requests, without another load.
-  /// The default is zero: the next request loads again. At most 1,000 errors are kept. A cycle of
-  /// loads, a cancellation and a value that a fixture lacks are not kept, because the source has
-  /// not failed.
-  public var failureLifetime = Duration.seconds(0)
-  /// The change that the read makes to the expiry of a value on disk. The default is nil: as
-  /// configured. One that extends is not answered from memory.
-  public var extending: ExpirationExtending? {
+  var staleWhileRevalidating = Duration.seconds(0)
+  var staleIfFailing = Duration.seconds(0)
+  package var failureLifetime = Duration.seconds(0)
+  var extending: ExpirationExtending? {
     didSet {
       switches.remove(.extends)
       if let extending, extending != .off { switches.insert(.extends) }
@@ -115,16 +97,6 @@ public struct LoadOptions: Sendable, Hashable {
   /// Creates the default options.
   public init() {}
 
-  /// Creates options.
-  public init(
-    staleWhileRevalidating: Duration = .zero, failureLifetime: Duration = .zero,
-    staleIfFailing: Duration = .zero
-  ) {
-    self.staleWhileRevalidating = staleWhileRevalidating
-    self.failureLifetime = failureLifetime
-    self.staleIfFailing = staleIfFailing
-  }
-
   private init(_ switches: Switches) {
     self.switches = switches
   }
@@ -146,29 +118,41 @@ extension LoadOptions {
   public static let cacheOnly = LoadOptions(.cacheOnly)
   /// Returns an expired value like a valid one, as long as its file exists, without loading.
   public static let allowingExpired = LoadOptions(.expired)
-  /// Leaves the expiry of a value on disk as it is.
-  public static let withoutExtending = extending(.off)
-
-  /// Makes the read change the expiry of a value on disk in this way.
+  /// Makes the read change the expiry of a value on disk in this way, instead of as configured;
+  /// `.off` leaves it as it is. One that extends is not answered from memory.
   public static func extending(_ extending: ExpirationExtending) -> LoadOptions {
-    var options = LoadOptions()
-    options.extending = extending
-    return options
+    with { $0.extending = extending }
   }
 
   /// Serves a value that expired less than `time` ago at once, while one task loads a fresh one.
+  ///
+  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. If a refresh
+  /// takes longer than this time and longer than 60 s, the next request cancels it and starts
+  /// another. Once a caller waits for the refresh, it is cancelled with its last caller, like any
+  /// load.
   public static func staleWhileRevalidating(_ time: Duration) -> LoadOptions {
-    LoadOptions(staleWhileRevalidating: time)
+    with { $0.staleWhileRevalidating = time }
   }
 
-  /// Serves a value that expired less than `time` ago when the load throws.
+  /// Serves a value that expired less than `time` ago when a load throws, instead of the error.
+  ///
+  /// Sweeps must spare expired entries for as long: set the disk's `expiredGrace` too. With
+  /// `keepingFailures(for:)` the source is not asked again for that long.
   public static func staleIfFailing(_ time: Duration) -> LoadOptions {
-    LoadOptions(staleIfFailing: time)
+    with { $0.staleIfFailing = time }
   }
 
-  /// Answers further requests with the error of a failed load for `time`, without another load.
+  /// Answers further requests with the error of a failed load for `time`, without another load. At
+  /// most 1,000 errors are kept. A cycle of loads, a cancellation and a value that a fixture lacks
+  /// are not kept, because the source has not failed.
   public static func keepingFailures(for time: Duration) -> LoadOptions {
-    LoadOptions(failureLifetime: time)
+    with { $0.failureLifetime = time }
+  }
+
+  private static func with(_ change: (inout LoadOptions) -> Void) -> LoadOptions {
+    var options = LoadOptions()
+    change(&options)
+    return options
   }
 }
 

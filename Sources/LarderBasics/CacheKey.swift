@@ -66,7 +66,7 @@ extension CacheKey {
   }
 
   /// The number of bytes.
-  public var byteCount: Int {
+  package var byteCount: Int {
     switch content {
     case .text(let text): text.utf8.count
     case .bytes(let bytes): bytes.count

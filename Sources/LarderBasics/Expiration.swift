@@ -132,9 +132,6 @@ extension Expiration {
   /// Valid for a number of hours of 3,600 seconds.
   public static func hours(_ count: Int) -> Expiration { seconds(count, times: 3600) }
 
-  /// Valid for a number of weeks of 604,800 seconds.
-  public static func weeks(_ count: Int) -> Expiration { seconds(count, times: 604_800) }
-
   /// Valid for a duration, rounded up to whole seconds, because lifetimes are recorded in seconds:
   /// `.after(.milliseconds(1500))` is two seconds, and `.after(.seconds(3600) / 2)` half an hour.
   public static func after(_ duration: Duration) -> Expiration {

@@ -20,7 +20,7 @@ enum PressureBenchmark {
     var seconds = 20
     var directory = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     var pagesOut = false
-    var scope = MemoryPressureMonitor.Scope.automatic
+    var watchesMachine = false
   }
 
   /// Runs with the arguments that follow its name. Exits 1 if the process waited for memory and the
@@ -61,7 +61,7 @@ enum PressureBenchmark {
   private static func checkWindows() {
     let seconds = [2, 4, 6, 8, 10].filter { seconds in
       var configuration = MemoryPressureMonitor.Configuration()
-      configuration.scope = .machine
+      configuration.watchesMachine = true
       configuration.window = .seconds(seconds)
       return MemoryPressureMonitor(configuration).status.isWatching
     }
@@ -90,7 +90,7 @@ enum PressureBenchmark {
     _ options: Options, _ told: @escaping @Sendable (String) -> Void
   ) -> MemoryPressureMonitor.Configuration {
     var configuration = MemoryPressureMonitor.Configuration()
-    configuration.scope = options.scope
+    configuration.watchesMachine = options.watchesMachine
     configuration.threshold = .milliseconds(50)
     configuration.recoveryTime = .seconds(6)
     configuration.stepListener = { told("\($0)") }
@@ -127,7 +127,7 @@ enum PressureBenchmark {
       case "--seconds": options.seconds = try number(rest.popFirst())
       case "--file": options.directory = rest.popFirst() ?? options.directory
       case "--page-out": options.pagesOut = true
-      case "--machine": options.scope = .machine
+      case "--machine": options.watchesMachine = true
       default: throw UsageError()
       }
     }

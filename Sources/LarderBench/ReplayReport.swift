@@ -18,7 +18,7 @@ struct ReplayReport {
   var wrongValues = 0
 
   mutating func add(_ statistics: MemoryStatistics, count: Int) {
-    memoryEvictions = statistics.removals(.evicted)
+    memoryEvictions = statistics.removals[.evicted, default: 0]
     memoryEntries = count
   }
 

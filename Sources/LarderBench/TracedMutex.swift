@@ -1,1 +1,1 @@
-../LarderSystem/Threads/TracedMutex.swift
+../../Tests/Instruments/LarderSystem/TracedMutex.swift

@@ -1,42 +1,29 @@
+import LarderSystem
+
 /// The MD5 message digest, which names entries. It is no proof of content. Source: RFC 1321.
 ///
-/// Use `digest(of:)` for bytes in memory, and a value of this type for bytes that come in pieces.
-/// Neither allocates. All digests here take bytes as a `Span<UInt8>`, which arrays, strings' `utf8`
-/// and inline arrays offer; making a `RawSpan` of them would give up strict memory safety.
-package struct MD5 {
-  private var state = State()
-  private var pending = PendingBlock<64>()
-  private var byteCount: UInt64 = 0
-
-  /// Creates the digest of an empty message.
-  package init() {}
-
-  /// Adds the next piece of the message, of any length.
-  package mutating func update(_ bytes: Span<UInt8>) {
-    byteCount &+= UInt64(bytes.count)
-    pending.feed(bytes) { span, start in state.takeBlocks(of: span, from: start) }
-  }
-
-  /// Returns the digest of the pieces so far; more pieces can follow.
-  package func finalize() -> MD5Digest {
-    var state = state
-    state.takeEnd(of: pending.bytes.span.extracting(first: pending.count), byteCount: byteCount)
-    return state.digest
-  }
-
-  /// Computes the digest of a whole message.
+/// All digests here take bytes as a `Span<UInt8>`, which arrays, strings' `utf8` and inline arrays
+/// offer; making a `RawSpan` of them would give up strict memory safety.
+package enum MD5 {
+  /// Computes the digest of a whole message, without allocating.
   ///
   /// - Complexity: 64 operations for each 64 bytes begun, counting nine more than the message has.
   package static func digest(of message: Span<UInt8>) -> MD5Digest {
     var state = State()
-    state.takeAll(of: message)
+    var offset = 0
+    while message.count - offset >= 64 {
+      state.take(message.littleEndianBlock(at: offset))
+      offset += 64
+    }
+    state.takeEnd(of: message.extracting(droppingFirst: offset), byteCount: message.count)
     return state.digest
   }
 }
 
 extension MD5 {
-  /// The four chaining words and the processing of a block. Source: RFC 1321, sections 3.3 to 3.5.
-  package struct State {
+  /// The four chaining words and the processing of a block, which is 64 bytes as sixteen
+  /// little-endian words. Source: RFC 1321, sections 3.1 to 3.5.
+  struct State {
     var a: UInt32 = 0x6745_2301
     var b: UInt32 = 0xefcd_ab89
     var c: UInt32 = 0x98ba_dcfe
@@ -44,21 +31,42 @@ extension MD5 {
   }
 }
 
-extension MD5.State: ChainingState {
-  static func lengthField(byteCount: UInt64) -> UInt64 {
-    byteCount &<< 3
-  }
-
-  mutating func take(_ block: MessageBlock) {
+extension MD5.State {
+  mutating func take(_ block: [16 of UInt32]) {
     let before = self
-    round1(block.words)
-    round2(block.words)
-    round3(block.words)
-    round4(block.words)
+    round1(block)
+    round2(block)
+    round3(block)
+    round4(block)
     a &+= before.a
     b &+= before.b
     c &+= before.c
     d &+= before.d
+  }
+
+  /// Processes the rest of a message, less than a block: behind it come the bit 1, zeros, and the
+  /// length in bits in the last eight bytes of a block. The whole message has `byteCount` bytes.
+  @inline(__always)
+  mutating func takeEnd(of rest: Span<UInt8>, byteCount: Int) {
+    var block = [16 of UInt32](repeating: 0)
+    let wholeWords = rest.count / 4
+    for index in 0..<wholeWords {
+      block[index] = rest.littleEndianUInt32(at: 4 * index)
+    }
+    // Gathered in a register, because loading a word soon after storing its bytes would stall.
+    var last: UInt32 = 0x80
+    for offset in stride(from: rest.count - 1, through: 4 * wholeWords, by: -1) {
+      last = last &<< 8 | UInt32(rest[offset])
+    }
+    block[wholeWords] = last
+    if rest.count > 55 {
+      take(block)
+      block = [16 of UInt32](repeating: 0)
+    }
+    let bitCount = UInt64(byteCount) &<< 3
+    block[14] = UInt32(truncatingIfNeeded: bitCount)
+    block[15] = UInt32(truncatingIfNeeded: bitCount &>> 32)
+    take(block)
   }
 }
 

@@ -7,7 +7,7 @@ import LarderSystem
 /// Source: the xxHash specification, XXH64.
 package struct XXH64: Sendable {
   private var lanes = Lanes()
-  private var pending = PendingBlock<32>()
+  private var pending = PendingBlock()
   private var byteCount: UInt64 = 0
 
   /// Creates the hash of empty content.
@@ -45,6 +45,40 @@ extension XXH64 {
     private var second = prime2
     private var third: UInt64 = 0
     private var fourth = 0 &- prime1
+  }
+}
+
+/// The bytes at the end of a stream that do not fill a block of 32 bytes yet.
+private struct PendingBlock {
+  private(set) var bytes = [32 of UInt8](repeating: 0)
+  /// The number of bytes in use in `bytes`, always less than 32 between calls.
+  private(set) var count = 0
+
+  /// Passes on every block that becomes full with these bytes, in order, and keeps the rest.
+  ///
+  /// - Parameter take: Processes the whole blocks of a span from an offset on, and returns the
+  ///   offset behind them.
+  @inline(__always)
+  mutating func feed(_ next: Span<UInt8>, to take: (Span<UInt8>, Int) -> Int) {
+    var offset = 0
+    if count > 0 {
+      offset = keep(next, from: 0)
+      guard count == 32 else { return }
+      _ = take(bytes.span, 0)
+      count = 0
+    }
+    offset = take(next, offset)
+    _ = keep(next, from: offset)
+  }
+
+  /// Copies bytes from an offset on until the block is full, and returns the offset behind them.
+  private mutating func keep(_ next: Span<UInt8>, from start: Int) -> Int {
+    let end = min(next.count, start + 32 - count)
+    for offset in start..<end {
+      bytes[count] = next[offset]
+      count += 1
+    }
+    return end
   }
 }
 

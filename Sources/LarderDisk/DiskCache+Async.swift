@@ -57,7 +57,7 @@ extension DiskCache {
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
-  ) async throws(CacheError) -> DiskValue? {
+  ) async throws(CacheError) -> CachedValue<[UInt8]>? {
     let key = key.cacheKey
     return try await executor.run("read", reads: true) { () throws(CacheError) in
       try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
@@ -96,21 +96,10 @@ extension DiskCache {
     }
   }
 
-  /// Returns all entries, including expired ones, in the order of their names.
-  public func entries() async throws(CacheError) -> [DiskEntry] {
-    try await executor.run("entries", reads: true) { () throws(CacheError) in try self.entries() }
-  }
-
-  /// Returns the bytes of all values together. Waits for the first scan.
-  public func totalSize() async throws(CacheError) -> Int {
-    try await executor.run("totalSize", reads: true) { () throws(CacheError) in try self.totalSize()
-    }
-  }
-
-  /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
-  public func totalAllocatedSize() async throws(CacheError) -> Int {
-    try await executor.run("totalAllocatedSize", reads: true) { () throws(CacheError) in
-      try self.totalAllocatedSize()
+  /// Returns the bytes of all values together, or of their blocks. Waits for the first scan.
+  public func totalSize(_ measure: SizeMeasure = .bytes) async throws(CacheError) -> Int {
+    try await executor.run("totalSize", reads: true) { () throws(CacheError) in
+      try self.totalSize(measure)
     }
   }
 
@@ -258,26 +247,16 @@ extension DiskCache {
 // Operations that select entries.
 
 extension DiskCache {
-  /// Returns all entries, including expired ones, in an order.
-  public func entries(order: DiskEntry.Order) async throws(CacheError) -> [DiskEntry] {
+  /// Returns all entries, including expired ones, in the order of their names or of their use.
+  public func entries(byUse: Bool = false) async throws(CacheError) -> [DiskEntry] {
     try await executor.run("entries", reads: true) { () throws(CacheError) in
-      try self.entries(order: order)
+      try self.entries(byUse: byUse)
     }
   }
 
   /// Returns the keys of all entries whose files record them, the least recently used first.
   public func keys() async throws(CacheError) -> [CacheKey] {
     try await executor.run("keys", reads: true) { () throws(CacheError) in try self.keys() }
-  }
-
-  /// Whether there is no entry, valid or expired. Waits for the first scan.
-  public func isEmpty() async throws(CacheError) -> Bool {
-    try await executor.run("isEmpty", reads: true) { () throws(CacheError) in try self.isEmpty() }
-  }
-
-  /// Whether a read would find a value. Does not count as a use.
-  public func contains(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await contains(key)
   }
 
   /// Removes a value and returns it; nil if there was none that is valid.

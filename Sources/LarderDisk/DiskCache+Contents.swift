@@ -5,20 +5,15 @@ extension DiskCache {
   /// Returns the bytes of all values together. Waits for the first scan. Counts expired entries
   /// that have not been swept.
   ///
+  /// - Parameter measure: The lengths of the values, or the blocks that the file system set aside
+  ///   for them: those count attributes outside of the inode as well, as `du` does.
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
-  public func totalSize() throws(CacheError) -> Int {
-    try scanned("totalSize") { Int(clamping: $0.catalog.index.byteCount) }
-  }
-
-  /// Returns the bytes that the file system set aside for all values. Waits for the first scan.
-  ///
-  /// Counts whole blocks, as `du` does, including attributes outside of the inode.
-  ///
-  /// - Complexity: O(1) after the first scan.
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
-  public func totalAllocatedSize() throws(CacheError) -> Int {
-    try scanned("totalAllocatedSize") { Int(clamping: $0.catalog.index.allocatedByteCount) }
+  public func totalSize(_ measure: SizeMeasure = .bytes) throws(CacheError) -> Int {
+    try scanned("totalSize") { state in
+      let index = state.catalog.index
+      return Int(clamping: measure == .bytes ? index.byteCount : index.allocatedByteCount)
+    }
   }
 
   /// Returns the number of entries. Waits for the first scan.
@@ -46,7 +41,7 @@ extension DiskCache {
   ///
   /// - Complexity: O(bytes of the key), for its digest.
   public func path(forKey key: some CacheKeyConvertible) -> String {
-    "\(directory)/\(subject(key).name)"
+    path(of: subject(key).name)
   }
 
   /// Returns the entry of a key without its value; nil if a read would find none. Does not count as
@@ -71,18 +66,7 @@ extension DiskCache {
     return try engine.lookUp(subject, staleness: staleness).map { DiskEntry($0) }
   }
 
-  /// Returns all entries, including expired ones, in the order of their names, as of a walk through
-  /// the directory now. Does not count as use. An entry that cannot be opened is included, with
-  /// `isReadable` false.
-  ///
-  /// - Complexity: O(n log n); opens every file to learn its key.
-  /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
-  ///   `.closed`, `.forked`, `.io`.
-  public func entries() throws(CacheError) -> [DiskEntry] {
-    try entries { _, _ in }
-  }
-
-  /// Returns all entries as `entries()` does, and tells of each look.
+  /// Returns all entries in the order of their names, and tells of each look.
   package func entries(reporting progress: WalkProgress) throws(CacheError) -> [DiskEntry] {
     try checkWhole("entries")
     return try engine.countingErrors { () throws(CacheError) in
@@ -102,7 +86,7 @@ extension DiskCache {
   /// process has removed from its index and whose files are still there.
   ///
   /// - Complexity: O(n), with one system call per name.
-  /// - Throws: `CacheError`, as `entries()` does.
+  /// - Throws: `CacheError`, as `entries(byUse:)` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
     try survey { _, _ in }
   }
@@ -158,9 +142,47 @@ extension DiskCache {
   }
 }
 
+// What the tool asks by the names of files, with any extension.
+extension DiskCache {
+  /// Returns the names of all entries, sorted, as of a walk through the directory now.
+  ///
+  /// - Complexity: O(n log n) with one call of `fstatat` per name.
+  package func names() throws(CacheError) -> [EntryName] {
+    try checkWhole("names")
+    return try engine.names().sorted()
+  }
+
+  /// Removes the file of a name.
+  ///
+  /// - Returns: The bytes of its value; nil if there was none.
+  ///
+  /// The length is read before the removal, so a store between the two is counted with the older
+  /// length.
+  package func remove(_ name: EntryName) throws(CacheError) -> Int? {
+    try checkUsable("remove")
+    engine.followReplacement()
+    let status = try attempt(
+      "remove", at: path(of: name), engine.location.handle.statusIfPresent(of: name.fileName))
+    return try remove(name, cause: .explicit) ? Int(status?.byteCount ?? 0) : nil
+  }
+
+  /// Returns the path of the file of a name.
+  package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
+
+  /// Returns the entry of a name, even if it has expired or a read would not serve it; nil if there
+  /// is no file that can be an entry. Does not count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
+  package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
+    try checkUsable("entry")
+    engine.followReplacement()
+    return DiskEntry(try engine.look(at: name))
+  }
+}
+
 extension DiskEntry {
   /// Makes an entry from a look at a name; nil if it shows none.
-  init?(_ look: DiskEngine.EntryLook) {
+  package init?(_ look: DiskEngine.EntryLook) {
     switch look {
     case .readable(let inspection): self.init(inspection)
     case .unreadable(let name, let status): self.init(unreadable: name, status)
@@ -188,7 +210,7 @@ extension DiskEntry {
       byteCount: Int(inspection.status.byteCount),
       allocatedByteCount: Int(clamping: inspection.status.allocatedByteCount),
       lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
-      lifetime: inspection.attribute.flatMap { RecordedLifetime($0.lifetime) },
+      lifetime: inspection.attribute.flatMap { Expiration($0.lifetime, until: expiry) },
       extendedData: inspection.extendedData)
   }
 }

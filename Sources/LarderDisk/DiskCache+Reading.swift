@@ -35,15 +35,15 @@ extension DiskCache {
   public func read(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
-  ) throws(CacheError) -> DiskValue? {
+  ) throws(CacheError) -> CachedValue<[UInt8]>? {
     try checkUsable("read")
     let found = try read(
       subject(key), for: .valueAndData, extending: extending ?? self.extending,
       staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
     guard let found else { return nil }
-    return DiskValue(
-      bytes: found.bytes, extendedData: found.extendedData,
-      expiry: found.expiry < .never ? found.expiry : nil, lastAccess: found.lastAccess,
+    return CachedValue(
+      value: found.bytes, extendedData: found.extendedData, expiry: found.expiry,
+      lastAccess: found.lastAccess,
       hasExpired: allowingExpired && engine.hasExpired(found.expiry, at: engine.now))
   }
 

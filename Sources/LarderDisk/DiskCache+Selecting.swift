@@ -1,26 +1,18 @@
 public import LarderBasics
 import LarderSystem
 
-extension DiskEntry {
-  /// An order of entries.
-  public enum Order: Sendable, Hashable {
-    /// By the names of the files.
-    case name
-    /// By the last use, the least recent first, and by name among equals. Uses that have not
-    /// reached the disk count.
-    case use
-  }
-}
-
 extension DiskCache {
   /// Returns all entries, including expired ones, as of a walk through the directory now. Does not
-  /// count as use.
+  /// count as use. An entry that cannot be opened is included, with `isReadable` false.
   ///
-  /// - Throws: `CacheError`, as `entries()` does.
+  /// - Parameter byUse: Whether the least recently used entry comes first, also by uses that have
+  ///   not reached the disk. The default is false: the entries are in the order of their names.
+  /// - Throws: `CacheError`: `.directoryMissing`, `.permissionDenied`, `.resourcesExhausted`,
+  ///   `.closed`, `.forked`, `.io`.
   /// - Complexity: O(n log n); opens every file to learn its key.
-  public func entries(order: DiskEntry.Order) throws(CacheError) -> [DiskEntry] {
-    let entries = try entries()
-    guard order == .use else { return entries }
+  public func entries(byUse: Bool = false) throws(CacheError) -> [DiskEntry] {
+    let entries = try entries { _, _ in }
+    guard byUse else { return entries }
     return entries.map { (entry: $0, use: engine.lastUse(of: $0)) }
       .sorted { ($0.use, $0.entry.name) < ($1.use, $1.entry.name) }.map(\.entry)
   }
@@ -31,26 +23,10 @@ extension DiskCache {
   /// Which files record their keys is the choice of the configuration's `recordKeys`. With
   /// `.always`, all do whose keys have at most 2,000 bytes.
   ///
-  /// - Throws: `CacheError`, as `entries()` does.
+  /// - Throws: `CacheError`, as `entries(byUse:)` does.
   /// - Complexity: O(n log n); opens every file to learn its key.
   public func keys() throws(CacheError) -> [CacheKey] {
-    try entries(order: .use).compactMap(\.key)
-  }
-
-  /// Whether there is no entry, valid or expired. Waits for the first scan.
-  ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
-  /// - Complexity: O(1) after the first scan.
-  public func isEmpty() throws(CacheError) -> Bool {
-    try count() == 0
-  }
-
-  /// Whether a read would find a value. Does not count as a use; see `contains(_:)`.
-  ///
-  /// - Throws: `CacheError`, as `contains(_:)` does.
-  /// - Complexity: O(1).
-  public func contains(forKey key: some CacheKeyConvertible) throws(CacheError) -> Bool {
-    try contains(key)
+    try entries(byUse: true).compactMap(\.key)
   }
 
   /// Removes a value and returns it; nil if there was none that is valid.

@@ -20,7 +20,7 @@ extension DiskCache {
     /// If a store makes the total exceed it, entries are evicted until the total is at most
     /// `trimTarget` of it. A value that is larger than the limit is rejected, and a file that is
     /// larger is a miss with the reason `oversized`.
-    public var sizeLimit: Int? = 1 << 30
+    public var sizeLimit: Int?
     /// The most entries, nil for no limit. The default is nil.
     public var countLimit: Int?
     /// The longest time since the last access. An entry that has reached it is removed with the
@@ -131,11 +131,8 @@ extension DiskCache {
     /// The failures that tests put in the place of system calls.
     package var faults: FaultInjector?
 
-    /// Creates the default configuration.
-    public init() {}
-
-    /// Creates the default configuration with another limit in bytes; nil for none.
-    public init(sizeLimit: Int?) {
+    /// Creates the default configuration, or one with another limit in bytes; nil for none.
+    public init(sizeLimit: Int? = 1 << 30) {
       self.sizeLimit = sizeLimit
     }
   }

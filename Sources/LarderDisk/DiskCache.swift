@@ -155,7 +155,7 @@ public final class DiskCache: Sendable {
 
   /// Throws if the cache was closed or the process forked since it was opened, and writes what
   /// waits, for an operation on the whole directory.
-  func checkWhole(_ operation: String) throws(CacheError) {
+  package func checkWhole(_ operation: String) throws(CacheError) {
     try checkUsable(operation)
     behind?.writeAll()
   }

@@ -22,8 +22,9 @@ public struct DiskEntry: Sendable, Hashable {
   public package(set) var lastAccess: Timestamp
   /// The expiry on disk, nil for never.
   public package(set) var expiry: Timestamp?
-  /// The behaviour of the expiry at an extending access; nil if the file does not record it.
-  public package(set) var lifetime: RecordedLifetime?
+  /// The expiration that the value was given, which an extending access starts again: a number of
+  /// seconds, never, or a date; nil if the file does not record it.
+  public package(set) var lifetime: Expiration?
   /// The caller's own data beside the value, empty when there is none.
   public package(set) var extendedData: [UInt8]
   /// Whether the file can be opened. If not, only its name and status are known. If the status
@@ -38,42 +39,43 @@ public struct DiskEntry: Sendable, Hashable {
   }
 }
 
-/// The behaviour of the expiry of an entry on disk.
-public enum RecordedLifetime: Sendable, Hashable {
-  /// An extending access moves it to this many seconds later.
-  case seconds(Int)
-  /// The entry does not expire.
-  case never
-  /// The expiry was given as a date and stays.
-  case fixed
-}
-
-extension RecordedLifetime {
-  /// Converts a lifetime; nil if none is recorded.
-  package init?(_ lifetime: Lifetime) {
+extension Expiration {
+  /// Converts what a file records and its expiry; nil if it records nothing.
+  package init?(_ lifetime: Lifetime, until expiry: Timestamp) {
     switch lifetime {
     case .seconds(let count): self = .seconds(Int(count))
     case .never: self = .never
-    case .fixed: self = .fixed
+    case .fixed: self = expiry < .never ? .date(expiry) : .never
     case .unknown: return nil
     }
   }
 }
 
 /// A value with the facts that were read with it from one open file.
-public struct DiskValue: Sendable, Hashable {
-  /// The value's bytes.
-  public let bytes: [UInt8]
-  /// The caller's own data beside the value, empty when there is none.
+public struct CachedValue<Value: Sendable>: Sendable {
+  /// The value.
+  public let value: Value
+  /// The caller's own data stored with the value, such as an ETag; empty when there are none.
   public let extendedData: [UInt8]
-  /// The expiry, nil for never. It includes an extension by this read.
+  /// The expiry, past or to come; nil for never. It includes an extension by this read.
   public let expiry: Timestamp?
-  /// The last access before this one that has reached the disk.
+  /// The last access before this one, as far as it has reached the disk.
   public let lastAccess: Timestamp
-  /// Whether the value has expired, by the cache's clock at the read. True only for a read that
-  /// allows expired values.
+  /// Whether the value has expired, by the cache's clock when it was read. True only if the read
+  /// allowed expired values.
   public let hasExpired: Bool
+
+  package init(
+    value: Value, extendedData: [UInt8], expiry: Timestamp, lastAccess: Timestamp, hasExpired: Bool
+  ) {
+    (self.value, self.extendedData) = (value, extendedData)
+    self.expiry = expiry < .never ? expiry : nil
+    (self.lastAccess, self.hasExpired) = (lastAccess, hasExpired)
+  }
 }
+
+extension CachedValue: Equatable where Value: Equatable {}
+extension CachedValue: Hashable where Value: Hashable {}
 
 /// The outcome of a removal of many entries, which goes on past a failure.
 ///
@@ -89,8 +91,7 @@ public struct BulkRemoval: Sendable, Hashable {
   /// them.
   public internal(set) var unknownKeys = 0
 
-  /// Creates the result of having done nothing.
-  public init() {}
+  package init() {}
 
   /// Adds another removal's outcome to this one.
   mutating func add(_ other: BulkRemoval) {

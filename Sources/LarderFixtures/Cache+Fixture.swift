@@ -118,10 +118,10 @@ private final class FixtureUse: LoadReplacement {
         let entry = try await disk.entry(forKey: key)
       else { return outcome }
       var recording = FixtureDirectory.Recording(
-        written.bytes, expiration: .init(entry.lifetime, until: entry.expiry ?? .never))
+        written.value, expiration: entry.lifetime ?? entry.expiry.map { .date($0) } ?? .never)
       recording.extendedData = written.extendedData
       let first = try await record(recording, key, for: disk)
-      if first.bytes == written.bytes && first.extendedData == written.extendedData {
+      if first.bytes == written.value && first.extendedData == written.extendedData {
         return outcome
       }
       recorded = first

@@ -31,7 +31,7 @@ public final class Fixture: Sendable {
   public let isRecording: Bool
 
   /// The environment variable that asks for recording.
-  public static let recordingVariable = "LARDER_RECORD"
+  static let recordingVariable = "LARDER_RECORD"
 
   /// The date of all recordings. It is one time for all, so that recording the same values again on
   /// another day gives the same bytes.

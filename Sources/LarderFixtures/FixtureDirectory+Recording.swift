@@ -72,7 +72,7 @@ extension FixtureDirectory {
 
     """
 
-  static let gitAttributesName = FileName(".gitattributes")
+  package static let gitAttributesName = FileName(".gitattributes")
 }
 
 extension FixtureLine {
@@ -84,5 +84,105 @@ extension FixtureLine {
       lifetime: recording.expiration.lifetime,
       contentHash: ContentHash.of(recording.value.span, recording.extendedData.span),
       extendedData: recording.extendedData)
+  }
+}
+
+extension FixtureDirectory {
+  /// Makes a cache directory of the fixture: every entry with the attributes and stamps that the
+  /// manifest records. It can be the fixture's own directory.
+  ///
+  /// Content that was edited since it was recorded is taken as it is. A file without a line keeps
+  /// what its attribute says; without an attribute it never expires. An entry that a read refuses
+  /// is left out.
+  ///
+  /// - Parameter progress: Is called after each entry.
+  /// - Throws: `CacheError`: `.extendedDataUnsupported` if a line has data and the file system no
+  ///   attributes; `.invalidArgument` for a malformed manifest; `.locked` when another process
+  ///   holds the target exclusively; and as opening a cache does.
+  @discardableResult
+  package func unpack(
+    into path: String, _ progress: FixtureProgress = { _, _ in }
+  ) throws(CacheError) -> FixtureTransfer {
+    let location = try DirectoryLocation.open(path, DiskCache.Configuration())
+    let target = location.handle
+    try Self.lockAsWriter(target, path, "unpack")
+    // The names before the lines. A recording writes the file first, so a file that is listed here
+    // and has no line yet is described by its own attribute.
+    let names = try onFixture(self.path, "unpack") { () throws(Errno) in try self.names() }
+    let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
+    var transfer = FixtureTransfer()
+    for (index, name) in names.enumerated() {
+      defer { progress(index + 1, names.count) }
+      switch try source.open(name) {
+      case .gone: break
+      case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+      case .file(let file, let testimony):
+        let isTaken = try onFixture(path, "unpack") { () throws(Errno) in
+          try unpack(file, as: name, testimony, into: target)
+        }
+        if isTaken {
+          transfer.names.append(name)
+        } else {
+          transfer.refusals.append(.init(name: name, reason: .damaged))
+        }
+      }
+    }
+    return transfer
+  }
+
+  /// Makes one entry; returns `false` if its content is not the stored one.
+  private func unpack(
+    _ file: borrowing FileDescriptor, as name: EntryName, _ testimony: FixtureSource.Testimony,
+    into target: DirectoryHandle
+  ) throws(Errno) -> Bool {
+    if target.identity == handle.identity {
+      let hash = try ContentHash(ofRest: file)
+      guard let line = testimony.line(hash) else { return false }
+      try line.sealWithData(file)
+      return true
+    }
+    var copy = try Self.stage(in: target, permissions: 0o600)
+    try copy.copyContent(of: file)
+    guard let line = testimony.line(copy.hash) else { return false }
+    try line.sealWithData(copy.descriptor)
+    _ = try copy.publish(as: name.fileName, isExclusive: false)
+    return true
+  }
+
+  /// Returns what is recorded under a name: the bytes as they are, and the data of its line. Nil if
+  /// there is no entry.
+  func value(of name: EntryName) throws(CacheError) -> RecordedValue? {
+    let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
+    guard case .file(let file, let testimony) = try source.open(name) else { return nil }
+    let bytes = try onFixture(path, "read") { () throws(Errno) in
+      try file.read(upTo: Int(clamping: try file.status().byteCount))
+    }
+    var hash = ContentHash()
+    hash.update(bytes.span)
+    guard let line = testimony.line(hash) else {
+      return RecordedValue(bytes: bytes, extendedData: [], expiration: .never)
+    }
+    return RecordedValue(
+      bytes: bytes, extendedData: line.extendedData,
+      expiration: Expiration(line.lifetime, until: line.expiry)
+        ?? Expiration(.fixed, until: line.expiry) ?? .never,
+      isKept: line.isKept)
+  }
+}
+
+/// A value and the data beside it, as a fixture has them.
+struct RecordedValue: Sendable, Hashable {
+  let bytes: [UInt8]
+  let extendedData: [UInt8]
+  let expiration: Expiration
+  /// Whether the load that it came from let the cache keep it.
+  var isKept = true
+}
+
+extension FixtureLine {
+  /// Seals a file. Throws if the file system has no attributes and the line has extended data,
+  /// because a test may count on them.
+  fileprivate func sealWithData(_ file: borrowing FileDescriptor) throws(Errno) {
+    if try !seal(file) && !extendedData.isEmpty { throw .notSupported }
   }
 }

@@ -1,6 +1,6 @@
-import LarderBasics
-import LarderDisk
-import LarderSystem
+package import LarderBasics
+package import LarderDisk
+package import LarderSystem
 
 // The protocol between writers of one fixture:
 //
@@ -16,7 +16,7 @@ extension FixtureDirectory {
   ///
   /// - Throws: `.locked` when another process holds the directory exclusively, or the manifest for
   ///   longer than `patience`.
-  func updating<Result>(
+  package func updating<Result>(
     _ operation: String, _ change: (inout FixtureManifest) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
     // Opened again, because threads that share an open directory would share its lock.
@@ -70,7 +70,8 @@ extension FixtureDirectory {
           throw Self.lockedError(identity, "\(path)/manifest", operation)
         }
         // Another process is recording or packing, which takes moments.
-        CommandProcess.wait(.milliseconds(5))
+        let pause = EventCount()
+        pause.wait(pause.ticket(), timeout: .milliseconds(5))
       }
     }
   }
@@ -125,7 +126,7 @@ extension FixtureDirectory {
   }
 
   /// Starts a file of the fixture.
-  func stage(permissions: UInt32) throws(Errno) -> StagedFile {
+  package func stage(permissions: UInt32) throws(Errno) -> StagedFile {
     try Self.stage(in: handle, permissions: permissions)
   }
 

@@ -9,7 +9,7 @@ package import LarderSystem
 package struct FixtureDirectory: Sendable {
   /// The path that it was opened by.
   package let path: String
-  let handle: DirectoryHandle
+  package let handle: DirectoryHandle
   /// The time for which a writer waits for another one.
   var patience = Duration.seconds(10)
 
@@ -34,7 +34,7 @@ package struct FixtureDirectory: Sendable {
   }
 
   /// Returns the names of the entries, sorted, whether the manifest lists them or not.
-  func names() throws(Errno) -> [EntryName] {
+  package func names() throws(Errno) -> [EntryName] {
     let stream = try DirectoryStream(handle.reopen())
     var names: [EntryName] = []
     while let found = try stream.next() {
@@ -116,9 +116,11 @@ package struct FixtureDirectory: Sendable {
   }
 
   /// Returns the text of a file; nil if there is none.
-  func text(of name: FileName) throws(Errno) -> String? { try Self.text(of: name, in: handle) }
+  package func text(of name: FileName) throws(Errno) -> String? {
+    try Self.text(of: name, in: handle)
+  }
 
-  static func text(of name: FileName, in handle: DirectoryHandle) throws(Errno) -> String? {
+  package static func text(of name: FileName, in handle: DirectoryHandle) throws(Errno) -> String? {
     do throws(Errno) {
       let file = try handle.openForReading(name)
       let status = try file.status()
@@ -137,7 +139,7 @@ package struct FixtureDirectory: Sendable {
 package typealias FixtureProgress = (_ done: Int, _ total: Int) -> Void
 
 /// Runs a step on the files of a fixture, and turns its error into that of an operation on a path.
-func onFixture<Result>(
+package func onFixture<Result>(
   _ path: String, _ operation: String, _ step: () throws(Errno) -> Result
 ) throws(CacheError) -> Result {
   do throws(Errno) {

@@ -8,7 +8,7 @@ package struct FixtureLine: Sendable, Equatable {
   /// The file's name. Lines are sorted by it.
   package var name: EntryName
   /// The key or its digest, if one of them is known.
-  var proof: KeyProof
+  package var proof: KeyProof
   /// The expiry of the entry.
   package var expiry: Timestamp
   /// The last use of the entry.
@@ -16,7 +16,7 @@ package struct FixtureLine: Sendable, Equatable {
   /// The way a use moves the expiry.
   var lifetime: Lifetime
   /// XXH64 of the content followed by the extended data.
-  var contentHash: UInt64
+  package var contentHash: UInt64
   /// The caller's own data stored with the value.
   package var extendedData: [UInt8] = []
 
@@ -58,10 +58,10 @@ extension FixtureLine {
 
   /// Whether the value was valid after its last use. One that never was comes from a load that did
   /// not let the cache keep it.
-  var isKept: Bool { expiry > lastAccess }
+  package var isKept: Bool { expiry > lastAccess }
 
   /// Whether the file's name is that of the recorded key.
-  var isNamedByItsKey: Bool {
+  package var isNamedByItsKey: Bool {
     guard case .key(let key) = proof else { return true }
     return MD5.digest(of: key.span) == name.digest
   }
@@ -70,7 +70,7 @@ extension FixtureLine {
   ///
   /// - Returns: Whether the file system has attributes. If it has none, the stamps are set all the
   ///   same.
-  func seal(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
+  package func seal(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
     var isTold = true
     do throws(Errno) {
       // First, because the hash in the entry's attribute covers these data.

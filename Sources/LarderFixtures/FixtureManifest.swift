@@ -1,3 +1,4 @@
+import LarderBasics
 import LarderDigest
 package import LarderDisk
 package import LarderSystem
@@ -9,7 +10,7 @@ package import LarderSystem
 /// merged.
 package struct FixtureManifest: Sendable, Equatable {
   /// The file's name, which no entry can have.
-  static let fileName = FileName("manifest")
+  package static let fileName = FileName("manifest")
 
   /// The lines by the names of their entries.
   package private(set) var lines: [EntryName: FixtureLine] = [:]
@@ -48,7 +49,7 @@ package struct FixtureManifest: Sendable, Equatable {
   }
 
   /// Returns all lines of a name.
-  func candidates(for name: EntryName) -> [FixtureLine] {
+  package func candidates(for name: EntryName) -> [FixtureLine] {
     (lines[name].map { [$0] } ?? []) + rivals[name, default: []]
   }
 
@@ -59,7 +60,7 @@ package struct FixtureManifest: Sendable, Equatable {
   }
 
   /// Drops the lines of all other entries.
-  mutating func keep(only names: Set<EntryName>) {
+  package mutating func keep(only names: Set<EntryName>) {
     lines = lines.filter { names.contains($0.key) }
     rivals = rivals.filter { names.contains($0.key) }
   }
@@ -74,7 +75,7 @@ package struct FixtureManifest: Sendable, Equatable {
       entry.keyHint = line.proof.hintForDisplay
       entry.lastAccess = line.lastAccess
       entry.expiry = line.expiry < .never ? line.expiry : nil
-      entry.lifetime = RecordedLifetime(line.lifetime)
+      entry.lifetime = Expiration(line.lifetime, until: line.expiry)
       entry.extendedData = line.extendedData
     } else if entry.lifetime == nil {
       entry.lastAccess = latestAccess ?? FixtureDirectory.start

@@ -1,6 +1,6 @@
-import LarderBasics
+package import LarderBasics
 package import LarderDisk
-import LarderSystem
+package import LarderSystem
 
 /// A directory whose entries are copied into another one: the files, and the lines that describe
 /// them.
@@ -9,19 +9,19 @@ import LarderSystem
 /// is damaged or was planted by an attacker.
 package struct FixtureSource: Sendable {
   let handle: DirectoryHandle
-  let manifest: FixtureManifest
+  package let manifest: FixtureManifest
   /// The latest valid last access. A later one counts as this time, because a fixture's clock
   /// starts at the latest last access.
   let now: Timestamp
   private let reader: EntryReader
 
-  init(_ handle: DirectoryHandle, _ manifest: FixtureManifest, at now: Timestamp) {
+  package init(_ handle: DirectoryHandle, _ manifest: FixtureManifest, at now: Timestamp) {
     (self.handle, self.manifest, self.now) = (handle, manifest, now)
     reader = EntryReader(forFixtureIn: handle)
   }
 
   /// The record about a file beside its content.
-  enum Testimony: Sendable {
+  package enum Testimony: Sendable {
     /// The lines of the manifest; a merge can leave several. A single one holds for any content,
     /// because values are edited by hand; of several, one has to fit it.
     case listed([FixtureLine])
@@ -32,7 +32,7 @@ package struct FixtureSource: Sendable {
   }
 
   /// An open file and its record, or the reason why there is none.
-  enum Opening: ~Copyable {
+  package enum Opening: ~Copyable {
     case file(FileDescriptor, Testimony)
     case refused(MissReason)
     /// The file was removed after its name was read.
@@ -40,7 +40,7 @@ package struct FixtureSource: Sendable {
   }
 
   /// Opens an entry, unless a read would refuse it for a reason other than its expiry.
-  func open(_ name: EntryName) throws(CacheError) -> Opening {
+  package func open(_ name: EntryName) throws(CacheError) -> Opening {
     switch try reader.open(name.fileName, in: handle) {
     case .missed(let reason, _):
       return reason == .absent || reason == .foreign ? .gone : .refused(reason)
@@ -100,7 +100,7 @@ extension FixtureSource.Testimony {
   /// Returns the line of a file with a given content; nil if the content is not a stored one.
   ///
   /// - Parameter hash: The state of the hash after the content.
-  func line(_ hash: ContentHash) -> FixtureLine? {
+  package func line(_ hash: ContentHash) -> FixtureLine? {
     switch self {
     case .stored(let line):
       return hash.finalize(with: line.extendedData) == line.contentHash ? line : nil
@@ -123,9 +123,11 @@ extension FixtureSource.Testimony {
 /// The result of copying the entries of one directory into another.
 package struct FixtureTransfer: Sendable, Hashable {
   /// The copied entries, in the order of their names.
-  package internal(set) var names: [EntryName] = []
+  package var names: [EntryName] = []
   /// The entries left out because a read refuses them, with the reasons.
-  package internal(set) var refusals: [Refusal] = []
+  package var refusals: [Refusal] = []
+
+  package init() {}
 
   /// An entry that was left out.
   package struct Refusal: Sendable, Hashable {
@@ -133,5 +135,9 @@ package struct FixtureTransfer: Sendable, Hashable {
     package let name: EntryName
     /// The reason that a read would give.
     package let reason: MissReason
+
+    package init(name: EntryName, reason: MissReason) {
+      (self.name, self.reason) = (name, reason)
+    }
   }
 }

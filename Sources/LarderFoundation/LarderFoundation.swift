@@ -10,27 +10,20 @@ extension Coder<Data> {
 }
 
 extension Coder where Value: Codable {
-  /// JSON by Foundation's coders with their default settings, except that the keys of each object
-  /// are sorted.
+  /// JSON by coders that the functions make for each value, because Foundation's are not safe to
+  /// share. The default ones have Foundation's settings, except that the keys of each object are
+  /// sorted.
   ///
   /// Sorted, so that equal values have equal bytes: otherwise the order changes from one process to
   /// the next, and a fixture that is recorded anew would show false changes.
-  public static func json(_ type: Value.Type = Value.self) -> Coder {
-    json(
-      type,
-      encoder: {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return encoder
-      }, decoder: { JSONDecoder() })
-  }
-
-  /// JSON by coders that the functions make for each value, because Foundation's are not safe to
-  /// share.
   public static func json(
     _ type: Value.Type = Value.self,
-    encoder: @escaping @Sendable () -> JSONEncoder,
-    decoder: @escaping @Sendable () -> JSONDecoder
+    encoder: @escaping @Sendable () -> JSONEncoder = {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      return encoder
+    },
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
   ) -> Coder {
     Coder(
       encode: { [UInt8](try encoder().encode($0)) },

@@ -13,12 +13,6 @@ extension MemoryCache {
   @inlinable
   public var isEmpty: Bool { count == 0 }
 
-  /// Returns whether there is a valid value; does not count as a use. See ``contains(_:)``.
-  ///
-  /// - Complexity: O(1).
-  @inlinable
-  public func contains(forKey key: Key) -> Bool { contains(key) }
-
   /// The cost of all values together, in the unit of the cost limit. With several stripes,
   /// `Int.max` if the sum is larger.
   ///
@@ -65,11 +59,4 @@ extension MemoryCache {
     }
     return elements
   }
-
-  #if DEBUG || LARDER_INVARIANTS
-    /// Walks the whole structure and traps at the first inconsistency.
-    func checkInvariants() {
-      for index in 0...stripeMask { withStripe(at: index) { $0.checkInvariants() } }
-    }
-  #endif
 }

@@ -4,29 +4,19 @@ package import LarderSystem
 extension MemoryCache {
   /// Returns the value of a key, or nil, and counts as a use of it.
   ///
-  /// The value becomes the most recently used one, and its expiry moves as configured. An expired
-  /// value is removed in a second step.
+  /// The value becomes the most recently used one, and its expiry moves as `extending` says, or as
+  /// configured. An expired value is removed in a second step.
   ///
   /// - Complexity: O(1).
   @inlinable
-  public func value(forKey key: Key) -> Value? {
-    value(forKey: key, extending: configuration.extending)
-  }
-
-  /// Returns the value of a key, or nil, and counts as a use of it that moves the expiry as
-  /// `extending` says.
-  ///
-  /// - Complexity: O(1).
-  @inlinable
-  public func value(forKey key: Key, extending: ExpirationExtending) -> Value? {
+  public func value(forKey key: Key, extending: ExpirationExtending? = nil) -> Value? {
+    let extending = extending ?? configuration.extending
     let hash = Self.hash(key)
     var mustLookAgain = false
     let value: Value? = withStripe(hash) { lru in
-      let value = lru.value(
+      lru.value(
         forKey: key, tag: Self.tag(hash), extending: extending, at: timeUnderLock,
         mustLookAgain: &mustLookAgain)
-      check(lru)
-      return value
     }
     return mustLookAgain ? valueOfSecondLook(key, hash, extending) : value
   }
@@ -38,10 +28,8 @@ extension MemoryCache {
     var removals = Removals<Key, Value>()
     let now = timeIfKept
     let value: Value? = withStripe(hash) { lru in
-      let value = lru.valueOfSecondLook(
+      lru.valueOfSecondLook(
         forKey: key, tag: Self.tag(hash), extending: extending, at: now, into: &removals)
-      check(lru)
-      return value
     }
     finish(&removals)
     return value

@@ -36,9 +36,7 @@ extension MemoryCache {
   ) -> Bool {
     let hash = Self.hash(key)
     return withStripe(hash) { lru in
-      let wasThere = lru.remove(key, tag: Self.tag(hash), cause, at: now, into: &removals)
-      check(lru)
-      return wasThere
+      lru.remove(key, tag: Self.tag(hash), cause, at: now, into: &removals)
     }
   }
 
@@ -121,7 +119,6 @@ extension MemoryCache {
             slice.isFirst = false
           }
           if !isUnfinished { isSparse = lru.shrinkSlice() }
-          check(lru)
           return isUnfinished
         }
         // Outside of the lock, so that no slice copies the entries of those before it.
@@ -136,14 +133,7 @@ extension MemoryCache {
 
   /// Moves the values of a stripe to less memory, in slices.
   func shrink(stripe index: Int) {
-    var isUnfinished = true
-    while isUnfinished {
-      isUnfinished = withStripe(at: index) { lru in
-        let isUnfinished = lru.shrinkSlice()
-        check(lru)
-        return isUnfinished
-      }
-    }
+    while withStripe(at: index, { $0.shrinkSlice() }) {}
   }
 }
 

@@ -2,33 +2,26 @@ public import LarderBasics
 public import LarderSystem
 
 extension MemoryCache {
-  /// Stores a value in place of an older one. Without an expiration, the configured one applies.
+  /// Stores a value in place of an older one.
   ///
   /// The value becomes the most recently used one, and other values are evicted until it fits. A
   /// value that is already expired or costs more than the limit is not kept, and the older one is
   /// removed, so that a read never finds a value that was to be replaced.
   ///
+  /// - Parameters:
+  ///   - value: The value to keep.
+  ///   - key: The key of the value.
+  ///   - cost: The cost of the value; that of the cost function if nil. A negative cost traps.
+  ///   - expiration: The time for which the value is valid; the configured one if nil.
   /// - Complexity: O(1), amortised over the stores whose values it evicts.
   @inlinable
   @discardableResult
   public func store(
-    _ value: Value, forKey key: Key, expiration: Expiration? = nil
-  ) -> StoreOutcome {
-    let cost = configuration.cost?(key, value) ?? 1
-    return store(value, forKey: key, cost: cost, expiration: expiration)
-  }
-
-  /// Stores a value at a cost, instead of the cost function's. A negative cost traps.
-  ///
-  /// - Complexity: O(1), amortised over the stores whose values it evicts.
-  @inlinable
-  @discardableResult
-  public func store(
-    _ value: Value, forKey key: Key, cost: Int, expiration: Expiration? = nil
+    _ value: Value, forKey key: Key, cost: Int? = nil, expiration: Expiration? = nil
   ) -> StoreOutcome {
     storeIf(
-      { true }, value, forKey: key, cost: cost, expiration: expiration ?? configuration.expiration,
-      ceiling: nil)
+      { true }, value, forKey: key, cost: cost ?? configuration.cost?(key, value) ?? 1,
+      expiration: expiration ?? configuration.expiration, ceiling: nil)
   }
 
   /// Stores a value if a condition holds under the lock of the key's stripe. If it does not,
@@ -78,7 +71,6 @@ extension MemoryCache {
           value, forKey: key, tag: Self.tag(hash), cost: cost, deadline: deadline, at: now,
           into: &removals)
         canExpire = lru.canExpire
-        check(lru)
         return outcome
       }
       if canExpire { planSweep() }

@@ -50,7 +50,6 @@ extension MemoryCache {
         let isUnfinished = lru.sweepSlice(at: now, into: &removals)
         // Only after the last slice, because it moves entries.
         if !isUnfinished { isSparse = lru.shrinkSlice() }
-        check(lru)
         return isUnfinished
       }
       finish(&removals)

@@ -17,7 +17,8 @@ extension MemoryCache {
     /// the store.
     public var extending = ExpirationExtending.off
     /// The part of an exceeded limit that a trim goes down to, above 0 and up to 1. The default is
-    /// 1: just to the limit, which keeps as much as possible. Less makes trims rarer and larger.
+    /// 1: just to the limit, which keeps as much as possible. Less makes trims rarer and larger, as
+    /// with 0.6 and a ``costLimit`` of 100 MiB in AFAutoPurgingImageCache.
     public var trimTarget = 1.0
     /// The number of parts with a lock each: 1, 2, 4, 8 or 16. The default is 1.
     ///
@@ -54,21 +55,6 @@ extension MemoryCache {
 }
 
 extension MemoryCache.Configuration {
-  /// Settings that purge down to a preferred level when the capacity is exceeded, so that purges
-  /// are rare: the rule of AFAutoPurgingImageCache, whose levels are the defaults, 100 MiB and 60
-  /// MiB.
-  ///
-  /// Values must be stored with their cost in bytes, or ``cost`` be set.
-  public static func purging(
-    capacity: Int = 100 << 20, preferred: Int = 60 << 20
-  ) -> MemoryCache.Configuration {
-    precondition(
-      preferred > 0 && preferred <= capacity, "the preferred level must lie within the capacity")
-    var configuration = MemoryCache.Configuration(costLimit: capacity)
-    configuration.trimTarget = Double(preferred) / Double(capacity)
-    return configuration
-  }
-
   var limits: MemoryLimits {
     MemoryLimits(cost: costLimit, count: countLimit, age: ageLimit, trimTarget: trimTarget)
   }

@@ -6,73 +6,47 @@ public import LarderBasics
 /// |---|---|
 /// | `value` finds a value | `hits` |
 /// | `value` finds nothing | `missesAbsent` |
-/// | `value` finds a value that has expired | `missesExpired`, `removedExpired` |
-/// | `store` keeps a value | `stores`, and `removedReplaced` if there was one |
-/// | `store` keeps nothing | `rejectedExpired`, `rejectedTooLarge` or `rejectedDeclined` |
-/// | a value leaves | one of `removed…`, by its `RemovalCause` |
+/// | `value` finds a value that has expired | `missesExpired`, `removals` |
+/// | `store` keeps a value | `stores`, and `removals` if there was one |
+/// | `store` keeps nothing | `rejections`, by reason |
+/// | a value leaves | `removals`, by cause |
 ///
 /// `peek`, `contains`, `keys` and `values` count nothing.
 public struct MemoryStatistics: Sendable, Hashable {
-  let counters: MemoryCounters
+  /// Reads that found a value.
+  public let hits: Int
+  /// Reads that found nothing.
+  public let missesAbsent: Int
+  /// Reads that found a value past its expiry or age.
+  public let missesExpired: Int
+  /// Values stored.
+  public let stores: Int
+  /// Values not stored, by reason: `.declined` if a newer one came first.
+  public let rejections: [StoreOutcome.Reason: Int]
+  /// Values removed, by cause.
+  public let removals: [RemovalCause: Int]
 
   init(_ counters: MemoryCounters) {
-    self.counters = counters
+    (hits, stores) = (counters.hits, counters.stores)
+    (missesAbsent, missesExpired) = (counters.missesAbsent, counters.missesExpired)
+    rejections = [
+      .expired: counters.rejectedExpired, .tooLarge: counters.rejectedTooLarge,
+      .declined: counters.rejectedDeclined,
+    ].filter { $0.value > 0 }
+    removals = [
+      .explicit: counters.removedExplicit, .replaced: counters.removedReplaced,
+      .expired: counters.removedExpired, .evicted: counters.removedEvicted,
+      .corrupt: counters.removedCorrupt,
+    ].filter { $0.value > 0 }
   }
 
-  /// Reads that found a value.
-  public var hits: Int { counters.hits }
-  /// Reads that found nothing.
-  public var missesAbsent: Int { counters.missesAbsent }
-  /// Reads that found a value past its expiry or age.
-  public var missesExpired: Int { counters.missesExpired }
-  /// Values stored.
-  public var stores: Int { counters.stores }
-  /// Values not stored because they had expired.
-  public var rejectedExpired: Int { counters.rejectedExpired }
-  /// Values not stored because they cost more than the limit.
-  public var rejectedTooLarge: Int { counters.rejectedTooLarge }
-  /// Values not stored because a newer one came first.
-  public var rejectedDeclined: Int { counters.rejectedDeclined }
-  /// Values removed by the caller.
-  public var removedExplicit: Int { counters.removedExplicit }
-  /// Values that a store replaced.
-  public var removedReplaced: Int { counters.removedReplaced }
-  /// Values removed past their expiry or age.
-  public var removedExpired: Int { counters.removedExpired }
-  /// Values evicted to keep to a limit.
-  public var removedEvicted: Int { counters.removedEvicted }
-  /// Values removed because they were damaged.
-  public var removedCorrupt: Int { counters.removedCorrupt }
-}
-
-extension MemoryStatistics {
-  /// All reads: hits and misses of both kinds.
-  public var reads: Int { hits + missesAbsent + missesExpired }
+  /// All misses together.
+  public var missCount: Int { missesAbsent + missesExpired }
 
   /// The share of reads that found a value, 0 to 1; nil before the first read.
-  public var hitRate: Double? { reads > 0 ? Double(hits) / Double(reads) : nil }
-
-  /// All removals, of every cause.
-  public var removals: Int {
-    removedExplicit + removedReplaced + removedExpired + removedEvicted + removedCorrupt
-  }
-
-  /// Returns the number of removals of one cause.
-  public func removals(_ cause: RemovalCause) -> Int {
-    switch cause {
-    case .explicit: removedExplicit
-    case .replaced: removedReplaced
-    case .expired: removedExpired
-    case .evicted: removedEvicted
-    case .corrupt: removedCorrupt
-    }
-  }
-}
-
-extension MemoryStatistics: CustomReflectable {
-  /// The counters by name, for `print`.
-  public var customMirror: Mirror {
-    Mirror(self, children: Mirror(reflecting: counters).children, displayStyle: .struct)
+  public var hitRate: Double? {
+    let reads = hits + missCount
+    return reads > 0 ? Double(hits) / Double(reads) : nil
   }
 }
 

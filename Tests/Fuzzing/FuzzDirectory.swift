@@ -39,7 +39,7 @@ private func use(_ cache: DiskCache, isReadOnly: Bool) throws(CacheError) {
     let value = try cache.value(forKey: key)
     let read = try cache.read(forKey: key, extending: .off)
     require(
-      isReadOnly || value == nil || read == nil || value == read?.bytes, "two values of \(key)")
+      isReadOnly || value == nil || read == nil || value == read?.value, "two values of \(key)")
     _ = try cache.contains(key)
     _ = try cache.entry(forKey: key)
   }

@@ -1,1 +1,1 @@
-../../Sources/LarderSystem/Threads/TracedMutex.swift
+../Instruments/LarderSystem/TracedMutex.swift

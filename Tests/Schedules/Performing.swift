@@ -132,7 +132,7 @@
       let key = key(operation)
       switch (operation.verb, slot) {
       case (.contains, _): return try slot.disk.contains(key) ? .number(1) : .missed
-      case (.whole, _): return found(try slot.disk.read(forKey: key)?.bytes, operation)
+      case (.whole, _): return found(try slot.disk.read(forKey: key)?.value, operation)
       case (.file, _):
         let bytes = try slot.disk.withFile(forKey: key) { file in
           var bytes = [UInt8](repeating: 0, count: file.byteCount)
@@ -234,7 +234,7 @@
       case .flush: try slot.disk.flush()
       case .count: return .number(try slot.disk.count())
       case .total: return .number(try slot.disk.totalSize())
-      case .entries: return .listed(Set(try slot.disk.entries().map(\.name)))
+      case .entries: return .listed(Set(try slot.disk.entries(byUse: true).map(\.name)))
       case .extend:
         let key = SceneValue.key(operation.name ?? "a")
         return .number(try slot.disk.touch(forKey: key, expiration: .days(30)) ? 1 : 0)

@@ -52,11 +52,12 @@ enum FrontStressBenchmark {
     let (memory, loads) = (subject.memory.statistics, subject.cache.statistics.loads)
     counts.add([
       "loads": loads.started, "loads_joined": loads.joined,
-      "memory_evicted": memory.removedEvicted, "memory_expired": memory.removedExpired,
+      "memory_evicted": memory.removals[.evicted, default: 0],
+      "memory_expired": memory.removals[.expired, default: 0],
       "front_memory_hits": subject.cache.statistics.memory.hits,
       "front_disk_hits": subject.cache.statistics.disk.hits,
     ])
-    if memory.stores - memory.removals != subject.memory.count {
+    if memory.stores - memory.removals.values.reduce(0, +) != subject.memory.count {
       counts.violation("totals_wrong", "\(subject.memory.count) values in memory, \(memory)")
     }
     try subject.cache.removeAll()

@@ -55,7 +55,7 @@ struct CrashJudge {
     case 0: return try disk.value(forKey: key).map { CrashFound(bytes: $0) }
     case 1:
       return try disk.read(forKey: key).map {
-        CrashFound(bytes: $0.bytes, extendedData: $0.extendedData)
+        CrashFound(bytes: $0.value, extendedData: $0.extendedData)
       }
     default:
       return try disk.withFile(forKey: key) { file in

@@ -94,7 +94,7 @@ struct StressWorker {
     let found: [UInt8]?
     switch Int.random(in: 0..<4, using: &random) {
     case 0: found = try cache.disk.value(forKey: Self.key(key))
-    case 1: found = try cache.disk.read(forKey: Self.key(key))?.bytes
+    case 1: found = try cache.disk.read(forKey: Self.key(key))?.value
     default: found = try cache.value(forKey: Self.key(key))
     }
     tally["reads", default: 0] += 1

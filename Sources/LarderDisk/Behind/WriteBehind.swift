@@ -184,7 +184,7 @@ extension DiskEntry {
       name: value.write.subject.name.description, key: seal.key,
       byteCount: value.write.bytes.count, allocatedByteCount: 0, lastAccess: value.lastAccess,
       expiry: value.expiry < .never ? value.expiry : nil,
-      lifetime: RecordedLifetime(seal.lifetime), extendedData: seal.extendedData)
+      lifetime: Expiration(seal.lifetime, until: seal.expiry), extendedData: seal.extendedData)
   }
 }
 

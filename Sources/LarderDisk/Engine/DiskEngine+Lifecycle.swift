@@ -109,7 +109,7 @@ extension DiskEngine {
 
   /// Revalidates the directory for an operation that only reads. Does not make a missing directory,
   /// and counts a failure instead of throwing it.
-  func followReplacement(isUrgent: Bool = false) {
+  package func followReplacement(isUrgent: Bool = false) {
     do throws(CacheError) {
       try revalidate(isUrgent: isUrgent, mayMake: false, "read")
     } catch {

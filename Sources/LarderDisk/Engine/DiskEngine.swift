@@ -21,7 +21,7 @@ package final class DiskEngine: Sendable {
   /// The sequences that receive the events of entries that leave the directory.
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   let writer: EntryWriter
-  let reader: EntryReader
+  package let reader: EntryReader
   let recency: Recency
   /// Flags that every read checks, mirrored in an atomic so that reads need no lock.
   private let rarities = Atomic<UInt8>(0)
@@ -72,7 +72,7 @@ package final class DiskEngine: Sendable {
   /// Whether other machines may share the directory that is held now.
   var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   /// The file system of the directory that is held now.
-  var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
+  package var fileSystem: FileSystemKind { configuration.fileSystem ?? location.handle.fileSystem }
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
   package var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 

@@ -1,3 +1,4 @@
+package import LarderBasics
 package import LarderDigest
 package import LarderSystem
 import Synchronization
@@ -35,6 +36,20 @@ extension EntryName: Comparable {
 }
 
 extension EntryName {
+  /// Makes the name of a key's entry.
+  package init(_ key: CacheKey, fileExtension: FileExtension = .none) {
+    self.init(
+      digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
+  }
+
+  /// Reads a file's name; nil if it is not an entry's.
+  package init?(_ text: some Collection<UInt8>) {
+    guard text.count <= FileName.maximumCount, !text.contains(0) else { return nil }
+    var name = FileName()
+    for byte in text { name.append(byte) }
+    self.init(name)
+  }
+
   /// Reads a file's name; nil if it is not the name of an entry.
   package init?(_ name: FileName) {
     // The length alone rejects nearly every foreign name without looking at a byte. 33 bytes would

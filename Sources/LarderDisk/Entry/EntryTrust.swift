@@ -30,7 +30,7 @@ package struct EntryTrust: Sendable {
   }
 
   /// Whether the owner or the group of a file is trusted, so that it counts as an entry.
-  func isTrusted(_ status: FileStatus) -> Bool {
+  package func isTrusted(_ status: FileStatus) -> Bool {
     status.owner == user || status.owner == directoryOwner || status.owner == 0
       || status.group == group
   }

@@ -85,7 +85,7 @@ extension TrimPlan {
 // The plans for each occasion. No other file sets the goals of a plan.
 extension TrimPlan {
   /// Creates the plan of a removal that a caller asks for.
-  init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
+  package init(for goal: TrimGoal, at now: Timestamp, _ configuration: DiskCache.Configuration) {
     self.init(now: now, protected: nil)
     switch goal {
     case .living: self = .sweep(at: now, configuration)

@@ -57,7 +57,7 @@ extension IndexedEntry {
   }
 
   /// Makes an unverified entry from a file's status.
-  init(name: EntryName, status: FileStatus) {
+  package init(name: EntryName, status: FileStatus) {
     self.init(
       name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
       allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),

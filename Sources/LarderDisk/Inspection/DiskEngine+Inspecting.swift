@@ -1,11 +1,11 @@
-import LarderBasics
+package import LarderBasics
 public import LarderSystem
 
 extension DiskEngine {
   /// The status and attributes of a file, read without counting a use or reading the content.
-  struct Inspection: Sendable {
+  package struct Inspection: Sendable {
     let name: EntryName
-    let status: FileStatus
+    package let status: FileStatus
     let reading: EntryAttribute.Reading?
     let extendedData: [UInt8]
     /// Whether the file has no attribute and is the rest of a value that a power cut has left.
@@ -54,7 +54,7 @@ extension DiskEngine {
   }
 
   /// The outcome of a look at the file of a name.
-  enum EntryLook: Sendable {
+  package enum EntryLook: Sendable {
     case readable(Inspection)
     /// An entry that cannot be opened or read, with its status if the system tells it.
     case unreadable(EntryName, FileStatus?)
@@ -141,7 +141,7 @@ extension DiskEngine {
   /// - Parameters:
   ///   - isChecking: Whether the contents are read and compared with their hashes.
   ///   - progress: Is told of each look, after `body` has got it.
-  func forEachLook(
+  package func forEachLook(
     at names: [EntryName], isChecking: Bool, reporting progress: WalkProgress,
     _ body: (EntryName, CheckedLook) throws(CacheError) -> Void
   ) throws(CacheError) {
@@ -171,7 +171,7 @@ extension DiskEngine {
   /// Walks through the directory of the path.
   ///
   /// - Parameter step: Takes the next piece, and returns whether there are more.
-  func walk(
+  package func walk(
     _ operation: String, _ step: (inout DirectoryScan) throws(Errno) -> Bool
   ) throws(CacheError) {
     followReplacement()
@@ -181,7 +181,7 @@ extension DiskEngine {
   }
 
   /// Whether the directory has the tag of a cache.
-  func hasTag(_ operation: String) throws(CacheError) -> Bool {
+  package func hasTag(_ operation: String) throws(CacheError) -> Bool {
     let tag = try attempt(
       operation, at: location.path, location.handle.statusIfPresent(of: DirectoryMaking.tagName))
     return tag?.isRegular ?? false
@@ -193,10 +193,10 @@ extension DiskEngine {
 package typealias WalkProgress = (_ done: Int, _ total: Int?) -> Void
 
 /// A look at an entry, with the comparison of its content with its hash.
-struct CheckedLook {
-  let entry: DiskEngine.EntryLook
+package struct CheckedLook {
+  package let entry: DiskEngine.EntryLook
   /// Nil if the content was not to be checked.
-  let finding: Verification.Finding?
+  package let finding: Verification.Finding?
 }
 
 /// The counts of a walk through a cache's directory, which reads and changes no file.
@@ -211,11 +211,11 @@ public struct DirectorySurvey: Sendable, Hashable {
   public internal(set) var expiredCount = 0
   /// The number of things that are not the cache's: other names, directories, links, other people's
   /// files.
-  public internal(set) var foreignCount = 0
+  public package(set) var foreignCount = 0
   /// The number of writes in progress or left behind by a crash.
-  public internal(set) var temporaryCount = 0
+  public package(set) var temporaryCount = 0
   /// Whether the directory has the tag of a cache.
-  public internal(set) var hasTag = false
+  public package(set) var hasTag = false
   /// The earliest last access.
   public internal(set) var oldestAccess: Timestamp?
   /// The latest last access.
@@ -223,10 +223,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   /// The earliest expiry of an entry that has not expired; nil if none will expire.
   public internal(set) var nextExpiry: Timestamp?
 
-  /// Whether the directory can be taken for a cache: it has the tag or an entry, or holds nothing.
-  public var isCache: Bool {
-    hasTag || entryCount > 0 || temporaryCount > 0 || foreignCount == 0
-  }
+  package init() {}
 
   /// Counts a piece of a scan.
   mutating func add(_ piece: DirectoryScan.Piece, now: Timestamp) {
@@ -236,7 +233,7 @@ public struct DirectorySurvey: Sendable, Hashable {
   }
 
   /// Counts an entry.
-  mutating func add(_ entry: IndexedEntry, now: Timestamp) {
+  package mutating func add(_ entry: IndexedEntry, now: Timestamp) {
     entryCount += 1
     byteCount.addSaturating(entry.byteCount)
     allocatedByteCount.addSaturating(entry.allocatedByteCount)

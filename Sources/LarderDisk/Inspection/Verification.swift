@@ -19,7 +19,7 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var removal = BulkRemoval()
 
   /// The result of checking one entry.
-  enum Finding: Sendable {
+  package enum Finding: Sendable {
     case sound
     case unverifiable
     case damaged
@@ -37,8 +37,10 @@ public struct Verification: Sendable, Hashable {
     }
   }
 
+  package init() {}
+
   /// Counts a finding. A damaged entry counts as checked.
-  mutating func add(_ finding: Finding, _ name: EntryName) {
+  package mutating func add(_ finding: Finding, _ name: EntryName) {
     switch finding {
     case .sound: checkedCount += 1
     case .unverifiable: unverifiableCount += 1

@@ -1,4 +1,4 @@
-import LarderSystem
+package import LarderSystem
 
 /// A walk through a directory that reads the names and their status in pieces.
 package struct DirectoryScan: ~Copyable {
@@ -19,7 +19,7 @@ package struct DirectoryScan: ~Copyable {
   /// The number of names per piece.
   // The engine's lock is taken once per piece: often enough that no operation waits for a million
   // names, and seldom enough that the lock costs little beside 512 calls of fstatat.
-  static let pieceCount = 512
+  package static let pieceCount = 512
 
   /// The number of names per piece while callers read and store: merging them takes about 5 µs, for
   /// which a reader does not have to sleep.
@@ -59,7 +59,7 @@ package struct DirectoryScan: ~Copyable {
   /// Reads the next names.
   ///
   /// - Throws: The error of `readdir`.
-  mutating func nextNames(atMost count: Int = pieceCount) throws(Errno) -> Names {
+  package mutating func nextNames(atMost count: Int = pieceCount) throws(Errno) -> Names {
     var names = Names()
     names.found.reserveCapacity(count)
     for _ in 0..<count {
@@ -78,10 +78,10 @@ package struct DirectoryScan: ~Copyable {
 extension DirectoryScan {
   /// Names whose status has not been read yet.
   package struct Names: Sendable {
-    var found: [FileName] = []
+    package var found: [FileName] = []
     /// The number of names that are too long to be the cache's.
-    var foreignCount = 0
-    var isLast = false
+    package var foreignCount = 0
+    package var isLast = false
   }
 }
 
@@ -108,7 +108,7 @@ extension DirectoryScan.Piece {
 
 extension FileName {
   /// Whether the name is that of a write in progress: `.larder-<pid>-<serial>`.
-  var isTemporary: Bool {
+  package var isTemporary: Bool {
     guard hasPrefix(".larder-") else { return false }
     var hyphenCount = 0
     // The prefix has eight bytes.
@@ -123,5 +123,5 @@ extension FileName {
   }
 
   /// Whether the name is that of the file that tells backups to skip the directory.
-  var isTag: Bool { count == DirectoryMaking.tagName.count && hasPrefix("CACHEDIR.TAG") }
+  package var isTag: Bool { count == DirectoryMaking.tagName.count && hasPrefix("CACHEDIR.TAG") }
 }

@@ -99,7 +99,7 @@ public struct MemoryPressureStatus: Sendable, Hashable {
   }
 
   /// Whether there is a source of signals.
-  public var isWatching: Bool {
+  package var isWatching: Bool {
     if case .none = source { return false }
     return true
   }

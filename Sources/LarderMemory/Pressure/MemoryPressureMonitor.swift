@@ -118,8 +118,10 @@ extension MemoryPressureMonitor {
 extension MemoryPressureMonitor {
   /// The settings of a monitor: when memory counts as short, and the response.
   public struct Configuration: Sendable {
-    /// The scope of the watch. The default is `.automatic`.
-    public var scope = Scope.automatic
+    /// Whether the whole machine is watched. The default is false: the process's own cgroup if it
+    /// has one that may be watched, else the machine. The waits of a group are those of its tasks,
+    /// whether its own limit or the machine's causes them.
+    public var watchesMachine = false
     /// The time that tasks must have waited for memory within a ``window`` for a signal. The
     /// default is 150 ms.
     public var threshold = Duration.milliseconds(150)
@@ -141,15 +143,6 @@ extension MemoryPressureMonitor {
 
     /// Creates the default settings.
     public init() {}
-  }
-
-  /// The scope of a watch.
-  public enum Scope: Sendable, Hashable {
-    /// The process's own cgroup if it has one that may be watched, else the machine. The waits of a
-    /// group are those of its tasks, whether its own limit or the machine's causes them.
-    case automatic
-    /// The machine.
-    case machine
   }
 }
 
@@ -180,7 +173,7 @@ extension MemoryPressureMonitor.Configuration {
 
   /// Opens the first file that may be watched.
   func openSource() -> Opening {
-    openSource(scope == .machine ? [] : PressureFile.ownGroup, or: PressureFile.machine)
+    openSource(watchesMachine ? [] : PressureFile.ownGroup, or: PressureFile.machine)
   }
 
   /// Opens the first of some files that may be watched. If none may, returns the error of the last.

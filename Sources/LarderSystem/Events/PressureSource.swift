@@ -104,7 +104,10 @@ package enum PressureFile {
   package static func trigger(
     _ path: String, threshold: Duration, window: Duration
   ) throws(Errno) -> PressureSource {
-    let descriptor = try Path(path).open(flags: O_RDWR | O_NONBLOCK)
+    let raw = try system(.open, nil) {
+      unsafe path.withCString { unsafe openat(AT_FDCWD, $0, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0) }
+    }
+    let descriptor = FileDescriptor(rawValue: raw, faults: nil)
     // The kernel needs the whole text in one call, including its NUL.
     let text = "some \(threshold.microseconds) \(window.microseconds)\0"
     try descriptor.write(Array(text.utf8).span)

@@ -54,7 +54,7 @@ public struct Errno: RawRepresentable, Sendable, Hashable, Error {
   /// The error of the call that just failed in this thread.
   ///
   /// Valid until the next call in this thread, so read it right after a failure.
-  static var current: Errno { Errno(rawValue: errno) }
+  package static var current: Errno { Errno(rawValue: errno) }
 }
 
 extension Errno: CustomStringConvertible {

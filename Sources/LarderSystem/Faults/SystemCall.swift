@@ -31,10 +31,10 @@ package enum SystemCall: String, Sendable, CaseIterable {
 
 /// Makes a system call, and repeats it if a signal interrupted it.
 ///
-/// Every call of the project goes through this function, so that the loop for EINTR exists once and
+/// Every call of the library goes through this function, so that the loop for EINTR exists once and
 /// a test can make any call fail.
 @inline(__always)
-func system<Result: FixedWidthInteger & SignedInteger>(
+package func system<Result: FixedWidthInteger & SignedInteger>(
   _ call: SystemCall, _ faults: FaultInjector?, file: StaticString = #fileID, line: UInt = #line,
   _ body: () -> Result
 ) throws(Errno) -> Result {

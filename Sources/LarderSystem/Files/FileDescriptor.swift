@@ -18,7 +18,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   ///
   /// - Parameter faults: The plan of faults for every call through this descriptor; nil outside of
   ///   tests.
-  init(rawValue: Int32, faults: FaultInjector?) {
+  package init(rawValue: Int32, faults: FaultInjector?) {
     self.rawValue = rawValue
     self.faults = faults
     #if LARDER_SCHEDULES
@@ -27,7 +27,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   /// Borrows a descriptor that stays open when the value ends, such as standard output.
-  init(lending rawValue: Int32) {
+  package init(lending rawValue: Int32) {
     self.rawValue = rawValue
     faults = nil
     isOwned = false

@@ -102,17 +102,21 @@ extension FileSystemKind {
 }
 
 extension FileSystemKind {
-  /// What is known of a network file system by its name; nil if nothing is.
-  package var traits: FileSystemTraits? { FileSystemTraits.known[name] }
+  private static let cephTypes: Set<String> = ["ceph", "fuse.ceph", "fuse.ceph-fuse"]
+
+  private var isCeph: Bool { Self.cephTypes.contains(name) }
 
   /// Whether a lock on a file excludes other machines, so that a temporary that can be locked was
-  /// left behind.
-  package var sharesFileLocks: Bool { !isNetwork || traits?.sharesFileLocks == true }
+  /// left behind. Measured through two mounts, except for the kernel's own client of CephFS, which
+  /// is taken from its documentation.
+  package var sharesFileLocks: Bool {
+    !isNetwork || isCeph || name == "fuse.mfs" || name == "fuse.glusterfs"
+  }
 
   /// Whether a new mount can be of this kind if a lost one was of another: the names are the same,
   /// or two programs for the same file system, such as `ceph` and `fuse.ceph-fuse`.
   package func canReplace(_ lost: FileSystemKind) -> Bool {
-    name == lost.name || traits != nil && traits == lost.traits
+    name == lost.name || isCeph && lost.isCeph
   }
 }
 
@@ -157,6 +161,7 @@ extension FileSystemKind {
     }
     return nil
   }
+
   /// Returns the program that the source of a mount names before a `#`, which the kernel writes as
   /// `\043`.
   private static func program(inSource source: Substring) -> Substring? {
@@ -166,48 +171,4 @@ extension FileSystemKind {
     }
     return source[..<slash]
   }
-}
-
-/// What a network file system gives to a cache that several machines share.
-///
-/// Measured through two mounts, except for the kernel's own client of CephFS, which is taken from
-/// its documentation.
-package struct FileSystemTraits: Sendable, Hashable {
-  /// The name that people use for it: `CephFS`.
-  package let title: String
-  /// The seconds within which a change by another machine shows on this one. Zero if a look always
-  /// shows it, and waits for the other machine if it must.
-  package let coherenceDelay: Int
-  /// Whether a lock on a file excludes other machines.
-  package let sharesFileLocks: Bool
-  /// Whether an open file keeps its content after another machine has replaced it.
-  package let keepsReplacedFiles: Bool
-  /// Whether a read by any program moves the last access.
-  package let readsMoveAccess: Bool
-  /// Whether stamps are kept to the nanosecond. Otherwise they are whole seconds.
-  package let hasFineStamps: Bool
-  /// Whether stamps end in 2106, because seconds have 32 bits.
-  package let hasShortStamps: Bool
-
-  /// By the name of the file system in the table of mounts.
-  static let known: [String: FileSystemTraits] = [
-    "ceph": ceph, "fuse.ceph": ceph, "fuse.ceph-fuse": ceph, "fuse.mfs": moose,
-    "fuse.glusterfs": gluster, "fuse.sshfs": sshfs,
-  ]
-
-  private static let ceph = FileSystemTraits(
-    title: "CephFS", coherenceDelay: 0, sharesFileLocks: true, keepsReplacedFiles: true,
-    readsMoveAccess: false, hasFineStamps: true, hasShortStamps: true)
-
-  private static let moose = FileSystemTraits(
-    title: "MooseFS", coherenceDelay: 30, sharesFileLocks: true, keepsReplacedFiles: true,
-    readsMoveAccess: true, hasFineStamps: false, hasShortStamps: true)
-
-  private static let gluster = FileSystemTraits(
-    title: "GlusterFS", coherenceDelay: 1, sharesFileLocks: true, keepsReplacedFiles: false,
-    readsMoveAccess: false, hasFineStamps: true, hasShortStamps: false)
-
-  private static let sshfs = FileSystemTraits(
-    title: "sshfs", coherenceDelay: 20, sharesFileLocks: false, keepsReplacedFiles: false,
-    readsMoveAccess: true, hasFineStamps: false, hasShortStamps: true)
 }

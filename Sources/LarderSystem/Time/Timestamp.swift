@@ -62,7 +62,7 @@ extension Timestamp: Comparable {
 
 extension Timestamp {
   /// Returns the point `count` seconds later, limited to the range of `Int64` instead of trapping.
-  public func adding(seconds count: Int64) -> Timestamp {
+  package func adding(seconds count: Int64) -> Timestamp {
     let (sum, overflow) = seconds.addingReportingOverflow(count)
     let end: Int64 = count < 0 ? .min : .max
     return Timestamp(seconds: overflow ? end : sum, nanoseconds: Int64(nanoseconds))

@@ -105,7 +105,7 @@ extension DemoReport {
     let width = shown.map { String($0.byteCount).count }.max() ?? 0
     let rows = shown.map { entry in
       let size = String(entry.byteCount).aligned(toWidth: width)
-      return "   -rw------- \(size) \(LocalTime(entry.lastAccess).listText) \(entry.name)"
+      return "   -rw------- \(size) \(entry.lastAccess.listText) \(entry.name)"
     }
     let rest = entries.count - shown.count
     return [style.bold("4. The directory, by last use as ls -ltu sorts it"), ""] + rows
@@ -147,18 +147,4 @@ extension DemoReport {
       return !text.unicodeScalars.contains(where: \.isUnsafeForDisplay)
     }
   }
-}
-
-extension LocalTime {
-  private static let months = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
-
-  /// The time as `ls` shows a recent one: `Nov 21 09:05`.
-  var listText: String {
-    let dayText = String(day).aligned(toWidth: 2)
-    return "\(Self.months[month - 1]) \(dayText) \(Self.two(hour)):\(Self.two(minute))"
-  }
-
-  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -13,7 +13,7 @@ enum Freshness: String, Sendable, Hashable, CaseIterable {
   case never
 
   /// Creates the freshness for an entry's expiry and lifetime.
-  init(expiry: Timestamp?, lifetime: RecordedLifetime?, at now: Timestamp) {
+  init(expiry: Timestamp?, lifetime: Expiration?, at now: Timestamp) {
     guard let expiry else {
       self = .never
       return

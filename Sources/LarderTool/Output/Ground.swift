@@ -11,7 +11,15 @@ struct Ground: Sendable {
 
   /// Gets both from an open cache.
   init(of cache: DiskCache) throws(CacheError) {
-    self.init(cache.fileSystem, try cache.weakerPromises())
+    try cache.checkUsable("weakerPromises")
+    let directory = cache.engine.location
+    do throws(Errno) {
+      let kind = cache.engine.fileSystem
+      self.init(
+        kind, kind.weakerPromises(hasAttributes: try directory.handle.descriptor.holdsAttributes()))
+    } catch {
+      throw CacheError(errno: error, operation: "weakerPromises", path: directory.path)
+    }
   }
 
   private var name: String {
@@ -23,15 +31,15 @@ struct Ground: Sendable {
   var lines: [(String, String)] {
     let reach = fileSystem.isNetwork ? "\(name), which other machines may share" : name
     return [("file system", reach)]
-      + (fileSystem.traits?.sentences ?? []).map { ("gives", $0.sentence) }
+      + fileSystem.sentences.map { ("gives", $0.sentence) }
       + weakerPromises.map { ("weaker", $0.sentence) }
   }
 
   /// Sentences on what the file system gives and on the weaker promises; nil if there are none.
   var sentence: String? {
     if weakerPromises.isEmpty { return nil }
-    let given = fileSystem.traits?.sentences.map(\.sentence).joined(separator: "; ")
-    return (given.map { "\(name) gives this: \($0). " } ?? "")
+    let given = fileSystem.sentences.map(\.sentence).joined(separator: "; ")
+    return (given.isEmpty ? "" : "\(name) gives this: \(given). ")
       + "On \(name) some promises are weaker: "
       + weakerPromises.map(\.sentence).joined(separator: "; ") + "."
   }
@@ -44,30 +52,9 @@ struct Ground: Sendable {
     return [
       JSONValue.Member(name: "file_system", value: .string(fileSystem.name)),
       JSONValue.Member(name: "network", value: .bool(fileSystem.isNetwork)),
-      JSONValue.Member(name: "gives", value: object(fileSystem.traits?.sentences ?? [])),
+      JSONValue.Member(name: "gives", value: object(fileSystem.sentences)),
       JSONValue.Member(
         name: "weaker_promises", value: object(weakerPromises.map { ($0.name, $0.sentence) })),
-    ]
-  }
-}
-
-extension FileSystemTraits {
-  /// A sentence for each trait, with one word for scripts.
-  fileprivate var sentences: [(name: String, sentence: String)] {
-    let stamps = hasFineStamps ? "nanoseconds" : "whole seconds"
-    return [
-      (
-        "coherence",
-        coherenceDelay == 0
-          ? "a look shows every change, and waits for it if it must"
-          : "a change shows on other machines within \(coherenceDelay) s"
-      ),
-      (
-        "locks",
-        sharesFileLocks ? "locks on files exclude other machines" : "no locks among machines"
-      ),
-      ("access", "a read by another program \(readsMoveAccess ? "counts as a use" : "is no use")"),
-      ("stamps", "stamps are \(stamps)" + (hasShortStamps ? " and end in 2106" : "")),
     ]
   }
 }

@@ -162,11 +162,11 @@ struct ReportData {
   }
 
   /// Returns a lifetime in seconds, or as a word.
-  private static func text(of lifetime: RecordedLifetime) -> String {
+  private static func text(of lifetime: Expiration) -> String {
     switch lifetime {
     case .seconds(let count): "\(count)"
     case .never: "\"never\""
-    case .fixed: "\"fixed\""
+    default: "\"fixed\""
     }
   }
 

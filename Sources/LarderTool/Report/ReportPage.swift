@@ -1,5 +1,4 @@
 import Larder
-import LarderDigest
 
 /// The writer of a report as one HTML page that loads no other file.
 ///
@@ -57,6 +56,6 @@ struct ReportPage {
 
   /// Returns the source expression for an inline element, by the digest of its text.
   private static func source(_ text: String) -> String {
-    "'sha256-\(Base64.text(of: SHA256.digest(of: Array(text.utf8).span).bytes))'"
+    "'sha256-\(Base64.text(of: SHA256.digest(of: Array(text.utf8))))'"
   }
 }

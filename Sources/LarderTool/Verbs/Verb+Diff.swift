@@ -76,7 +76,7 @@ extension Call {
     if try !isSameContent(old, new, caches, other) { changes.append(.content) }
     if old.extendedData != new.extendedData { changes.append(.extendedData) }
     if old.expiry != new.expiry { changes.append(.expiry) }
-    if old.lifetime != new.lifetime { changes.append(.lifetime) }
+    if old.lifetime?.json != new.lifetime?.json { changes.append(.lifetime) }
     if old.key != new.key { changes.append(.key) }
     return changes
   }

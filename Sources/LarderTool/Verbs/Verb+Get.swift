@@ -51,7 +51,7 @@ extension Call {
     if isJSON {
       let members: [(String, JSONValue)] = [
         ("schema", 1), ("found", true), ("size", JSONValue(delivered.byteCount)),
-        ("name", .string(EntryName(key, fileExtension: cache.ownExtension).description)),
+        ("name", .string(EntryName(key, fileExtension: cache.fileExtension).description)),
       ]
       try console.print(
         .object(

@@ -160,13 +160,13 @@ extension DiskEntry {
   }
 }
 
-extension RecordedLifetime {
-  /// The seconds, or a word.
-  fileprivate var json: JSONValue {
+extension Expiration {
+  /// A recorded lifetime in seconds, or as a word.
+  var json: JSONValue {
     switch self {
     case .seconds(let count): JSONValue(count)
     case .never: "never"
-    case .fixed: "fixed"
+    default: "fixed"
     }
   }
 }

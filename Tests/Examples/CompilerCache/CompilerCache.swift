@@ -65,7 +65,7 @@ struct CompilerCache {
       return try Self.run(compiler, options, showing: true).status
     }
     if let hit = try cache.read(forKey: key) {
-      try Data(hit.bytes).write(to: URL(filePath: output))
+      try Data(hit.value).write(to: URL(filePath: output))
       try FileHandle.standardError.write(contentsOf: Data(hit.extendedData))
       say("from the cache")
       return 0

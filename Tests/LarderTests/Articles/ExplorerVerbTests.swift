@@ -21,7 +21,7 @@ struct `The explorer of schedules` {
     "touch(forKey:expiration:allowingExpired:)": "Y", "stamp(_:expiration:)": "f",
     "verify(repairs:_:)": "v", "flush()": "G", "close()": "C", "respond(to:)": "p",
     // The first question for a total starts the scan.
-    "count()": "N", "totalSize()": "Z", "entries()": "L",
+    "count()": "N", "totalSize(_:)": "Z", "entries(byUse:)": "L",
     "memory.removeAll()": "M", "memory.trim(toCount:)": "M", "memory.trim(toCost:)": "M",
     "memory.trim(toAge:)": "M", "memory.removeExpired()": "M", "memory.remove(forKey:)": "M",
     "memory.costLimit": "g", "memory.countLimit": "g", "memory.ageLimit": "g",
@@ -30,10 +30,10 @@ struct `The explorer of schedules` {
 
   /// Functions that change nothing, or run one of those above.
   private static let others: Set = [
-    "tier(forKey:)", "contains(_:)", "contains(forKey:)", "isEmpty()", "keys()", "path(forKey:)",
-    "entry(forKey:allowingExpired:)", "entries(order:)", "survey()", "totalAllocatedSize()",
+    "tier(forKey:)", "contains(_:)", "keys()", "path(forKey:)",
+    "entry(forKey:allowingExpired:)", "survey()",
     "removals(bufferingNewest:)", "memory.removals(bufferingNewest:)", "memory.peek(_:)",
-    "memory.contains(_:)", "memory.contains(forKey:)",
+    "memory.contains(_:)",
   ]
 
   /// Functions that no verb runs yet, and why.
@@ -44,10 +44,9 @@ struct `The explorer of schedules` {
     "openFile(forKey:extending:)": "withFile without an end, which scenes have not",
     "EntryFileWriter.setExpiration(_:)": "the judge takes the lifetime from the verb",
     "EntryFileWriter.setExtendedData(_:)": "the judge compares values alone",
-    "memory.value(forKey:)": "a bare memory cache: one lock and no files, in the runs of threads",
-    "memory.value(forKey:extending:)": "as value(forKey:)",
-    "memory.subscript": "as value(forKey:)", "memory.store(_:forKey:expiration:)": "as that",
-    "memory.store(_:forKey:cost:expiration:)": "as that",
+    "memory.value(forKey:extending:)":
+      "a bare memory cache: one lock and no files, in the runs of threads",
+    "memory.subscript": "as that", "memory.store(_:forKey:cost:expiration:)": "as that",
     "memory.respond(to:)": "runs inside Cache.respond(to:)",
     "MemoryPressureMonitor.attach(_:)": "waits for the kernel's pressure, which no scene makes",
     "MemoryPressureMonitor.detach(_:)": "as attach(_:)",

@@ -83,7 +83,7 @@ struct `A name in the documentation` {
     let manifest = try Readme.text(of: "Package.swift")
     let products = Set(
       manifest.matches(of: #/\.(?:library|executable)\(name: "(\w+)"/#).map { $0.1 })
-    let targets = Set(manifest.matches(of: #/name: "(Larder\w*)"/#).map { $0.1 })
+    let targets = Set(manifest.matches(of: #/"(Larder\w*)"/#).map { $0.1 })
     for (path, _) in try Self.pages() {
       let text = try Readme.text(of: path)
       for match in text.matches(of: #/\.product\(name: "(\w*)"/#) {

@@ -12,8 +12,6 @@ struct `The sentences that stop the program` {
   /// Returns the sentences of a module's sources.
   private static func sentences(in module: String) throws -> [String] {
     try Articles.files(below: "Sources/\(module)", suffix: ".swift")
-      // They are checked only in builds of the tests' own.
-      .filter { !$0.hasSuffix("+Invariants.swift") }
       .flatMap { path in
         let code = try Readme.text(of: path).replacing(#/(?m)^\s*\/\/.*$/#, with: "")
         let calls = code.matches(of: #/\b(?:preconditionFailure|precondition|fatalError)\(/#)

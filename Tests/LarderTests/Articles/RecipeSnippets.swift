@@ -36,7 +36,7 @@ func spareExpired(_ configuration: inout CacheConfiguration) async throws {
 func serveStale(
   _ pages: Cache<String>, url: String, fetch: @escaping Fetch
 ) async throws -> String {
-  let options = LoadOptions(staleWhileRevalidating: .seconds(600))
+  let options = LoadOptions.staleWhileRevalidating(.seconds(600))
   let page = try await pages.value(forKey: url, options: options) { try await fetch(url) }
   return page
 }
@@ -95,8 +95,8 @@ func makeRoom(_ images: Cache<[UInt8]>, key: String) async throws {
 
 func look(_ pages: Cache<String>) async throws {
   let rate = pages.statistics.hitRate  // of calls, between 0 and 1; nil before the first
-  let (count, bytes) = (try await pages.count(), try await pages.totalSize())
-  for entry in try await pages.entries() { print(entry.name, entry.byteCount) }
+  let (count, bytes) = (try await pages.disk.count(), try await pages.disk.totalSize())
+  for entry in try await pages.disk.entries(byUse: true) { print(entry.name, entry.byteCount) }
   let damaged = try await pages.disk.verify().damaged
   print(rate ?? 0, count, bytes, damaged)
 }

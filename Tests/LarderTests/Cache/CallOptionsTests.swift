@@ -22,7 +22,7 @@ struct `Options of one call` {
   @Test func `a list joins them, and the longer time holds`() {
     let options: LoadOptions = [
       .reload, .diskOnly, .staleIfFailing(.seconds(5)), .staleIfFailing(.seconds(3)),
-      .withoutExtending,
+      .extending(.off),
     ]
     #expect(options.reloads && options.isDiskOnly && !options.isCacheOnly)
     #expect(options.staleIfFailing == .seconds(5) && options.extending == .off)
@@ -30,8 +30,8 @@ struct `Options of one call` {
   }
 
   @Test func `of two extensions the later in the list holds`() {
-    let first: LoadOptions = [.extending(.lifetime), .withoutExtending, .reload]
-    let second: LoadOptions = [.withoutExtending, .extending(.lifetime)]
+    let first: LoadOptions = [.extending(.lifetime), .extending(.off), .reload]
+    let second: LoadOptions = [.extending(.off), .extending(.lifetime)]
     #expect(first.extending == .off && second.extending == .lifetime)
   }
 
@@ -70,13 +70,13 @@ struct `Options of one call` {
   }
 
   @Test func `a read that does not extend leaves the expiry as it is`() throws {
-    for (options, seconds) in [(LoadOptions.withoutExtending, 400), ([], 1000)] {
+    for (options, seconds) in [(LoadOptions.extending(.off), 400), ([], 1000)] {
       try cache.store("v", forKey: "k", expiration: .seconds(1000))
       cache.memory.removeAll()
       scene.clock.advance(by: .seconds(600))
       _ = try cache.value(forKey: "k", options: options)
       try cache.flush()
-      let expiry = try #require(try cache.entry(forKey: "k")?.expiry)
+      let expiry = try #require(try cache.disk.entry(forKey: "k")?.expiry)
       #expect(expiry == scene.clock.now.adding(seconds: Int64(seconds)))
     }
   }
@@ -207,9 +207,9 @@ struct `Options of one call` {
     #expect(try cache.touch(forKey: "k", expiration: .seconds(5)))
     scene.clock.advance(by: .seconds(5))
     #expect(try cache.value(forKey: "k") == nil)
-    #expect(try cache.read(forKey: "k") == nil && cache.entry(forKey: "k") == nil)
+    #expect(try cache.read(forKey: "k") == nil && cache.disk.entry(forKey: "k") == nil)
     #expect(try cache.read(forKey: "k", allowingExpired: true)?.hasExpired == true)
-    #expect(try cache.entry(forKey: "k", allowingExpired: true)?.byteCount == 1)
+    #expect(try cache.disk.entry(forKey: "k", allowingExpired: true)?.byteCount == 1)
     #expect(try !cache.touch(forKey: "k"))
     #expect(try cache.touch(forKey: "k", allowingExpired: true))
     #expect(try cache.value(forKey: "k") == "v")

@@ -142,7 +142,7 @@ struct CallerOperation: Sendable, CustomTestStringConvertible {
       _ = await cache.values(forKeys: [caller.key])
     },
     Self("read", changing.union([.decoder])) { _ = try await $0.read(forKey: $1.key) },
-    Self("entry", [.clock, .key]) { _ = try await $0.entry(forKey: $1.key) },
+    Self("entry", [.clock, .key]) { _ = try await $0.disk.entry(forKey: $1.key) },
     Self("tier", [.clock, .key]) { _ = try await $0.tier(forKey: $1.key) },
     Self("withFile", [.clock, .key, .closure, .captureDeinitialiser]) { cache, caller in
       let closure = caller.closure()

@@ -68,7 +68,7 @@ struct `A value in pieces` {
     #expect(written.value == 0)
     gate.open()
     #expect(try await task.value == .stored)
-    #expect(try await cache.entry(forKey: "k")?.byteCount == 10 << 16)
+    #expect(try await cache.disk.entry(forKey: "k")?.byteCount == 10 << 16)
   }
 
   @Test func `says how long it is valid, and what is beside it, while it comes`() async throws {

@@ -36,7 +36,7 @@ struct `Loading with options` {
   }
 
   @Test func `an expired value is served while one task loads a fresh one`() async throws {
-    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(20))
     let gate = AsyncGate()
@@ -60,7 +60,7 @@ struct `Loading with options` {
   private func beginRefresh(heldBy gate: AsyncGate) async throws {
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(20))
-    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     let value = try await cache.value(forKey: "key", options: options) {
       await gate.wait()
       return "late"
@@ -131,7 +131,7 @@ struct `Loading with options` {
   }
 
   @Test func `a value that expired too long ago is not served`() async throws {
-    let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+    let options = LoadOptions.staleWhileRevalidating(.seconds(30))
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(41))
     #expect(try await cache.value(forKey: "key", options: options) { "new" } == "new")
@@ -149,7 +149,7 @@ struct `Loading with options` {
   }
 
   @Test func `a failure is kept for as long as the options say`() async throws {
-    let options = LoadOptions(failureLifetime: .seconds(5))
+    let options = LoadOptions.keepingFailures(for: .seconds(5))
     let loads = Counter()
     func load() async throws -> String {
       try await cache.value(forKey: "key", options: options) {
@@ -166,7 +166,7 @@ struct `Loading with options` {
   }
 
   @Test func `a load that was given up is no failure of the source`() async throws {
-    let options = LoadOptions(failureLifetime: .seconds(60))
+    let options = LoadOptions.keepingFailures(for: .seconds(60))
     let (started, isStarted) = AsyncStream<Void>.makeStream()
     let cache = cache
     let task = Task {
@@ -186,7 +186,7 @@ struct `Loading with options` {
   @Test func `a load that throws a cancellation of its own is no failure of the source`()
     async throws
   {
-    var options = LoadOptions(failureLifetime: .seconds(60))
+    var options = LoadOptions.keepingFailures(for: .seconds(60))
     options.staleIfFailing = .seconds(60)
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(15))
@@ -198,7 +198,7 @@ struct `Loading with options` {
   }
 
   @Test func `a cycle of loads is no failure of the source`() async throws {
-    let (cache, options) = (cache, LoadOptions(failureLifetime: .seconds(60)))
+    let (cache, options) = (cache, LoadOptions.keepingFailures(for: .seconds(60)))
     let error = await #expect(throws: CacheError.self) {
       try await cache.value(forKey: "a", options: options) {
         try await cache.value(forKey: "b", options: options) {
@@ -224,8 +224,9 @@ struct `Loading with options` {
   }
 
   @Test func `a source that fails is not asked again for an expired value`() async throws {
-    let options = LoadOptions(
-      staleWhileRevalidating: .seconds(30), failureLifetime: .seconds(5))
+    let options: LoadOptions = [
+      .staleWhileRevalidating(.seconds(30)), .keepingFailures(for: .seconds(5)),
+    ]
     try cache.storeNow("old", forKey: "key", expiration: .seconds(10))
     clock.advance(by: .seconds(20))
     let loads = Counter()
@@ -241,7 +242,7 @@ struct `Loading with options` {
   }
 
   @Test func `a store ends the failure`() async throws {
-    let options = LoadOptions(failureLifetime: .seconds(5))
+    let options = LoadOptions.keepingFailures(for: .seconds(5))
     await #expect(throws: Failure.self) {
       try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
     }
@@ -251,7 +252,7 @@ struct `Loading with options` {
   }
 
   @Test func `removing everything ends all failures`() async throws {
-    let options = LoadOptions(failureLifetime: .seconds(5))
+    let options = LoadOptions.keepingFailures(for: .seconds(5))
     await #expect(throws: Failure.self) {
       try await cache.value(forKey: "key", options: options) { throw Failure(number: 1) }
     }

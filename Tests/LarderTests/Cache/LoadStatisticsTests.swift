@@ -75,14 +75,14 @@ struct LoadStatisticsTests {
     Row(
       counter: "servedStale",
       event: { cache in
-        let options = LoadOptions(staleWhileRevalidating: .seconds(30))
+        let options = LoadOptions.staleWhileRevalidating(.seconds(30))
         let value = try await cache.value(forKey: "expired", options: options) { "new" }
         #expect(value == "old")
       }, value: { $0.servedStale }),
     Row(
       counter: "servedFailures",
       event: { cache in
-        let options = LoadOptions(failureLifetime: .seconds(30))
+        let options = LoadOptions.keepingFailures(for: .seconds(30))
         for _ in 0..<2 {
           await #expect(throws: Failure.self) {
             try await cache.value(forKey: "key", options: options) { throw Failure() }

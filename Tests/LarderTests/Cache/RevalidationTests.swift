@@ -38,7 +38,7 @@ struct `A load that knows the previous value` {
   }
 
   private func expiry() async throws -> Int64? {
-    try await cache.entry(forKey: "k", allowingExpired: true)?.expiry?
+    try await cache.disk.entry(forKey: "k", allowingExpired: true)?.expiry?
       .duration(since: scene.clock.now).components.seconds
   }
 

@@ -98,7 +98,7 @@ struct `Single flight` {
   @Test func `a cancelled caller of a load gets the same error at every step`() async throws {
     let cache = cache
     for staleness in [Duration.zero, .seconds(1)] {
-      let options = LoadOptions(staleWhileRevalidating: staleness)
+      let options = LoadOptions.staleWhileRevalidating(staleness)
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
         return try await cache.value(forKey: "key", options: options) { "value" }

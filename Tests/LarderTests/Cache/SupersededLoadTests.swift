@@ -280,7 +280,7 @@ struct `Superseded loads` {
     isStored: Bool
   ) async throws {
     let cache = try open()
-    let options = LoadOptions(failureLifetime: .seconds(600))
+    let options = LoadOptions.keepingFailures(for: .seconds(600))
     await #expect(throws: Failure.self) {
       try await cache.value(forKey: "key", options: options) {
         if isStored { try cache.storeNow("newer", forKey: "key") }

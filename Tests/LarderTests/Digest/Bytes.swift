@@ -16,12 +16,6 @@ func chunkEnds(of count: Int, using generator: inout SeededRandom) -> [Int] {
 extension MD5 {
   static func digest(of message: [UInt8]) -> MD5Digest { digest(of: message.span) }
   static func digest(of text: String) -> MD5Digest { digest(of: Array(text.utf8)) }
-  mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
-}
-
-extension SHA256 {
-  static func digest(of message: [UInt8]) -> SHA256Digest { digest(of: message.span) }
-  static func digest(of text: String) -> SHA256Digest { digest(of: Array(text.utf8)) }
 }
 
 extension BLAKE2b {
@@ -40,9 +34,5 @@ extension Hexadecimal {
 
 extension MD5Digest {
   init?(hex: [UInt8]) { self.init(hex: hex.span) }
-  var text: String { String(decoding: hex, as: UTF8.self) }
-}
-
-extension SHA256Digest {
   var text: String { String(decoding: hex, as: UTF8.self) }
 }

@@ -30,42 +30,6 @@ struct MD5Tests {
     #expect(MD5.digest(of: message).text == digest)
   }
 
-  @Test(arguments: published)
-  func `the vectors of RFC 1321 hold byte by byte`(message: String, digest: String) {
-    var md5 = MD5()
-    for byte in message.utf8 {
-      md5.update([byte])
-    }
-    #expect(md5.finalize().text == digest)
-  }
-
-  @Test
-  func `a message in chunks has the digest of the whole`() {
-    var generator = SeededRandom(seed: 1321)
-    for count in 0...300 {
-      let message = generator.bytes(count: count)
-      let whole = MD5.digest(of: message)
-      for _ in 0..<4 {
-        var md5 = MD5()
-        var start = 0
-        for end in chunkEnds(of: count, using: &generator) {
-          md5.update(message.span.extracting(start..<end))
-          start = end
-        }
-        #expect(md5.finalize() == whole, "\(count) bytes")
-      }
-    }
-  }
-
-  @Test
-  func `asking for the digest does not end the message`() {
-    var md5 = MD5()
-    md5.update(Array("message ".utf8))
-    #expect(md5.finalize() == MD5.digest(of: "message "))
-    md5.update(Array("digest".utf8))
-    #expect(md5.finalize().text == "f96b697d7cb7938d525a2f31aaf161d0")
-  }
-
   @Test
   func `a slice at an odd address has the digest of its copy`() {
     var generator = SeededRandom(seed: 7)

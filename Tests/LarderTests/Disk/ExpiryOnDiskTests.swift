@@ -158,7 +158,7 @@ struct `Expiry on disk` {
     let reopened = try scene.open()
     let entry = try #require(try reopened.entry(forKey: "k"))
     #expect(entry.expiry ?? .never == expected || entry.expiry == nil)
-    #expect(entry.lifetime == RecordedLifetime(expiration.lifetime))
+    #expect(entry.lifetime == Expiration(expiration.lifetime, until: entry.expiry ?? .never))
     #expect(try reopened.value(forKey: "k") == [1])
   }
 

@@ -4,6 +4,7 @@ import Testing
 @testable import Larder
 @testable import LarderDisk
 @testable import LarderSystem
+@testable import LarderTool
 
 /// The looks at many files, and the one walk of a report.
 @Suite(.serialized, .watched)

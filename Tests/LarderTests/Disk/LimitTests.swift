@@ -129,7 +129,7 @@ struct `Limits` {
     }
     #expect(try cache.store(value(50), forKey: "k") == .rejected(.tooLarge))
     #expect(try cache.store(forKey: "k") { try $0.write(value(50)) } == .rejected(.tooLarge))
-    #expect(try cache.totalAllocatedSize() == 0)
+    #expect(try cache.totalSize(.allocatedBytes) == 0)
     try scene.expectConsistent(cache)
   }
 
@@ -139,7 +139,7 @@ struct `Limits` {
       $0.sizeMeasure = .allocatedBytes
     }
     try fill(cache, 0..<40, 1)
-    #expect(try cache.totalAllocatedSize() <= 65_536)
+    #expect(try cache.totalSize(.allocatedBytes) <= 65_536)
     #expect(try cache.count() < 40)
     try scene.expectConsistent(cache)
   }

@@ -49,7 +49,7 @@ struct `Beside a pending value` {
     Row("value", "[1, 2]") { "\(try $0.value(forKey: "k") ?? [])" },
     Row("read", "[1, 2] [9] 1") {
       let found = try $0.read(forKey: "k")
-      return "\(found?.bytes ?? []) \(found?.extendedData ?? []) \(found?.expiry == nil ? 0 : 1)"
+      return "\(found?.value ?? []) \(found?.extendedData ?? []) \(found?.expiry == nil ? 0 : 1)"
     },
     Row("withFile", "[1, 2] of 2, [9]") { cache in
       try cache.withFile(forKey: "k") { file in

@@ -7,6 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderMemory
 @testable import LarderSystem
+@testable import LarderTool
 
 /// The effect of `mv cache aside; mkdir cache` on caches that hold the directory.
 @Suite(.watched)

@@ -5,6 +5,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
+@testable import LarderTool
 
 struct `Stamping, names and previews` {
   let directory: TemporaryDirectory
@@ -34,7 +35,7 @@ struct `Stamping, names and previews` {
     clock.advance(by: .seconds(30))
     #expect(try cache.stamp(name) == .stamped(expiry: clock.now.adding(seconds: 60)))
     let value = try #require(try cache.read(forKey: "abc"))
-    #expect(value.bytes == [5, 6] && value.extendedData == [9])
+    #expect(value.value == [5, 6] && value.extendedData == [9])
     #expect(try cache.entry(forKey: "abc")?.key == "abc")
     #expect(try cache.verify().damaged.isEmpty)
   }

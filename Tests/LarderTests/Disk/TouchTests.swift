@@ -23,12 +23,14 @@ struct `A touch` {
 
   @Test(
     arguments: [
-      (Expiration.seconds(90), RecordedLifetime.seconds(90), 90),
+      (Expiration.seconds(90), Expiration.seconds(90), 90),
       (.days(1), .seconds(86_400), 86_400), (.never, .never, nil), (.seconds(1), .seconds(1), 1),
-      (.date(Timestamp(seconds: 1_800_000_500)), .fixed, 400),
-    ] as [(Expiration, RecordedLifetime, Int64?)])
+      (
+        .date(Timestamp(seconds: 1_800_000_500)), .date(Timestamp(seconds: 1_800_000_500)), 400
+      ),
+    ] as [(Expiration, Expiration, Int64?)])
   func `sets the expiry and the lifetime, earlier and later, and nothing else`(
-    expiration: Expiration, lifetime: RecordedLifetime, seconds: Int64?
+    expiration: Expiration, lifetime: Expiration, seconds: Int64?
   ) throws {
     let cache = try scene.open()
     try cache.store([1, 2, 3], forKey: "k", expiration: .seconds(600), extendedData: [9])
@@ -40,7 +42,7 @@ struct `A touch` {
     #expect(entry.lifetime == lifetime && entry.lastAccess == scene.clock.now)
     #expect(try scene.status(scene.name("k")).identity == before.identity)
     let value = try #require(try cache.read(forKey: "k"))
-    #expect(value.bytes == [1, 2, 3] && value.extendedData == [9] && !value.hasExpired)
+    #expect(value.value == [1, 2, 3] && value.extendedData == [9] && !value.hasExpired)
     #expect(try scene.open().verify().damaged.isEmpty)
   }
 
@@ -147,7 +149,7 @@ struct `A touch` {
     #expect(try await cache.entry(forKey: "k", allowingExpired: true)?.byteCount == 1)
     #expect(try await cache.read(forKey: "k") == nil)
     let value = try #require(try await cache.read(forKey: "k", allowingExpired: true))
-    #expect(value.bytes == [1] && value.hasExpired)
+    #expect(value.value == [1] && value.hasExpired)
     #expect(try await cache.touch(forKey: "k", allowingExpired: true))
     #expect(try await cache.value(forKey: "k") == [1])
   }

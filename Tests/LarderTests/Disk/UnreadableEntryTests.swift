@@ -5,6 +5,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderMemory
 @testable import LarderSystem
+@testable import LarderTool
 
 struct `An entry that cannot be opened` {
   @Test func `that another machine has removed has no name and no length`() throws {

@@ -303,7 +303,7 @@ struct `Writing behind` {
     #expect(try cache.store("v", forKey: "k") == .pending)
     try cache.flush()
     #expect(try cache.tier(forKey: "k") == .memory)
-    #expect(cache.statistics.memory.removedReplaced == 0)
+    #expect(cache.statistics.memory.removals[.replaced, default: 0] == 0)
     try cache.close()
   }
 

@@ -51,7 +51,7 @@ struct `Format 1` {
       let found = try #require(
         try cache.read(forKey: entry.key, extending: .off))
       let access = stored.adding(seconds: Int64(index + 1))
-      #expect(found.bytes == entry.value)
+      #expect(found.value == entry.value)
       #expect(found.extendedData == entry.extendedData)
       #expect(found.lastAccess == access)
       let expiry = entry.expiration.expiry(at: access)

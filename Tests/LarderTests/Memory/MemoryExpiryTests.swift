@@ -78,8 +78,8 @@ struct MemoryExpiryTests {
     cache.store(1, forKey: "a")
     #expect(cache.store(2, forKey: "a", expiration: expiration) == .rejected(.expired))
     #expect(cache.count == 0)
-    #expect(cache.statistics.rejectedExpired == 1)
-    #expect(cache.statistics.removedReplaced == 1)
+    #expect(cache.statistics.rejections[.expired, default: 0] == 1)
+    #expect(cache.statistics.removals[.replaced, default: 0] == 1)
   }
 
   @Test(
@@ -130,7 +130,7 @@ struct MemoryExpiryTests {
     let counted = cache.statistics
     #expect(counted.missesExpired == 1)
     #expect(counted.missesAbsent == 1)
-    #expect(counted.removedExpired == 1)
+    #expect(counted.removals[.expired, default: 0] == 1)
   }
 
   @Test
@@ -168,7 +168,7 @@ struct MemoryExpiryTests {
     clock.advance(by: .seconds(1))
     cache.store(5, forKey: "e")
     #expect(cache.keys == ["e", "d", "c", "old"])
-    #expect(cache.statistics.removedEvicted == 0)
+    #expect(cache.statistics.removals[.evicted, default: 0] == 0)
   }
 
   @Test

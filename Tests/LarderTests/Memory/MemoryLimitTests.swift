@@ -38,7 +38,7 @@ struct MemoryLimitTests {
     #expect(cache.keys == [1])
     #expect(cache.store(9, forKey: 2, cost: 10) == .stored)
     #expect(cache.keys == [2])
-    #expect(cache.statistics.rejectedTooLarge == 2)
+    #expect(cache.statistics.rejections[.tooLarge, default: 0] == 2)
   }
 
   @Test
@@ -88,7 +88,7 @@ struct MemoryLimitTests {
     cache.store(9, forKey: 0, cost: .max - 1)
     cache.store(1, forKey: 1, cost: 1)
     #expect(cache.keys == [1, 0] && cache.totalCost == .max)
-    #expect(cache.statistics.removedEvicted == 2)
+    #expect(cache.statistics.removals[.evicted, default: 0] == 2)
     cache.checkInvariants()
   }
 
@@ -135,7 +135,7 @@ struct MemoryLimitTests {
     cache.costLimit = nil
     for key in 10..<20 { cache.store(key, forKey: key) }
     #expect(cache.count == 11)
-    #expect(cache.statistics.removedEvicted == 3)
+    #expect(cache.statistics.removals[.evicted, default: 0] == 3)
   }
 
   @Test
@@ -147,13 +147,13 @@ struct MemoryLimitTests {
     #expect(cache.keys == [4, 3])
     #expect(cache.trim(toCost: 8) == 1)
     #expect(cache.trim(toCount: 0) == 1)
-    #expect(cache.statistics.removedExplicit == 5)
+    #expect(cache.statistics.removals[.explicit, default: 0] == 5)
   }
 
   @Test
   func `a purge goes down to the preferred level`() {
-    var configuration = Cache.Configuration.purging(capacity: 100, preferred: 60)
-    configuration.countLimit = 1_000
+    var configuration = Cache.Configuration(costLimit: 100, countLimit: 1_000)
+    configuration.trimTarget = 0.6
     let cache = filled(Array(repeating: 10, count: 10), configuration)
     #expect(cache.totalCost == 100)
     cache.store(10, forKey: 10, cost: 10)
@@ -162,15 +162,10 @@ struct MemoryLimitTests {
   }
 
   @Test
-  func `the preset has the levels of AFAutoPurgingImageCache`() {
-    let configuration = Cache.Configuration.purging()
-    #expect(configuration.costLimit == 100 << 20)
-    #expect(configuration.limits.target(of: 100 << 20) == 60 << 20)
-  }
-
-  @Test
   func `a value larger than the preferred level stays alone`() {
-    let cache = filled([10, 10, 90], .purging(capacity: 100, preferred: 60))
+    var configuration = Cache.Configuration(costLimit: 100)
+    configuration.trimTarget = 0.6
+    let cache = filled([10, 10, 90], configuration)
     #expect(cache.keys == [2])
   }
 
@@ -207,6 +202,6 @@ struct MemoryLimitTests {
     #expect(cache.trim(toCount: 8) > 0)
     #expect(cache.removeAll() <= 8)
     cache.checkInvariants()
-    #expect(cache.statistics.removals == 5_000)
+    #expect(cache.statistics.removals.values.reduce(0, +) == 5_000)
   }
 }

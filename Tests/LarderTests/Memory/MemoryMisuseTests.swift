@@ -72,11 +72,4 @@ struct MemoryMisuseTests {
       _ = Cache(configuration)
     }
   }
-
-  @Test
-  func `a preferred level above the capacity traps`() async {
-    await #expect(processExitsWith: .failure) {
-      _ = Cache.Configuration.purging(capacity: 10, preferred: 11)
-    }
-  }
 }

@@ -32,7 +32,7 @@ struct MemoryPressureCacheTests {
     let cache = cache(values: values, each: each)
     cache.respond(to: .reduce(share: share))
     #expect(cache.count == left)
-    #expect(cache.statistics.removedEvicted == values - left)
+    #expect(cache.statistics.removals[.evicted, default: 0] == values - left)
     cache.checkInvariants()
   }
 
@@ -60,7 +60,7 @@ struct MemoryPressureCacheTests {
     clock.advance(by: .seconds(1))
     cache.respond(to: .reduce(share: 0.5))
     #expect(cache.keys == [3, 2])
-    #expect(cache.statistics.removedExpired == 4)
+    #expect(cache.statistics.removals[.expired, default: 0] == 4)
   }
 
   @Test(arguments: [1, 4])

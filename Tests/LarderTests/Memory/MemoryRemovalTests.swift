@@ -48,8 +48,8 @@ struct MemoryRemovalTests {
     cache.store(4, forKey: 4)
     cache.remove(forKey: 4)
     #expect(log.take() == ["4=4 explicit"])
-    for cause in RemovalCause.allCases { #expect(cache.statistics.removals(cause) == 1) }
-    #expect(cache.statistics.removals == 5)
+    for cause in RemovalCause.allCases { #expect(cache.statistics.removals[cause] == 1) }
+    #expect(cache.statistics.removals.count == 5)
   }
 
   @Test
@@ -58,7 +58,7 @@ struct MemoryRemovalTests {
     for key in 0..<3 { cache.store(key, forKey: key) }
     #expect(cache.removeAll() == 3)
     #expect(log.take() == ["2=2 explicit", "1=1 explicit", "0=0 explicit"])
-    #expect(cache.statistics.removedExplicit == 3)
+    #expect(cache.statistics.removals[.explicit, default: 0] == 3)
     #expect(cache.statistics.stores == 3)
   }
 
@@ -136,7 +136,7 @@ struct MemoryRemovalTests {
     #expect(outcome == .rejected(.declined))
     #expect(!outcome.isKept)
     #expect(cache[1] == 1)
-    #expect(cache.statistics.rejectedDeclined == 1)
+    #expect(cache.statistics.rejections[.declined, default: 0] == 1)
     #expect(log.take().isEmpty)
   }
 

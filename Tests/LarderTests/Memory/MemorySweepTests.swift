@@ -103,7 +103,7 @@ struct MemorySweepTests {
     #expect(heard.wait { log.total == 30 })
     clock.advance(by: .seconds(30))
     #expect(heard.wait { log.total == 50 })
-    #expect(cache.statistics.removedExpired == 50)
+    #expect(cache.statistics.removals[.expired, default: 0] == 50)
     #expect(cache.statistics.missesExpired == 0)
     withExtendedLifetime(cache) {}
   }

@@ -7,6 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderMemory
 @testable import LarderSystem
+@testable import LarderTool
 
 private typealias Recorded = LarderFixtures.Fixture
 

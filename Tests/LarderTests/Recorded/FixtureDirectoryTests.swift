@@ -6,6 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
+@testable import LarderTool
 
 struct `A directory of recorded values` {
   private let scene: TemporaryDirectory
@@ -174,7 +175,7 @@ struct `A directory of recorded values` {
     configuration.clock = ManualClock(FixtureDirectory.start).wallClock
     let cache = try DiskCache(directory: scene.path + "/cache", configuration: configuration)
     let value = try #require(try cache.read(forKey: "abc", extending: .off))
-    #expect(value.bytes == Array("hello".utf8) && value.extendedData == Array("ETag".utf8))
+    #expect(value.value == Array("hello".utf8) && value.extendedData == Array("ETag".utf8))
     #expect(value.expiry == FixtureDirectory.start.adding(seconds: 604_800))
     #expect(try cache.value(forKey: long) == Array("long".utf8))
     #expect(

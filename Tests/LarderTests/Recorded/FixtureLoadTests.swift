@@ -6,6 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
+@testable import LarderTool
 
 private typealias Recorded = LarderFixtures.Fixture
 

@@ -6,6 +6,7 @@ import Testing
 @testable import LarderDisk
 @testable import LarderFixtures
 @testable import LarderSystem
+@testable import LarderTool
 
 @Suite(
   .enabled("git is not installed, or no attributes under the temporary folder") {

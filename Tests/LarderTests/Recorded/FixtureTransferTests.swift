@@ -8,6 +8,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderMemory
 @testable import LarderSystem
+@testable import LarderTool
 
 @Suite(.enabled("no attributes under the temporary folder") { FileSystemFeatures.hasAttributes })
 struct `Taking entries over into a fixture` {

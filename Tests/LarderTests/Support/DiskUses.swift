@@ -9,7 +9,7 @@ enum DiskUses {
     { try $0.store(forKey: "k") { _ in } }, { _ = try $0.value(forKey: "k") },
     { _ = try $0.read(forKey: "k") }, { _ = try $0.withFile(forKey: "k") { _ in } },
     { _ = try $0.contains("k") }, { _ = try $0.entry(forKey: "k") }, { _ = try $0.entries() },
-    { _ = try $0.count() }, { _ = try $0.totalSize() }, { _ = try $0.totalAllocatedSize() },
+    { _ = try $0.count() }, { _ = try $0.totalSize() }, { _ = try $0.totalSize(.allocatedBytes) },
     { _ = try $0.survey() }, { _ = try $0.verify() }, { try $0.remove(forKey: "k") },
     { try $0.removeAll() }, { _ = try $0.removeAllInBackground() }, { try $0.removeExpired() },
     { try $0.trim(toCost: 0) }, { try $0.trim(toCount: 0) }, { try $0.trim(toAge: .zero) },

@@ -214,8 +214,9 @@ struct FaultTrial {
         try stream.write([UInt8](Self.new.dropFirst(5)))
       }
     case .value, .valueRemotely: outcome.value = try cache.value(forKey: "k")
-    case .read: outcome.value = try cache.read(forKey: "k")?.bytes
-    case .askRemotely: _ = try cache.weakerPromises()
+    case .askRemotely:
+      _ = try attempt("ask", at: nil, cache.engine.location.handle.descriptor.holdsAttributes())
+    case .read: outcome.value = try cache.read(forKey: "k")?.value
     case .file, .fileRemotely:
       outcome.value = try cache.withFile(forKey: "k") { file in
         var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 5))

@@ -15,7 +15,7 @@ struct KernelPressureTests {
     let own = MemoryPressureMonitor()
     #expect(own.status.isWatching)
     var configuration = MemoryPressureMonitor.Configuration()
-    configuration.scope = .machine
+    configuration.watchesMachine = true
     let machine = MemoryPressureMonitor(configuration)
     #expect(machine.status.source == .file(PressureFile.machine))
     own.stop()

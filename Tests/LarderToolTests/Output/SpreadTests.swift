@@ -59,10 +59,10 @@ struct SpreadTests {
     arguments: [
       (nil, nil, .never), (0, nil, .expired), (-5, .seconds(10), .expired), (3599, nil, .soon),
       (3600, nil, .fresh), (9, .seconds(100), .soon), (10, .seconds(100), .fresh),
-      (3599, .fixed, .soon), (5000, .seconds(100_000), .soon),
-    ] as [(Int64?, RecordedLifetime?, Freshness)])
+      (3599, .date(Timestamp(seconds: 1)), .soon), (5000, .seconds(100_000), .soon),
+    ] as [(Int64?, Expiration?, Freshness)])
   func `freshness is what is left of the lifetime`(
-    offset: Int64?, lifetime: RecordedLifetime?, freshness: Freshness
+    offset: Int64?, lifetime: Expiration?, freshness: Freshness
   ) {
     let expiry = offset.map { Self.now.adding(seconds: $0) }
     #expect(Freshness(expiry: expiry, lifetime: lifetime, at: Self.now) == freshness)

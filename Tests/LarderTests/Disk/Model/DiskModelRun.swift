@@ -249,7 +249,7 @@ extension DiskModelRun {
     trail.append("compare")
     faults.reset()
     for key in Self.keys {
-      let bytes = try cache.read(forKey: key, extending: .off)?.bytes
+      let bytes = try cache.read(forKey: key, extending: .off)?.value
       try compare(key, bytes, false)
       if bytes != nil { model.use(key) }
     }

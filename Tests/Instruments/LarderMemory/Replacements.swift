@@ -1,6 +1,5 @@
-// In builds for the explorer of schedules and for the thread sanitizer, types of LarderSystem
-// replace types of the standard library. If two imported types have one name, the compiler chooses
-// neither; it prefers the module's own type to an imported one.
+// Types of LarderSystem replace types of the standard library. If two imported types have one
+// name, the compiler chooses neither; it prefers the module's own type to an imported one.
 #if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
   public import LarderSystem
 

@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 #if canImport(Glibc)
@@ -7,7 +8,7 @@ import Synchronization
 #endif
 
 /// One of the two streams that a command writes to.
-package enum StandardStream: Int32, Sendable {
+enum StandardStream: Int32, Sendable {
   /// The stream for data.
   case output = 1
   /// The stream for messages.
@@ -16,20 +17,20 @@ package enum StandardStream: Int32, Sendable {
   /// Writes all of a text. Corresponds to `write`.
   ///
   /// Unbuffered: when it returns, the text has left the process, in the order of the calls.
-  package func write(_ text: String) throws(Errno) {
+  func write(_ text: String) throws(Errno) {
     try FileDescriptor(lending: rawValue).write(text.utf8.span)
   }
 
   /// Whether the stream is a terminal. Corresponds to `isatty`.
-  package var isTerminal: Bool { isatty(rawValue) == 1 }
+  var isTerminal: Bool { isatty(rawValue) == 1 }
 
   /// The columns of the terminal; nil if there is none or it does not report them. Corresponds to
   /// `ioctl(TIOCGWINSZ)`.
-  package var columnCount: Int? { size?.columns }
+  var columnCount: Int? { size?.columns }
 
   /// The lines of the terminal; nil if there is none or it does not report them. Corresponds to
   /// `ioctl(TIOCGWINSZ)`.
-  package var lineCount: Int? { size?.lines }
+  var lineCount: Int? { size?.lines }
 
   private var size: (columns: Int, lines: Int)? {
     var size = winsize()
@@ -44,13 +45,13 @@ package enum StandardStream: Int32, Sendable {
 ///
 /// The terminal's mode is restored when the value ends, and by a signal that ends or stops the
 /// process. Ctrl-C and Ctrl-Z make such signals, also while the process waits for a slow disk.
-package struct Keyboard: ~Copyable {
+struct Keyboard: ~Copyable {
   private let mode: termios
 
   /// Ctrl-C, as the key that a terminal without that signal sends.
-  package static let interrupt: UInt8 = 3
+  static let interrupt: UInt8 = 3
   /// The number of times that the process was continued after a stop.
-  package static var continuationCount: Int {
+  static var continuationCount: Int {
     KeyboardSignals.continuations.load(ordering: .relaxed)
   }
 
@@ -60,7 +61,7 @@ package struct Keyboard: ~Copyable {
 
   /// Switches the terminal to single keys. Returns nil if standard input is no terminal.
   /// Corresponds to `tcsetattr`.
-  package static func attached() -> Keyboard? {
+  static func attached() -> Keyboard? {
     var mode = termios()
     guard unsafe tcgetattr(0, &mode) == 0 else { return nil }
     KeyboardSignals.handle(restoring: mode)
@@ -83,7 +84,7 @@ package struct Keyboard: ~Copyable {
 
   /// Waits for a key and returns it. Returns nil if none is pressed in time, and `interrupt` if the
   /// terminal is gone. Corresponds to `poll` and `read`.
-  package func key(within limit: Duration) -> UInt8? {
+  func key(within limit: Duration) -> UInt8? {
     // Before each wait, because a shell restores its own mode while the process is stopped. In the
     // background this stops the process until it is in the foreground. See: man 3 tcsetattr.
     setMode()

@@ -1,3 +1,5 @@
+import LarderSystem
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -8,7 +10,7 @@
 ///
 /// A file that is not regular, such as `/dev/null`, a FIFO or a dangling link, is written in place,
 /// because it must not be replaced.
-package struct OutputFile: ~Copyable {
+struct OutputFile: ~Copyable {
   private let descriptor: FileDescriptor
   /// The temporary and the target beside it, until the temporary is renamed to the target.
   private var replacement: (temporary: Path, target: Path)?
@@ -28,13 +30,13 @@ package struct OutputFile: ~Copyable {
   }
 
   /// The process's standard output, which stays open.
-  package static var standardOutput: OutputFile { OutputFile(FileDescriptor(lending: 1), nil) }
+  static var standardOutput: OutputFile { OutputFile(FileDescriptor(lending: 1), nil) }
 
   /// Starts a file that replaces the file at a path when it is finished.
   ///
   /// - Parameter permissions: The mode of a regular file; nil for that of the replaced file, or
   ///   else for 0666 without the umask's bits.
-  package init(_ path: Path, permissions: UInt32? = nil) throws(Errno) {
+  init(_ path: Path, permissions: UInt32? = nil) throws(Errno) {
     // First without following links, because a dangling link exists although there is no file.
     guard try path.isTaken() else {
       self = try Self.replacing(path, permissions: permissions)
@@ -72,14 +74,14 @@ package struct OutputFile: ~Copyable {
   }
 
   /// Writes all bytes. Corresponds to `write`.
-  package func write(_ bytes: Span<UInt8>) throws(Errno) {
+  func write(_ bytes: Span<UInt8>) throws(Errno) {
     try descriptor.write(bytes)
   }
 
   /// Gives the file its name; does nothing for a file written in place. Corresponds to `rename`.
   ///
   /// Does not sync the file; the caller must do that if the file has to survive a power cut.
-  package mutating func finish() throws(Errno) {
+  mutating func finish() throws(Errno) {
     guard let replacement else { return }
     _ = try system(.renameat, nil) {
       unsafe replacement.temporary.withCString { old in

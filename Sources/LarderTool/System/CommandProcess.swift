@@ -5,10 +5,10 @@
 #endif
 
 /// Settings and calls that concern a command's whole process.
-package enum CommandProcess {
+enum CommandProcess {
   /// The status with which a shell shows that a command ended because its output was not read on:
   /// 128 + SIGPIPE.
-  package static let brokenPipeStatus: UInt8 = 141
+  static let brokenPipeStatus: UInt8 = 141
 
   /// Prepares the process of a command. Makes a write to a pipe without a reader, or beyond
   /// `ulimit -f`, fail with an error instead of ending the process. Keeps files that are opened
@@ -18,7 +18,7 @@ package enum CommandProcess {
   ///
   /// Call it before any other thread starts and before any file is opened, because another thread
   /// could take the numbers 0 to 2 meanwhile.
-  package static func prepare() {
+  static func prepare() {
     // Ignored, not handled: a write to a closed pipe then fails with EPIPE, which the command turns
     // into status 141 after it has removed its temporaries. See: man 7 signal.
     signal(SIGPIPE, SIG_IGN)
@@ -35,18 +35,16 @@ package enum CommandProcess {
   }
 
   /// Waits for a duration. Corresponds to `nanosleep`; a signal may end it early.
-  ///
-  /// For commands and for the writers of a fixture. A cache never sleeps: it waits for events and
-  /// deadlines.
-  package static func wait(_ duration: Duration) {
-    var time = Timestamp(seconds: 0).adding(duration).timespec
+  static func wait(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var time = timespec(tv_sec: .init(seconds), tv_nsec: .init(attoseconds / 1_000_000_000))
     _ = unsafe nanosleep(&time, nil)
   }
 
   /// Ends the process with a status. Corresponds to `exit`.
   ///
   /// Runs the functions registered with `atexit`, so that the runtime's buffers are written.
-  package static func exit(_ status: UInt8) -> Never {
+  static func exit(_ status: UInt8) -> Never {
     cExit(Int32(status))
   }
 }
@@ -58,11 +56,11 @@ private func cExit(_ status: Int32) -> Never { exit(status) }
 ///
 /// `CommandLine.arguments` replaces every byte that is not UTF-8 by U+FFFD, so a key or a path from
 /// it could name another value or file.
-package enum ProcessArguments {
+enum ProcessArguments {
   /// The bytes of every argument without the final NUL, the program's own name first.
   ///
   /// Corresponds to `main`'s `argv`. See: man 2 execve.
-  package static var raw: [[UInt8]] {
+  static var raw: [[UInt8]] {
     // Swift's runtime reads the arguments from /proc, and finds none if that is not mounted.
     guard CommandLine.argc > 0 else { return belowEnvironment }
     return (0..<Int(CommandLine.argc)).map { index in

@@ -1,4 +1,5 @@
-import LarderSystem
+import Larder
+import LarderFixtures
 
 /// What git's attributes say of the files in a directory, as far as they keep git from changing
 /// one: whether it may convert line endings, and whether it may merge two contents.

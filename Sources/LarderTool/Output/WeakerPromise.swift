@@ -1,12 +1,11 @@
-package import LarderBasics
-package import LarderSystem
+import Larder
 
 /// A promise that is weaker on a file system than on a local disk with user attributes.
-package struct WeakerPromise: Sendable, Hashable {
+struct WeakerPromise: Sendable, Hashable {
   /// One word for it, for scripts.
-  package let name: String
+  let name: String
   /// A description of what is left of the promise.
-  package let sentence: String
+  let sentence: String
 
   private init(_ name: String, _ sentence: String) {
     (self.name, self.sentence) = (name, sentence)
@@ -35,7 +34,7 @@ extension FileSystemKind {
   /// Returns the promises that are weaker on this file system.
   ///
   /// - Parameter hasAttributes: Whether files can have user attributes.
-  package func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
+  func weakerPromises(hasAttributes: Bool) -> [WeakerPromise] {
     var promises: [WeakerPromise] = []
     if isNetwork {
       promises += [traits?.coherenceDelay == 0 ? .memoryCoherence : .coherence, .limit, .exclusive]
@@ -45,21 +44,5 @@ extension FileSystemKind {
     if findsFilesByPath == true { promises.append(.writing) }
     if !hasAttributes { promises.append(.proof) }
     return promises
-  }
-}
-
-extension DiskCache {
-  /// The file system of the directory.
-  package var fileSystem: FileSystemKind { engine.fileSystem }
-
-  /// Returns the promises that are weaker for this directory than for one on a local disk.
-  ///
-  /// - Throws: `CacheError`: `.closed`, `.forked`, `.io`.
-  package func weakerPromises() throws(CacheError) -> [WeakerPromise] {
-    try checkUsable("weakerPromises")
-    let hasAttributes = try attempt(
-      "weakerPromises", at: engine.location.path,
-      engine.location.handle.descriptor.holdsAttributes())
-    return fileSystem.weakerPromises(hasAttributes: hasAttributes)
   }
 }

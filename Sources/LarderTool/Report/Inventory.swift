@@ -1,16 +1,15 @@
-package import LarderBasics
-import LarderSystem
+import Larder
 
 /// Everything in a cache's directory, as of one walk through it.
-package struct Inventory: Sendable {
-  /// The entries in the order of their names, as `DiskCache.entries()` returns them.
-  package private(set) var entries: [DiskEntry] = []
+struct Inventory: Sendable {
+  /// The entries in the order of their names, as `DiskCache.entries(byUse:)` returns them.
+  private(set) var entries: [DiskEntry] = []
   /// The counts of what is in the directory.
-  package private(set) var survey = DirectorySurvey()
+  private(set) var survey = DirectorySurvey()
   /// What is not the cache's, up to a number.
-  package private(set) var foreign: [ForeignThing] = []
+  private(set) var foreign: [ForeignThing] = []
   /// The result of reading all values; nil if they were not read.
-  package private(set) var findings: Verification?
+  private(set) var findings: Verification?
   /// The names of `entries`.
   private var names: [EntryName] = []
   private var index = EntryIndex()
@@ -18,14 +17,14 @@ package struct Inventory: Sendable {
   private let now: Timestamp
 
   /// What a trim would do with an entry.
-  package enum Fate: Sendable, Hashable {
+  enum Fate: Sendable, Hashable {
     case stays
     case goesAsExpired
     case goesAsLeastRecent
   }
 
   /// Returns what a trim to a goal would do with each of `entries` if it ran now.
-  package func fates(under goal: TrimGoal) -> [Fate] {
+  func fates(under goal: TrimGoal) -> [Fate] {
     // The same plan as the removal itself makes.
     var left = index
     let (expired, evicted) = left.take(TrimPlan(for: goal, at: now, configuration))
@@ -46,8 +45,8 @@ extension DiskCache {
   ///   - maximum: The most foreign things that are listed.
   ///   - progress: Is told of each look.
   /// - Complexity: O(n log n), and with `isChecking` O(bytes of all values).
-  /// - Throws: `CacheError`, as `entries()` does.
-  package func inventory(
+  /// - Throws: `CacheError`, as `entries(byUse:)` does.
+  func inventory(
     isChecking: Bool, foreignUpTo maximum: Int, reporting progress: WalkProgress = { _, _ in }
   ) throws(CacheError) -> Inventory {
     try checkWhole("inventory")
@@ -127,9 +126,9 @@ extension Inventory {
 }
 
 /// Something in a cache's directory that is not the cache's.
-package struct ForeignThing: Sendable, Hashable {
+struct ForeignThing: Sendable, Hashable {
   /// The kind of a foreign thing, as far as it explains why the thing is not an entry.
-  package enum Kind: String, Sendable, Hashable {
+  enum Kind: String, Sendable, Hashable {
     case file
     case directory
     case link
@@ -142,9 +141,9 @@ package struct ForeignThing: Sendable, Hashable {
   }
 
   /// The bytes of its name, which are untrusted. Nil for a name longer than any of the cache's.
-  package let name: [UInt8]?
+  let name: [UInt8]?
   /// The kind of the thing that has the name.
-  package let kind: Kind
+  let kind: Kind
 }
 
 extension ForeignThing {

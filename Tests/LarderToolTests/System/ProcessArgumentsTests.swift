@@ -1,8 +1,6 @@
 import Testing
 
-@testable import Larder
-@testable import LarderDisk
-@testable import LarderSystem
+@testable import LarderTool
 
 struct ProcessArgumentsTests {
   @Test func `the arguments are those that the standard library decodes`() {

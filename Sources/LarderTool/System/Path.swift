@@ -1,3 +1,5 @@
+import LarderSystem
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -5,17 +7,17 @@
 #endif
 
 /// The path of a file as the kernel takes it: any bytes except NUL.
-package struct Path: Sendable, Hashable {
+struct Path: Sendable, Hashable {
   /// The bytes, without the final NUL.
-  package let bytes: [UInt8]
+  let bytes: [UInt8]
 
   /// Creates a path from bytes. It ends before the first NUL among them.
-  package init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8]) {
     self.bytes = Array(bytes.prefix { $0 != 0 })
   }
 
   /// Creates a path from text.
-  package init(_ text: String) {
+  init(_ text: String) {
     self.init(Array(text.utf8))
   }
 
@@ -38,28 +40,25 @@ package struct Path: Sendable, Hashable {
   }
 
   /// Returns the path of a file in the directory of this path.
-  package func appending(_ name: String) -> Path {
+  func appending(_ name: String) -> Path {
     Path(bytes + [UInt8(ascii: "/")] + Array(name.utf8))
   }
 }
 
 extension Path {
+  /// O_PATH, which needs no right to the file and does not wait for a FIFO. Of linux/fcntl.h,
+  /// because Glibc's module lacks it.
+  private static let placeOnly: Int32 = 0o10000000
+
   /// Returns the status of the file, following links. Corresponds to `stat`.
-  package func status() throws(Errno) -> FileStatus {
-    var buffer = stat()
-    _ = try system(.fstatat, nil) {
-      unsafe withCString { unsafe fstatat(AT_FDCWD, $0, &buffer, 0) }
-    }
-    return FileStatus(buffer)
+  func status() throws(Errno) -> FileStatus {
+    try open(flags: Self.placeOnly).status()
   }
 
   /// Whether there is a file at the path, even a dangling link. Corresponds to `lstat`.
-  package func isTaken() throws(Errno) -> Bool {
-    var buffer = stat()
+  func isTaken() throws(Errno) -> Bool {
     do throws(Errno) {
-      _ = try system(.fstatat, nil) {
-        unsafe withCString { unsafe fstatat(AT_FDCWD, $0, &buffer, AT_SYMLINK_NOFOLLOW) }
-      }
+      _ = try open(flags: Self.placeOnly | O_NOFOLLOW)
       return true
     } catch .noSuchFile {
       return false
@@ -87,7 +86,7 @@ extension Path {
 }
 
 /// A file of any kind that is read from front to back.
-package struct InputFile: ~Copyable {
+struct InputFile: ~Copyable {
   private let descriptor: FileDescriptor
 
   private init(_ descriptor: consuming FileDescriptor) {
@@ -95,10 +94,10 @@ package struct InputFile: ~Copyable {
   }
 
   /// The process's standard input, which stays open.
-  package static var standardInput: InputFile { InputFile(FileDescriptor(lending: 0)) }
+  static var standardInput: InputFile { InputFile(FileDescriptor(lending: 0)) }
 
   /// Opens a file, following links. Throws at once for a directory. Corresponds to `open`.
-  package init(_ path: Path) throws(Errno) {
+  init(_ path: Path) throws(Errno) {
     let descriptor = try path.open(flags: O_RDONLY)
     // `open` succeeds on a directory, and only the read would fail, after an output was begun.
     if try descriptor.status().isDirectory { throw .isDirectory }
@@ -107,14 +106,14 @@ package struct InputFile: ~Copyable {
 
   /// Reads once, up to an array's whole length, and returns the number of bytes, 0 at the end.
   /// Corresponds to `read`.
-  package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
+  func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
     try descriptor.read(into: &bytes)
   }
 
   /// Reads the rest of the file, up to a number of bytes.
   ///
   /// - Complexity: O(bytes read), all of which are held in memory.
-  package func readToEnd(upTo limit: Int) throws(Errno) -> [UInt8] {
+  func readToEnd(upTo limit: Int) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < limit {
       var piece = [UInt8](repeating: 0, count: min(limit - bytes.count, 64 << 10))
@@ -129,7 +128,7 @@ package struct InputFile: ~Copyable {
   ///
   /// - Complexity: O(bytes), all of which are held in memory. For keys, which have no limit. A
   ///   large value is read in pieces by `read(into:)`.
-  package func readToEnd() throws(Errno) -> [UInt8] {
+  func readToEnd() throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     while true {

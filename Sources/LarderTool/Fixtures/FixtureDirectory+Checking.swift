@@ -1,11 +1,10 @@
-package import LarderBasics
-import LarderDisk
-import LarderSystem
+import Larder
+import LarderFixtures
 
 /// A problem in a fixture that its authors should look at.
-package struct FixtureFinding: Sendable, Hashable {
+struct FixtureFinding: Sendable, Hashable {
   /// The kind of problem.
-  package enum Kind: String, Sendable, Hashable, CaseIterable {
+  enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The manifest lists an entry that has no file.
     case missing
     /// A file has no line in the manifest.
@@ -30,9 +29,9 @@ package struct FixtureFinding: Sendable, Hashable {
   }
 
   /// The kind of problem.
-  package let kind: Kind
+  let kind: Kind
   /// The file that it concerns.
-  package let name: String
+  let name: String
 }
 
 extension FixtureDirectory {
@@ -44,7 +43,7 @@ extension FixtureDirectory {
   ///   - progress: Is called after each entry.
   /// - Returns: The number of entries, and the findings in the order of their names.
   /// - Throws: `CacheError`: `.invalidArgument` for a malformed manifest, and as reading does.
-  package func check(
+  func check(
     allowsExpired: Bool = false, _ progress: FixtureProgress = { _, _ in }
   ) throws(CacheError) -> (entryCount: Int, findings: [FixtureFinding]) {
     let manifest = try manifest()

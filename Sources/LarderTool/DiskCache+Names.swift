@@ -1,0 +1,71 @@
+import Larder
+import LarderDigest
+
+extension DiskCache {
+  /// Returns the names of the files that hold values of keys, with any extension. For each key that
+  /// is the name without extension alone if there is such a file, and otherwise all names with an
+  /// extension, sorted.
+  ///
+  /// - Complexity: One system call per key, and one walk through the directory's names if any of
+  ///   the keys has no file without extension.
+  func names(forKeys keys: [CacheKey]) throws(CacheError) -> [[EntryName]] {
+    try checkUsable("names")
+    engine.followReplacement()
+    let bare = keys.map { EntryName($0) }
+    do throws(Errno) {
+      var found: [EntryName: [EntryName]] = [:]
+      // The bare name is tried first, because it takes one call. If all bare names are found, no
+      // walk is made.
+      for name in bare where try engine.hasFile(name) { found[name] = [name] }
+      let missing = Set(bare.filter { found[$0] == nil }.map(\.digest))
+      if !missing.isEmpty {
+        for name in try engine.names(ofDigests: missing) {
+          found[EntryName(digest: name.digest, fileExtension: .none), default: []].append(name)
+        }
+      }
+      return bare.map { found[$0, default: []].sorted() }
+    } catch {
+      throw CacheError(errno: error, operation: "names", path: directory)
+    }
+  }
+
+  /// Returns the hash of the content of a name's file, computed and not taken from its attribute;
+  /// nil if there is no file that can be an entry and be read. Does not count as a use.
+  ///
+  /// For comparing two directories: equal hashes of equal lengths count as equal contents.
+  ///
+  /// - Complexity: O(bytes), in constant memory.
+  func contentHash(of name: EntryName) throws(CacheError) -> UInt64? {
+    try checkUsable("contentHash")
+    engine.followReplacement()
+    switch try engine.reader.open(name.fileName, in: engine.location.handle) {
+    case .missed: return nil
+    case .file(let descriptor, let status):
+      guard status.isRegular else { return nil }
+      do throws(Errno) {
+        return try EntryReader.hash(of: descriptor, [])
+      } catch {
+        guard EntryReader.missReason(for: error) == nil else { return nil }
+        throw CacheError(readFailure: error, name: name.description)
+      }
+    }
+  }
+}
+
+extension DiskEngine {
+  /// Whether a regular file has the name.
+  fileprivate func hasFile(_ name: EntryName) throws(Errno) -> Bool {
+    try location.handle.statusIfPresent(of: name.fileName)?.isRegular ?? false
+  }
+
+  /// Returns the names with any of the digests, as of a walk through the directory now.
+  fileprivate func names(ofDigests digests: Set<MD5Digest>) throws(Errno) -> [EntryName] {
+    let stream = try DirectoryStream(location.handle.reopen())
+    var names: [EntryName] = []
+    while let found = try stream.next() {
+      guard case .name(let fileName) = found, let name = EntryName(fileName) else { continue }
+      if digests.contains(name.digest), try hasFile(name) { names.append(name) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,90 @@
+import Larder
+import LarderFixtures
+
+extension FixtureDirectory {
+  /// Copies the entries of a cache directory into the fixture, expired ones included, and their
+  /// lines into the manifest. The cache directory can be the fixture's own: then the manifest is
+  /// brought up to date with the files.
+  ///
+  /// An entry that the manifest lists keeps its line, with the hash of the file's present content,
+  /// because its stamps show edits and reads by hand and not the recording. An entry that a read
+  /// refuses is left out. Entries that the fixture had before stay; lines without a file are
+  /// removed.
+  ///
+  /// - Parameters:
+  ///   - now: The latest valid last access; a later one counts as this time.
+  ///   - progress: Is called after each entry.
+  /// - Throws: `CacheError`: `.locked` when another process holds the directory exclusively, or the
+  ///   manifest for too long; `.invalidArgument` for a malformed manifest; and as opening does.
+  @discardableResult
+  func pack(
+    from path: String, at now: Timestamp = WallClock.system.now(),
+    _ progress: FixtureProgress = { _, _ in }
+  ) throws(CacheError) -> FixtureTransfer {
+    let origin = try FixtureDirectory(path)
+    let isInPlace = origin.handle.identity == handle.identity
+    var transfer = FixtureTransfer()
+    try updating("pack") { (manifest) throws(CacheError) in
+      let source = FixtureSource(
+        origin.handle, isInPlace ? manifest : try origin.manifest(), at: now)
+      let names = try onFixture(path, "pack") { () throws(Errno) in try origin.names() }
+      for (index, name) in names.enumerated() {
+        defer { progress(index + 1, names.count) }
+        switch try take(name, from: source, isInPlace: isInPlace) {
+        case .line(var line):
+          line.keepKey(of: manifest.lines[name])
+          manifest.set(line)
+          transfer.names.append(name)
+        case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))
+        case .gone: break
+        }
+      }
+      manifest.keep(
+        only: Set(try onFixture(self.path, "pack") { () throws(Errno) in try self.names() }))
+    }
+    return transfer
+  }
+
+  /// The outcome for one entry.
+  private enum Packing {
+    case line(FixtureLine)
+    case refused(MissReason)
+    case gone
+  }
+
+  private func take(
+    _ name: EntryName, from source: FixtureSource, isInPlace: Bool
+  ) throws(CacheError) -> Packing {
+    switch try source.open(name) {
+    case .gone: return .gone
+    case .refused(let reason): return .refused(reason)
+    case .file(let file, let testimony):
+      return try onFixture(path, "pack") { () throws(Errno) in
+        if isInPlace {
+          let hash = try ContentHash(ofRest: file)
+          guard let line = testimony.line(hash) else { return .refused(.damaged) }
+          return .line(line)
+        }
+        var copy = try stage(permissions: 0o600)
+        try copy.copyContent(of: file)
+        // The copy is hashed, so that a change of the source meanwhile cannot get into the
+        // manifest.
+        guard let line = testimony.line(copy.hash) else { return .refused(.damaged) }
+        // Without attributes the manifest still has everything.
+        _ = try line.seal(copy.descriptor)
+        _ = try copy.publish(as: name.fileName, isExclusive: false)
+        return .line(line)
+      }
+    }
+  }
+}
+
+extension FixtureLine {
+  /// Keeps the text of the key from an older line if the file has only the key's digest.
+  fileprivate mutating func keepKey(of old: FixtureLine?) {
+    guard case .digest = proof, case .key(let key)? = old?.proof, proof.admits(key.span) else {
+      return
+    }
+    proof = .key(key)
+  }
+}

@@ -1,0 +1,109 @@
+@testable import Larder
+@testable import LarderDisk
+
+extension EntryIndex {
+  /// Traps if the parts contradict each other.
+  ///
+  /// - Complexity: O(n).
+  func checkInvariants() {
+    if let contradiction { preconditionFailure(contradiction) }
+  }
+
+  /// A contradiction between the parts; nil if there is none.
+  ///
+  /// - Complexity: O(n).
+  var contradiction: String? {
+    names.contradiction ?? contradictionOfOrder ?? expiries.contradiction ?? contradictionOfTotals
+  }
+}
+
+extension EntryIndex {
+  private var contradictionOfTotals: String? {
+    var sum = IndexTotals()
+    for number in 0..<UInt32(names.identities.count) {
+      let slot = EntrySlot(number: number)
+      guard names.isUsed(slot) else { continue }
+      sum.add(
+        byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    }
+    return sum == totals ? nil : "the totals are not the sums: \(totals), \(sum)"
+  }
+}
+
+extension NameTable {
+  fileprivate var contradiction: String? {
+    var found = 0
+    for bucket in 0..<buckets.count {
+      var slot = buckets[bucket]
+      while slot != .none {
+        found += 1
+        if !isUsed(slot) { return "a free slot is in a chain" }
+        if self.bucket(of: slot) != bucket { return "a slot is in another's chain" }
+        if found > count { return "more slots are in chains than have names" }
+        slot = identities[slot].next
+      }
+    }
+    if found != count { return "\(found) slots are in chains, \(count) have names" }
+    return freeSlotCount + count == identities.count ? nil : "a slot is neither free nor used"
+  }
+
+  private var freeSlotCount: Int {
+    var count = 0
+    var slot = firstFree
+    while slot != .none && count <= identities.count {
+      count += 1
+      slot = identities[slot].next
+    }
+    return count
+  }
+}
+
+extension EntryIndex {
+  fileprivate var contradictionOfOrder: String? {
+    guard let sortedCount = order.length else { return "the list's links do not meet" }
+    let strays = order.strays
+    for position in 0..<strays.count {
+      let stray = strays[position]
+      if order.links.strayPosition(of: stray.slot) != position {
+        return "a stray does not know its position"
+      }
+      if order.stamp(of: stray.slot) != stray.stamp { return "a stray has two stamps" }
+      if position > 0 && precedes(stray, strays[(position - 1) / 4]) {
+        return "a stray goes before the one above it"
+      }
+    }
+    return sortedCount + strays.count == count
+      ? nil : "\(sortedCount) slots and \(strays.count) strays are not \(count) entries"
+  }
+}
+
+extension AccessOrder {
+  /// The number of slots in the list; nil if its links do not fit together.
+  fileprivate var length: Int? {
+    var count = 0
+    var previous = EntrySlot.none
+    var slot = sorted.first
+    while slot != .none {
+      guard links.strayPosition(of: slot) == nil else { return nil }
+      guard links.previous(before: slot) == previous else { return nil }
+      count += 1
+      (previous, slot) = (slot, links.next(after: slot))
+    }
+    return previous == sorted.last ? count : nil
+  }
+}
+
+extension ExpiryHeap {
+  fileprivate var contradiction: String? {
+    for position in 0..<nodes.count {
+      let node = nodes[position]
+      if Int(positions[node.slot]) != position { return "a slot does not know its node" }
+      if node.expiry >= .never { return "a slot in the heap never expires" }
+      if position > 0 && node.expiry < nodes[(position - 1) / 4].expiry {
+        return "a slot expires before the one above it"
+      }
+    }
+    let expiring = (0..<positions.count).count { positions[$0] != Self.nowhere }
+    return expiring == nodes.count ? nil : "\(expiring) slots expire, \(nodes.count) have nodes"
+  }
+}
