@@ -10,6 +10,13 @@
     /// Waits until everything is at rest, and checks the state.
     func rest() {
       Scheduler.sleep(milliseconds: 300)
+      // Before anything is flushed, because all that is begun has to end by itself.
+      for cache in scene.caches.indices {
+        judgeUses(since: nil, cache)
+        inProcess(of: cache) {
+          if let disk = slot(cache)?.disk, !isDisturbed { judgeWork(of: disk, cache) }
+        }
+      }
       for cache in scene.caches.indices { flush(cache) }
       Scheduler.sleep(milliseconds: 3_000)
       for cache in scene.caches.indices { flush(cache) }
@@ -30,6 +37,7 @@
         }
       }
       judgeTag("at rest")
+      judgeSweeps()
       for cache in scene.caches.indices { inProcess(of: cache) { close(cache) } }
       for cache in scene.caches.indices { inProcess(of: cache) { release(cache) } }
       Scheduler.sleep(milliseconds: 1_000)
@@ -231,6 +239,28 @@
       }
     }
 
+    /// Checks that expired values have left both tiers by themselves, after two sweeps of each.
+    private func judgeSweeps() {
+      let verbs = Set(scene.threads.flatMap(\.operations).map(\.verb))
+      guard verbs.contains(.shortStore), !isDisturbed, !scene.stepsBack, processCount == 1,
+        !scene.threads.contains(where: { $0.cache == nil })
+      else { return }
+      Scheduler.sleep(milliseconds: 1_300_000)
+      for cache in scene.caches.indices {
+        inProcess(of: cache) {
+          guard let slot = slot(cache) else { return }
+          if case .memory(let front) = slot {
+            let count = front.memory.removeExpired()
+            if count > 0 { history.report("memory of cache \(cache): \(count) expired values") }
+          }
+          attempt("sweeping at rest") {
+            let count = try slot.disk.removeExpired().removed
+            if count > 0 { history.report("cache \(cache) has \(count) expired entries") }
+          }
+        }
+      }
+    }
+
     private func judgeDescriptors() {
       let living = (0..<processCount).filter { !killed.contains($0) }.map(processNumber)
       let count = ScheduledFiles.count(of: living)
@@ -239,12 +269,11 @@
   }
 
   extension SceneRun {
-    /// Checks internal state of the engine that has no public function.
-    private func judgeState(_ disk: DiskCache, _ cache: Int) {
-      let engine = disk.engine
-      let (indexed, isBusy, isHiding) = engine.withState { state in
+    /// Checks that an engine has nothing left to do: no name is held, no file waits to be removed
+    /// and no value to be written.
+    private func judgeWork(of disk: DiskCache, _ cache: Int) {
+      let (isBusy, isHiding) = disk.engine.withState { state in
         (
-          state.catalog.index.entriesInOrder(),
           !state.locks.isEmpty || state.clearing.isRunning,
           !state.catalog.doomed.isEmpty || state.clearing.hidesFiles
         )
@@ -255,6 +284,12 @@
         history.report(
           "cache \(cache) at rest: busy \(isBusy), hiding \(isHiding), backlog \(hasBacklog)")
       }
+    }
+
+    /// Checks internal state of the engine that has no public function.
+    private func judgeState(_ disk: DiskCache, _ cache: Int) {
+      judgeWork(of: disk, cache)
+      let indexed = disk.engine.withState { $0.catalog.index.entriesInOrder() }
       for entry in indexed {
         let file = "\(path)/\(entry.name)"
         if RawFiles.byteCount(file) != Int(entry.byteCount) || RawFiles.inode(file) != entry.inode {

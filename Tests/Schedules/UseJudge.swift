@@ -6,15 +6,15 @@
 
   extension SceneRun {
     /// Checks at the end of a flush that the uses before it are on the disk, to within the
-    /// granularity.
+    /// granularity; or at rest without one, with nil, because they are written by themselves.
     ///
     /// Only reads that were alone are judged: one beside a change of another name may go uncounted,
     /// because names share counters.
-    func judgeUses(since flush: Int, _ cache: Int) {
+    func judgeUses(since flush: Int?, _ cache: Int) {
       let spec = scene.caches[cache]
       guard let granularity = spec.options[.granularity], !isDisturbedForUses else { return }
       let calls = history.calls
-      let start = calls[flush].start
+      let start = flush.map { calls[$0].start } ?? .max
       for name in scene.names {
         guard let use = calls.last(where: { isUse($0, of: name, before: start, calls) }),
           case .found(let value) = use.result
@@ -31,7 +31,8 @@
           seconds: ScheduledFiles.epoch, nanoseconds: times.min() ?? use.startTime)
         let due = start.adding(.zero - .milliseconds(granularity))
         if access < due {
-          history.report("after a flush, a use is not on the disk: \(use.text)")
+          let time = flush == nil ? "at rest" : "after a flush"
+          history.report("\(time), a use is not on the disk: \(use.text)")
         }
       }
     }

@@ -34,8 +34,8 @@
 
     /// What each server is; the last is the tool.
     static let coherences: [DiskCache.Coherence] = [.events, .strict, .none]
-    static let sizeLimit = 2 << 20
-    static let memoryLimit = 512 << 10
+    static let sizeLimit = 256 << 10
+    static let memoryLimit = 64 << 10
     static let hour: Int64 = 3_600_000_000_000
 
     let day: Int
