@@ -38,6 +38,8 @@ let programs: [Target] = [
     name: "LarderBench", dependencies: layers + ["LarderHTTP"], swiftSettings: house),
   .executableTarget(
     name: "Schedules", dependencies: layers, path: "Tests/Schedules", swiftSettings: house),
+  .executableTarget(
+    name: "HungDisk", dependencies: ["Larder"], path: "Tests/HungDisk", swiftSettings: house),
   // Complete programs, as a package of yours would have them: no settings of the house.
   .executableTarget(
     name: "CachingProxy", dependencies: ["Larder", "LarderFoundation"],

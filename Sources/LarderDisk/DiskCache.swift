@@ -21,14 +21,11 @@ public final class DiskCache: Sendable {
   /// extension, `shouldStore` and number of threads, and the rest of those of the directory's first
   /// opener in this process.
   public let configuration: Configuration
-  /// The threads of asynchronous operations. A forked child has its own, on which operations throw
-  /// `.forked`.
-  package var executor: IOExecutor { executors.own.value }
-  package let executors: PerProcess<IOExecutor>
+  /// The threads of asynchronous operations.
+  package let executor: IOExecutor
   /// The threads of the callers' closures, apart from those that answer other calls, because a
   /// closure can take long: it may copy a file to a slow socket.
-  package var lending: IOExecutor { lenders.own.value }
-  private let lenders = PerProcess { IOExecutor(threadLimit: 1_000) }
+  package let lending = IOExecutor(threadLimit: 1_000)
   package let fileExtension: FileExtension
   // Relaxed, because an operation that runs while another thread closes may still succeed. It is
   // waited for if it changes a name.
@@ -72,8 +69,7 @@ public final class DiskCache: Sendable {
     extending = configuration.extending
     followsNeighbours = configuration.followsNeighbours
     isStrict = followsNeighbours && configuration.coherence == .strict
-    let threadCount = configuration.threadCount
-    executors = PerProcess { IOExecutor(threadLimit: threadCount) }
+    executor = IOExecutor(threadLimit: configuration.threadCount)
     let tier = try EngineRegistry.attach(directory, configuration)
     (engine, behind) = (tier.engine, tier.behind)
     // Not under the registry's lock, because a clock of the caller's may open a cache as well.
@@ -88,15 +84,9 @@ public final class DiskCache: Sendable {
     // In a forked child nothing is ended, because the parent's threads are not here, and unlocking
     // would release the parent's lock.
     guard !tier.engine.isForked else { return }
-    retireThreads()
     guard EngineRegistry.detach(engine) else { return }
     // The caller did not ask to wait, so the last uses are written in the background.
-    IOExecutor.endings.submit { tier.shutDownQuietly() }
-  }
-
-  private func retireThreads() {
-    executor.retire()
-    lending.retire()
+    engine.waiting.submit { tier.shutDownQuietly() }
   }
 
   /// The directory's absolute path, links resolved at opening; as it was given if that is too long.
@@ -122,7 +112,6 @@ public final class DiskCache: Sendable {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
-    defer { retireThreads() }
     if EngineRegistry.detach(engine) {
       try tier.shutDown()
     } else {

@@ -74,7 +74,7 @@ extension MemoryCache {
       let count = old.look { $0.slab.count }
       removed += count
       if !isElsewhere { old.look { tell(of: $0, cause) } }
-      if count > (isElsewhere ? 0 : Self.releaseLimit) { old.releaseElsewhere() }
+      if count > (isElsewhere ? 0 : Self.releaseLimit) { old.release(on: threads) }
     }
     return removed
   }

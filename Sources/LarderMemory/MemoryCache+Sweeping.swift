@@ -25,7 +25,7 @@ extension MemoryCache {
     guard let interval = configuration.sweepInterval else { return }
     let plan = ownSweepPlan
     guard sweepPlan.exchange(plan, ordering: .relaxed) != plan else { return }
-    IOExecutor.upkeep.submit(after: interval) { [weak self] in self?.sweep() }
+    JobTimer.own.submit(after: interval, to: threads) { [weak self] in self?.sweep() }
   }
 
   /// Removes expired values, and plans the next sweep if any value is left that can expire.

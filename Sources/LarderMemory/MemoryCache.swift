@@ -58,6 +58,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The process in which a sweep of expired values is planned, as ``ownSweepPlan``; 0 for none.
   @usableFromInline
   let sweepPlan = Atomic<UInt32>(0)
+  /// The threads that sweep and release values, whose deinitialisers may wait for anything.
+  let threads = IOExecutor(threadLimit: 2)
 
   /// Creates an empty cache. Traps on a negative limit, on stripes other than 1, 2, 4, 8, 16, and
   /// on an interval between sweeps that is not positive.

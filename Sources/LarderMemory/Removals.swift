@@ -102,11 +102,11 @@ package final class Retired<Content: ~Copyable>: Sendable {
     content.withLock { body($0) }
   }
 
-  /// Releases the content on another thread, as soon as one is free.
-  package func releaseElsewhere() {
+  /// Releases the content on another thread.
+  func release(on threads: IOExecutor) {
     // By emptying the content, not by releasing this object: the caller may hold its last
     // reference.
-    IOExecutor.releases.submit { self.content.withLock { self.empty(&$0) } }
+    threads.submit { self.content.withLock { self.empty(&$0) } }
   }
 }
 
@@ -122,7 +122,7 @@ extension MemoryCache {
   @usableFromInline
   func release(_ removals: inout Removals<Key, Value>) {
     // Taken out of the caller's variable, so that the other thread has the last reference.
-    Retired(removals.takeAll()) { $0 = Removals() }.releaseElsewhere()
+    Retired(removals.takeAll()) { $0 = Removals() }.release(on: threads)
   }
 }
 

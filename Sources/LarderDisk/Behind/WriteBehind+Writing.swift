@@ -77,8 +77,11 @@ extension WriteBehind {
   /// Has another thread write the waiting values. If none can be started, the caller's thread
   /// writes them.
   private func startWriter() {
-    IOExecutor.writing.submit(after: Self.gatheringTime) { self.writeWaiting() }
-    if !IOExecutor.writing.hasThreads { writeWaiting() }
+    let caller = ThreadIdentity.current
+    engine.waiting.submit {
+      if caller != .current { pause(for: Self.gatheringTime) }
+      self.writeWaiting()
+    }
   }
 
   /// Starts the writer if values wait and none writes.

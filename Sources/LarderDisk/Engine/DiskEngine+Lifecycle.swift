@@ -159,12 +159,11 @@ extension DiskEngine {
 
   private func end() {
     unlockDirectory()
-    let lastStamp = withState { state in
-      state.phase.advance(to: .ended)
-      return state.catalog.uses.lastAccess
-    }
-    configuration.clock.remember(lastStamp, in: location.handle.identity)
+    configuration.clock.remember(
+      withState { $0.catalog.uses.lastAccess }, in: location.handle.identity)
     location.close()
+    EngineRegistry.remove(self)
+    withState { $0.phase.advance(to: .ended) }
     removals.finish()
     changed.signal()
   }

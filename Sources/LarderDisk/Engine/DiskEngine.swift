@@ -15,11 +15,17 @@ package final class DiskEngine: Sendable {
   /// The event that is signalled when a name is free again, victims are gone, or a scan ends.
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
-  package let observers = EngineObservers()
+  package let observers: EngineObservers
   /// The watch on the directory's events, which starts when they are first needed.
   let watching = Watching()
   /// The sequences that receive the events of entries that leave the directory.
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
+  /// The threads of the engine's own jobs. Each kind of job runs on one thread at most, so that a
+  /// disk that hangs holds a few of them.
+  let threads: IOExecutor
+  /// The threads of jobs that wait for those of `threads`: the writing of waiting values and the
+  /// end. A thread that runs a job for want of another thread is in the middle of its own.
+  let waiting = IOExecutor()
   let writer: EntryWriter
   package let reader: EntryReader
   let recency: Recency
@@ -40,6 +46,8 @@ package final class DiskEngine: Sendable {
   init(_ location: DirectoryLocation, _ configuration: DiskCache.Configuration) {
     self.location = location
     self.configuration = configuration
+    threads = IOExecutor()
+    observers = EngineObservers(threads)
     recency = configuration.recency
     hasOwnClock = configuration.clock.isOwn
     lastReading = ForkSafeMutex(Timestamp(seconds: 0))
@@ -114,26 +122,21 @@ package final class DiskEngine: Sendable {
     generations.end(name)
     if !withState({ $0.locks.giveBack(name) }) { followLateEvents(of: name) }
     changed.signal()
-    if mayBe(.hasLeftJobs) { runLeftJobs() }
+    if threads.hasLeftJobs { threads.runReady() }
   }
 
-  /// Runs a job on a thread for upkeep. If the system has no thread left, this one runs it, once no
-  /// thread holds a name: this one may, and the job may wait for it.
-  func runAside(_ job: @escaping @Sendable () -> Void) {
-    if IOExecutor.upkeep.submitAside(job) { return }
-    let mustWait = withState { state in
-      state.hasLeftJobs = !state.locks.isEmpty
-      return state.hasLeftJobs
-    }
-    if !mustWait { IOExecutor.upkeep.runReady() }
+  /// Runs a job on one of the engine's threads. If the system has no thread left, this one runs it,
+  /// once no thread holds a name: this one may, and the job may wait for it.
+  func runAside(_ job: @escaping Job) {
+    if threads.submitAside(job) { return }
+    if withState({ $0.locks.isEmpty }) { threads.runReady() }
   }
 
-  private func runLeftJobs() {
-    let areLeft = withState { state in
-      defer { state.hasLeftJobs = false }
-      return state.hasLeftJobs
+  /// Runs a job on one of the engine's threads after a delay, unless the engine is gone by then.
+  func runLater(after delay: Duration, _ job: @escaping @Sendable (DiskEngine) -> Void) {
+    JobTimer.own.submit(after: delay, to: threads) { [weak self] in
+      if let self { job(self) }
     }
-    if areLeft { IOExecutor.upkeep.runReady() }
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.

@@ -71,6 +71,9 @@ package final class EngineObservers: Sendable {
   private let isReleasePlanned = Atomic<Bool>(false)
   /// The number of threads that tell observers of a change.
   private let tellingCount = Atomic<Int>(0)
+  private let threads: IOExecutor
+
+  init(_ threads: IOExecutor) { self.threads = threads }
 
   /// Whether there is no observer.
   var isEmpty: Bool { !areThere.load(ordering: .sequentiallyConsistent) }
@@ -104,7 +107,7 @@ package final class EngineObservers: Sendable {
   }
 
   /// Notes that something of the caller's has left an observer.
-  package func noteDeparture() { hasDepartures.store(true, ordering: .releasing) }
+  package func noteDeparture() { hasDepartures.store(true, ordering: .sequentiallyConsistent) }
 
   /// Releases what has left the observers. Called at the end of each call, with no name held.
   @inline(__always)
@@ -117,15 +120,17 @@ package final class EngineObservers: Sendable {
     for observer in all() { observer.letGo() }
   }
 
-  /// Releases on another thread what has left the observers. The end of the next call does so if no
-  /// thread can be had.
+  /// Releases on one of the engine's threads what has left the observers. The end of the next call
+  /// does so if no thread can be had.
   func letGoElsewhere() {
-    guard hasDepartures.load(ordering: .relaxed),
-      !isReleasePlanned.exchange(true, ordering: .acquiringAndReleasing)
+    guard hasDepartures.load(ordering: .sequentiallyConsistent),
+      !isReleasePlanned.exchange(true, ordering: .sequentiallyConsistent)
     else { return }
-    _ = IOExecutor.releases.submitAside { [weak self] in
-      self?.isReleasePlanned.store(false, ordering: .releasing)
+    _ = threads.submitAside { [weak self] in
       self?.letGo()
+      self?.isReleasePlanned.store(false, ordering: .sequentiallyConsistent)
+      // What left meanwhile found this release planned.
+      self?.letGoElsewhere()
     }
   }
 

@@ -37,38 +37,31 @@ struct SharedTier: Sendable {
 
 /// The engines of this process, by the directory that each one holds. All objects on one directory
 /// share an engine, however its path is spelled.
+///
+/// A thread that holds the registry's lock makes no system call and releases no engine. So a disk
+/// that hangs holds up only those that open or close a cache on it.
 enum EngineRegistry {
   private struct Registration: Sendable {
-    // Weak: an engine lives as long as an object is attached to it or it has work to do.
-    weak var engine: DiskEngine?
-    weak var behind: WriteBehind?
-    var attachedCount: Int
-    /// Whether a thread is still locking the directory. Other openers of it wait.
-    var isOpening = true
-
-    /// Whether no object of this process can share the engine or must wait for it any more.
-    var isOver: Bool {
-      guard let engine, !engine.isForked else { return true }
-      return engine.withState(\.phase.hasEnded)
-    }
+    let location: DirectoryLocation
+    /// Nil while a thread makes the engine and locks the directory. Other openers of it wait.
+    /// Registered until it has ended.
+    var tier: SharedTier?
+    var attachedCount = 1
+    var engine: DiskEngine? { tier?.engine }
 
     /// Whether an opener may share the engine. Not if its directory was moved away from its path.
     func holds(_ location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
-      guard let engine, engine.location.handle.identity == location.handle.identity else {
-        return false
-      }
-      return !(engine.isAstray && asked.contains { $0 === engine })
+      guard self.location.handle.identity == location.handle.identity else { return false }
+      return !(engine?.isAstray == true && asked.contains { $0 === engine })
     }
 
     /// Whether the engine has to check its path first, because it holds another directory at the
     /// path that is opened, or this directory at another path. Otherwise one path would have two
     /// engines, or values for one path would be stored at the other.
     func mustLook(for location: DirectoryLocation, asked: [DiskEngine]) -> Bool {
-      guard let engine, attachedCount > 0, !asked.contains(where: { $0 === engine }) else {
-        return false
-      }
-      return (engine.location.path == location.path)
-        != (engine.location.handle.identity == location.handle.identity)
+      guard attachedCount > 0, !asked.contains(where: { $0 === engine }) else { return false }
+      return (self.location.path == location.path)
+        != (self.location.handle.identity == location.handle.identity)
     }
   }
 
@@ -80,8 +73,8 @@ enum EngineRegistry {
 
   private enum Attachment: Sendable {
     case attached(SharedTier)
-    /// The engine is new, and the caller locks its directory.
-    case opening(SharedTier)
+    /// The directory is registered, and the caller makes the engine and locks the directory.
+    case opening
     /// Another thread is locking the directory.
     case busy
     /// The directory's last object has gone, and its engine still writes what is pending.
@@ -109,13 +102,16 @@ enum EngineRegistry {
       let ticket = opened.own.value.ticket()
       switch try attach(location, path, configuration, asked: asked) {
       case .attached(let tier): return tier
-      case .opening(let tier):
+      case .opening:
         do throws(CacheError) {
-          try tier.engine.lockDirectory()
-          endOpening(tier.engine, isOpen: true)
+          let engine = DiskEngine(location, configuration)
+          try engine.lockDirectory()
+          let behind = configuration.writeBehindLimit.map { WriteBehind(engine, limit: $0) }
+          let tier = SharedTier(engine: engine, behind: behind)
+          endOpening(location, tier)
           return tier
         } catch {
-          endOpening(tier.engine, isOpen: false)
+          endOpening(location, nil)
           guard error.code == .locked, !location.isAtPath else { throw error }
           // Another directory has taken the path since this one was opened.
           location = try DirectoryLocation.open(path, configuration)
@@ -139,23 +135,19 @@ enum EngineRegistry {
     asked: [DiskEngine]
   ) throws(CacheError) -> Attachment {
     try registrations.own.value.withLock { (registrations) throws(CacheError) in
-      registrations.removeAll(where: \.isOver)
       let astray = registrations.firstIndex { $0.mustLook(for: location, asked: asked) }
       let index = astray ?? registrations.firstIndex { $0.holds(location, asked: asked) }
-      guard let index, let engine = registrations[index].engine else {
-        let engine = DiskEngine(location, configuration)
-        let behind = configuration.writeBehindLimit.map { WriteBehind(engine, limit: $0) }
-        registrations.append(Registration(engine: engine, behind: behind, attachedCount: 1))
-        return .opening(SharedTier(engine: engine, behind: behind))
+      guard let index else {
+        registrations.append(Registration(location: location))
+        return .opening
       }
-      let tier = SharedTier(engine: engine, behind: registrations[index].behind)
-      if registrations[index].isOpening { return .busy }
+      guard let tier = registrations[index].tier else { return .busy }
       if astray != nil {
         registrations[index].attachedCount += 1
         return .astray(tier)
       }
-      if registrations[index].attachedCount == 0 { return .ending(engine) }
-      guard engine.configuration.isCompatible(with: configuration) else {
+      if registrations[index].attachedCount == 0 { return .ending(tier.engine) }
+      guard tier.engine.configuration.isCompatible(with: configuration) else {
         throw CacheError(.configurationConflict, operation: "open", path: path)
       }
       registrations[index].attachedCount += 1
@@ -164,11 +156,13 @@ enum EngineRegistry {
   }
 
   /// Lets the other openers of a directory go on. They share its engine, or lock it themselves.
-  private static func endOpening(_ engine: DiskEngine, isOpen: Bool) {
+  private static func endOpening(_ location: DirectoryLocation, _ tier: SharedTier?) {
     registrations.own.value.withLock { registrations in
-      guard let index = registrations.firstIndex(where: { $0.engine === engine }) else { return }
-      if isOpen {
-        registrations[index].isOpening = false
+      guard let index = registrations.firstIndex(where: { $0.location === location }) else {
+        return
+      }
+      if tier != nil {
+        registrations[index].tier = tier
       } else {
         registrations.remove(at: index)
       }
@@ -188,5 +182,10 @@ enum EngineRegistry {
       registrations[index].attachedCount -= 1
       return registrations[index].attachedCount == 0
     }
+  }
+
+  /// Forgets an engine that has given up its directory.
+  static func remove(_ engine: DiskEngine) {
+    registrations.own.value.withLock { $0.removeAll { $0.engine === engine } }
   }
 }

@@ -43,8 +43,6 @@ struct EngineState: Sendable {
   /// The number of changes by other processes that the index knows and that the memory tiers have
   /// not been told of.
   var untoldCount = 0
-  /// Whether a job for upkeep found no thread and waits until a name is free.
-  var hasLeftJobs = false
 }
 
 extension EngineState {
@@ -66,8 +64,6 @@ extension EngineState {
     static let hasLateEvents = Rarities(rawValue: 8)
     /// The index knows a change by another process that memory has not been told of.
     static let isAhead = Rarities(rawValue: 16)
-    /// Jobs that found no thread wait until a name is free.
-    static let hasLeftJobs = Rarities(rawValue: 32)
   }
 
   /// The flags that are set.
@@ -75,7 +71,7 @@ extension EngineState {
   var rarities: Rarities {
     Rarities(
       rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0)
-        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0) | (hasLeftJobs ? 32 : 0))
+        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read

@@ -100,10 +100,9 @@ extension DiskEngine {
     }
     guard mustPlan else { return }
     let delay = isUrgent ? electionPause : .seconds(1)
-    IOExecutor.upkeep.submit(after: delay) { [weak self] in
-      guard let self else { return }
-      self.withState { $0.limits.beginCheck() }
-      self.enforceLimits()
+    runLater(after: delay) { engine in
+      engine.withState { $0.limits.beginCheck() }
+      engine.enforceLimits()
     }
   }
 }

@@ -25,11 +25,11 @@ extension DiskEngine {
       var left = patience ?? Patience(at: .now, goneCount: goneCount)
       let hasPatience =
         !left.isOver(at: .now, goneCount: goneCount, limit: configuration.electionPatience)
-        && IOExecutor.upkeep.hasThreads
+        && JobTimer.own.hasThread
       // The thread that was elected to choose the victims has left its term open.
       if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
         if hasPatience {
-          return IOExecutor.upkeep.submit(after: electionPause) { [left] in self.evict(left) }
+          return runLater(after: electionPause) { [left] in $0.evict(left) }
         }
         noteUpkeepFailure(.wouldBlock)
       }

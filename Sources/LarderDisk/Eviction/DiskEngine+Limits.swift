@@ -218,10 +218,10 @@ extension DiskEngine {
   }
 
   private func planNextSweep() {
-    IOExecutor.upkeep.submit(after: configuration.sweepInterval) { [weak self] in
-      guard let self, !self.withState({ $0.phase.isShutDown }) else { return }
-      self.sweep()
-      self.planNextSweep()
+    runLater(after: configuration.sweepInterval) { engine in
+      guard !engine.withState({ $0.phase.isShutDown }) else { return }
+      engine.sweep()
+      engine.planNextSweep()
     }
   }
 }

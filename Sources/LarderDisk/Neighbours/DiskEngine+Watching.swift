@@ -45,7 +45,7 @@ extension DiskEngine {
       return startWatching()
     }
     guard !watching.isPlanned.exchange(true, ordering: .relaxed) else { return }
-    IOExecutor.upkeep.submit { [weak self] in self?.startWatching() }
+    runAside { [weak self] in self?.startWatching() }
   }
 
   /// Whether the directory is watched, or cannot be.

@@ -1,11 +1,12 @@
 package import LarderSystem
 import Synchronization
 
-/// A queue of events of an engine's directory and a thread that reads it.
+/// A queue of events of an engine's directory, and its reading.
 ///
-/// The thread sleeps in the kernel until an event comes, hands all events to the engine, and then
-/// pauses for 10 ms, so that a burst of a neighbour's stores wakes it a hundred times a second at
-/// most. A caller that cannot wait for it reads the queue itself with `catchUp`.
+/// When an event comes, the process's `JobTimer` has one of the engine's threads read all events
+/// and act on them. It looks for the next one 10 ms later, so that a burst of a neighbour's stores
+/// wakes a thread a hundred times a second at most. A caller that cannot wait for it reads the
+/// queue itself with `catchUp`.
 ///
 /// A change by another process goes through these steps:
 ///
@@ -39,7 +40,6 @@ package final class Watcher: Sendable {
   }
 
   private let queue: EventQueue
-  private let bell: EventDescriptor
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
   // Raised before the queue is read and lowered when everything read was acted upon. The flag is
@@ -47,18 +47,19 @@ package final class Watcher: Sendable {
   // queue empty and the flag down has missed nothing that happened before.
   private let isReading = Atomic<Bool>(false)
   private weak let engine: DiskEngine?
+  private let threads: IOExecutor
 
   /// The pause in which events gather. Together with the time to act on them it stays below the
   /// time by which a memory tier may trail, which is 50 ms.
-  private static let gatheringMilliseconds: Int32 = 10
+  private static let gatheringTime = Duration.milliseconds(10)
   /// The length of the buffer for events. 64 KiB hold 1,024 events of entries' names.
   private static let bufferByteCount = 64 << 10
 
-  /// Makes the watch; `start()` starts the thread.
+  /// Makes the watch; `start()` begins to wait for events.
   init(_ engine: DiskEngine) throws(Errno) {
     self.engine = engine
+    threads = engine.threads
     queue = try EventQueue(faults: engine.configuration.faults)
-    bell = try EventDescriptor()
     try follow(engine.location)
   }
 
@@ -88,20 +89,23 @@ package final class Watcher: Sendable {
     }
   }
 
-  /// Starts the thread.
+  /// Begins to wait for events.
   ///
   /// - Throws: `EAGAIN` if the system has no thread left.
-  func start() throws(Errno) {
-    try startThread { self.run() }
+  func start() throws(Errno) { try waitForEvents(after: .zero) }
+
+  private func waitForEvents(after delay: Duration) throws(Errno) {
+    try JobTimer.own.submit(whenReadable: queue.number, after: delay, to: threads) {
+      [weak self] in self?.readForOwnThread()
+    }
   }
 
   /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
   /// acts, inside of that action.
   ///
-  /// Waits for a thread that is acting on events, and not for the watcher's own thread to wake.
-  /// That thread holds the queue until it wakes, but is refused every turn to read.
+  /// Waits for a thread that is acting on events. The queue is closed by one of the engine's
+  /// threads, because that takes long.
   func stop() {
-    bell.raise()
     while true {
       let ticket = changed.ticket()
       let mustWait = state.withLock { state in
@@ -111,34 +115,25 @@ package final class Watcher: Sendable {
       guard mustWait else { break }
       changed.wait(ticket)
     }
-    queue.announceEnd()
+    guard queue.mayEndElsewhere() else { return JobTimer.own.forget(queue.number) }
+    threads.submit { [self] in JobTimer.own.forget(queue.number) }
   }
 
-  private func run() {
-    do throws(Errno) {
-      while try !queue.wait(or: bell) {
-        guard readForOwnThread() else { return }
-        if try bell.wait(milliseconds: Self.gatheringMilliseconds) { return }
-      }
-    } catch {
-      guard takeTurn() == .granted else { return }
-      defer { endTurn() }
-      engine?.eventsEnded(because: error)
-    }
-  }
-
-  /// Reads and acts for the thread of the watcher.
+  /// Reads and acts after an event, and begins to wait for the next one.
   ///
-  /// The engine is held only during the turn. Its end can begin while nothing happens, and a thread
-  /// that is slow to hear of the end keeps nothing of the engine alive.
-  ///
-  /// - Returns: Whether there can be more to do.
-  private func readForOwnThread() -> Bool {
-    guard takeTurn() == .granted else { return false }
+  /// The engine is held only during the turn. Its end can begin while nothing happens.
+  private func readForOwnThread() {
+    guard takeTurn() == .granted else { return }
     defer { endTurn() }
-    guard let engine else { return false }
+    guard let engine else { return }
     readEvents(for: engine)
-    return true
+    // Within the turn, so that `stop()` waits for it and forgets it.
+    if state.withLock({ $0.isStopped }) { return }
+    do throws(Errno) {
+      try waitForEvents(after: Self.gatheringTime)
+    } catch {
+      engine.eventsEnded(because: error)
+    }
   }
 
   /// Reads what has happened, so that the engine knows everything up to the time of the call.

@@ -313,7 +313,10 @@ extension DiskEngine {
   func planDrain(within lag: Duration) {
     let deadline = MonotonicTime.now.advanced(by: lag)
     guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
-    IOExecutor.upkeep.submit(after: lag) { [weak self] in self?.drainStamps() }
+    runLater(after: lag) { engine in
+      engine.drainStamps()
+      if engine.withState({ $0.catalog.uses.endPlannedDrain() }) { engine.planDrain(within: lag) }
+    }
   }
 }
 

@@ -26,7 +26,7 @@ struct UseLog: Sendable {
   private var pending: NameMap<PendingStamp> = [:]
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
-  /// The time at which the next drain is due; nil if none is planned.
+  /// The time at which the planned drain is due, or was when it began; nil if none is planned.
   private var nextDrain: MonotonicTime?
 }
 
@@ -92,11 +92,18 @@ extension UseLog {
   /// Whether a drain is going on.
   var isDraining: Bool { drainCount > 0 }
 
-  /// Plans a drain for a deadline; returns false if one is planned that is no later.
+  /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
+  /// on. On a disk that hangs, a drain that is planned beside it would hang as well.
   mutating func planDrain(by deadline: MonotonicTime) -> Bool {
     if let nextDrain, nextDrain <= deadline { return false }
     nextDrain = deadline
     return true
+  }
+
+  /// Notes the end of a planned drain; returns whether the next one must be planned.
+  mutating func endPlannedDrain() -> Bool {
+    nextDrain = nil
+    return !pending.isEmpty
   }
 
   /// Begins a drain.
@@ -104,7 +111,6 @@ extension UseLog {
   /// - Returns: The number of slots to go through. A use that is pending now keeps its slot until
   ///   it is taken, so going through the slots finds it even if other uses come and go.
   mutating func beginDrain() -> Int {
-    nextDrain = nil
     drainCount += 1
     return pending.slotCount
   }

@@ -43,7 +43,7 @@ extension DiskEngine {
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
-    if mustWalk { IOExecutor.upkeep.submit { self.clear(progress, in: handle, observer) } }
+    if mustWalk { threads.submit { self.clear(progress, in: handle, observer) } }
     return progress
   }
 

@@ -67,9 +67,7 @@ extension DiskEngine {
       isComplete = false
       endScan(number, .failed(error))
       if withState({ $0.catalog.scans.isComplete }) {
-        IOExecutor.upkeep.submit(after: configuration.rescanDelay) { [weak self] in
-          self?.rescanOnce()
-        }
+        runLater(after: configuration.rescanDelay) { $0.rescanOnce() }
       }
     }
     guard isComplete else { return }

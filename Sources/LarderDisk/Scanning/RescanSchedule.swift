@@ -103,7 +103,7 @@ extension DiskEngine {
   }
 
   private func planRescan(after delay: Duration) {
-    IOExecutor.upkeep.submit(after: delay) { [weak self] in self?.rescanAfterLastStore() }
+    runLater(after: delay) { $0.rescanAfterLastStore() }
   }
 
   /// Scans if nothing was stored for `rescanDelay`; otherwise waits for the rest of that time.

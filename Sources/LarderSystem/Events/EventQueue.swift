@@ -11,12 +11,15 @@ import Synchronization
 /// An event is in the queue before the call that caused it returns, in whatever process. It does
 /// not tell which process that was.
 ///
-/// The descriptor is closed by a thread of ``EventQueueCloser`` after the value has ended.
+/// The kernel closes a queue only after every thread of the machine that may be looking at its
+/// watches has passed by, which takes up to 15 ms. See: synchronize_srcu in the kernel's
+/// fs/notify/mark.c. In a forked child this is not the last descriptor of the queue, so closing it
+/// is quick.
 package struct EventQueue: ~Copyable, Sendable {
-  // Lent, because its closing is the closer's.
   private let descriptor: FileDescriptor
-  private let forkCount = ProcessIdentity.forkCount
-  private let isAnnounced = Atomic<Bool>(false)
+  private let isEnding = Atomic<Bool>(false)
+  /// The number of queues of the process that another thread is to close.
+  private static let endingCount = Atomic<Int>(0)
 
   // FIONREAD, of asm-generic/ioctls.h.
   private static let byteCountRequest: UInt = 0x541B
@@ -28,35 +31,32 @@ package struct EventQueue: ~Copyable, Sendable {
   package init(faults: FaultInjector?) throws(Errno) {
     #if LARDER_SCHEDULES
       descriptor = FileDescriptor(lending: try ScheduledFiles.takeQueue())
-      return
+    #else
+      // IN_CLOEXEC and IN_NONBLOCK are these two by definition.
+      let raw = try system(.inotify, faults) { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
+      descriptor = FileDescriptor(rawValue: raw, faults: nil)
     #endif
-    // IN_CLOEXEC and IN_NONBLOCK are these two by definition.
-    let raw = try system(.inotify, faults) { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
-    descriptor = FileDescriptor(lending: raw)
   }
 
   deinit {
     #if LARDER_SCHEDULES
       ScheduledFiles.giveBack(descriptor.rawValue)
-    #else
-      // In a forked child this is not the last descriptor of the queue, so closing it is quick.
-      if forkCount == ProcessIdentity.forkCount {
-        let isAdmitted = isAnnounced.load(ordering: .relaxed)
-        EventQueueCloser.own.close(descriptor.rawValue, isAdmitted: isAdmitted)
-      } else {
-        _ = systemClose(descriptor.rawValue)
-      }
     #endif
+    if isEnding.load(ordering: .relaxed) { Self.endingCount.add(-1, ordering: .relaxed) }
   }
 
-  /// Says that the value ends soon, when another thread lets go of it.
-  ///
-  /// Waits if many such queues are not closed yet; see ``EventQueueCloser/admit(patience:)``.
-  package func announceEnd() {
-    #if !LARDER_SCHEDULES
-      guard !isAnnounced.exchange(true, ordering: .relaxed) else { return }
-      EventQueueCloser.own.admit()
-    #endif
+  /// The number of the descriptor, for a ``JobTimer``.
+  package var number: Int32 { descriptor.rawValue }
+
+  /// Whether the caller may leave the end of the queue to another thread. Not if four queues of the
+  /// process wait for their ends already, because a user has only 128 queues by default.
+  package func mayEndElsewhere() -> Bool {
+    guard Self.endingCount.add(1, ordering: .relaxed).newValue <= 4 else {
+      Self.endingCount.add(-1, ordering: .relaxed)
+      return false
+    }
+    isEnding.store(true, ordering: .relaxed)
+    return true
   }
 
   /// Watches a directory for some kinds of events. Corresponds to `inotify_add_watch`.
@@ -159,35 +159,11 @@ package struct EventQueue: ~Copyable, Sendable {
       return ([], 0)
     }
   }
-
-  /// Waits until there is an event to read or the bell is raised. Corresponds to `poll`.
-  ///
-  /// - Returns: Whether the bell was raised.
-  package func wait(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
-    #if LARDER_SCHEDULES
-      let descriptors = [bell.descriptor.rawValue, descriptor.rawValue]
-      if !ScheduledFiles.canRead(descriptors) {
-        Scheduler.wait(forDescriptors: descriptors, until: nil)
-      }
-      return ScheduledFiles.canRead([descriptors[0]])
-    #else
-      return try waitInSystem(or: bell)
-    #endif
-  }
-
-  private func waitInSystem(or bell: borrowing EventDescriptor) throws(Errno) -> Bool {
-    var polled = [
-      pollfd(fd: bell.descriptor.rawValue, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
-    ]
-    _ = try system(.poll, nil) { unsafe poll(&polled, nfds_t(polled.count), -1) }
-    return polled[0].revents != 0
-  }
 }
 
 /// A descriptor through which one thread wakes another that waits for descriptors. Corresponds to
 /// `eventfd`.
-package struct EventDescriptor: ~Copyable, Sendable {
+package final class EventDescriptor: Sendable {
   let descriptor: FileDescriptor
 
   /// Makes a descriptor that is not raised. Corresponds to
@@ -211,25 +187,46 @@ package struct EventDescriptor: ~Copyable, Sendable {
 }
 
 extension EventDescriptor {
-  /// Waits until the descriptor is raised, for some milliseconds at most. Corresponds to `poll`.
+  /// Waits until the descriptor is raised, which clears it, or one of some others can be read, but
+  /// not beyond a time. Corresponds to `poll`.
   ///
-  /// - Returns: Whether the descriptor was raised.
-  package func wait(milliseconds: Int32) throws(Errno) -> Bool {
+  /// - Returns: Those of the others that can be read, or that it is of no use to wait for.
+  func wait(or others: [Int32], until end: MonotonicTime?) -> [Int32] {
     #if LARDER_SCHEDULES
-      let deadline = Scheduler.now + Int64(milliseconds) * 1_000_000
-      if !ScheduledFiles.canRead([descriptor.rawValue]) {
-        Scheduler.wait(forDescriptors: [descriptor.rawValue], until: deadline)
+      let all = [descriptor.rawValue] + others
+      if !ScheduledFiles.canRead(all) {
+        Scheduler.wait(forDescriptors: all, until: end?.nanoseconds)
       }
-      return ScheduledFiles.canRead([descriptor.rawValue])
+      let readable = all.filter { ScheduledFiles.canRead([$0]) }
     #else
-      return try waitInSystem(milliseconds: milliseconds)
+      let readable = waitInSystem(or: others, until: end)
     #endif
+    if readable.contains(descriptor.rawValue) { clear() }
+    return others.filter { readable.contains($0) }
   }
 
-  private func waitInSystem(milliseconds: Int32) throws(Errno) -> Bool {
-    var polled = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
-    _ = try system(.poll, nil) { unsafe poll(&polled, 1, milliseconds) }
-    return polled[0].revents != 0
+  private func waitInSystem(or others: [Int32], until end: MonotonicTime?) -> [Int32] {
+    var polled = ([descriptor.rawValue] + others).map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    let milliseconds = end?.duration(since: .now).milliseconds ?? -1
+    do throws(Errno) {
+      _ = try system(.poll, nil) { unsafe poll(&polled, nfds_t(polled.count), milliseconds) }
+    } catch {
+      // There is no memory to wait for so many. Their readers find out.
+      return others
+    }
+    return polled.filter { $0.revents != 0 }.map(\.fd)
+  }
+}
+
+extension Duration {
+  /// The time for `poll`, at most a day, rounded up, so that a wait never ends just before its
+  /// time. It is negative, by any amount, if the process was stopped beyond the end of the wait.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), .seconds(86_400)).components
+    let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(seconds * 1_000 + rest)
   }
 }
 

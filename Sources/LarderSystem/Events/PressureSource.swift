@@ -62,16 +62,6 @@ package struct PressureSource: ~Copyable, Sendable {
   }
 }
 
-extension Duration {
-  /// The time for `poll`, at most a day, rounded up, so that a wait never ends just before its
-  /// time. It is negative, by any amount, if the process was stopped beyond the end of the wait.
-  fileprivate var milliseconds: Int32 {
-    let (seconds, attoseconds) = Swift.min(Swift.max(self, .zero), .seconds(86_400)).components
-    let rest = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-    return Int32(seconds * 1_000 + rest)
-  }
-}
-
 /// The kernel's files about the time that tasks wait for memory (PSI). Source: the kernel's
 /// Documentation/accounting/psi.rst.
 package enum PressureFile {

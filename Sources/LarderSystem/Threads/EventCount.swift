@@ -62,6 +62,12 @@ package struct EventCount: ~Copyable, Sendable {
   }
 }
 
+/// Makes the thread wait for a time.
+package func pause(for time: Duration) {
+  let never = EventCount()
+  never.wait(never.ticket(), timeout: time)
+}
+
 #if !LARDER_SCHEDULES
   /// A mutex and a condition variable of the system, at a fixed address.
   ///

@@ -1,8 +1,80 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #else
   import Musl
 #endif
+
+/// A closure that a thread runs.
+package typealias Job = @Sendable () -> Void
+
+/// Runs a closure on a thread of the library's that is idle, or on a new one. A thread that hangs
+/// is not idle, so it takes no thread from other callers.
+///
+/// - Throws: As ``startThread(_:)``.
+package func runOnThread(_ job: @escaping Job) throws(Errno) {
+  if IdleThread.run(job) { return }
+  try startThread { IdleThread(job).work() }
+}
+
+/// A thread that runs one job after the other, and ends after five seconds without one.
+private final class IdleThread: Sendable {
+  /// The threads of the process that wait for a job, the last to wait at the end.
+  private static let waiting = PerProcess { ForkSafeMutex<[IdleThread]>([]) }
+  /// Long enough to outlast a pause between bursts.
+  private static let idleTime = Duration.seconds(5)
+
+  private let job: ForkSafeMutex<Job?>
+  private let given = EventCount()
+
+  init(_ job: @escaping Job) { self.job = ForkSafeMutex(job) }
+
+  /// Gives a job to a waiting thread; returns false if there is none.
+  static func run(_ job: @escaping Job) -> Bool {
+    guard let thread = waiting.own.value.withLock({ $0.popLast() }) else { return false }
+    thread.job.withLock { $0 = job }
+    thread.given.signal()
+    return true
+  }
+
+  func work() {
+    while runNext() { Self.waiting.own.value.withLock { $0.append(self) } }
+  }
+
+  /// Waits for a job, runs it, and releases what it holds; returns false if the thread must end.
+  private func runNext() -> Bool {
+    guard let job = takeJob() else { return false }
+    job()
+    return true
+  }
+
+  /// Waits for a job; returns nil if the thread must end.
+  private func takeJob() -> Job? {
+    let end = MonotonicTime.now.advanced(by: Self.idleTime)
+    var timeout: Duration? = Self.idleTime
+    while true {
+      let ticket = given.ticket()
+      if let job = job.withLock({ exchange(&$0, with: nil) }) { return job }
+      if timeout.map({ $0 <= .zero }) ?? false {
+        if stopsWaiting() { return nil }
+        // A caller has taken this thread and is about to give it the job.
+        timeout = nil
+      }
+      given.wait(ticket, timeout: timeout)
+      if timeout != nil { timeout = end.duration(since: .now) }
+    }
+  }
+
+  /// Leaves the waiting threads; returns false if a caller has taken this one from them.
+  private func stopsWaiting() -> Bool {
+    Self.waiting.own.value.withLock { waiting in
+      guard let index = waiting.firstIndex(where: { $0 === self }) else { return false }
+      waiting.remove(at: index)
+      return true
+    }
+  }
+}
 
 /// Starts a detached thread that runs a closure. Corresponds to `pthread_create`.
 ///

@@ -187,7 +187,7 @@ struct `A fork` {
       // wait for ever. It holds none once it has done such jobs before.
       for _ in 0..<3 {
         let isDone = DispatchSemaphore(value: 0)
-        IOExecutor.upkeep.submit(after: .milliseconds(5)) { isDone.signal() }
+        JobTimer.own.submit(after: .milliseconds(5), to: cache.threads) { isDone.signal() }
         isDone.wait()
       }
       let status = Fork.status {
@@ -250,17 +250,26 @@ struct `A fork` {
         ran.add()
         heard.tell()
       }
-      IOExecutor.upkeep.submit(after: .seconds(3600), job)
-      cache.executor.submit(job)
+      let (own, isRefused) = (IOExecutor(threadLimit: 1), Shared(true))
+      let starving = IOExecutor { body throws(Errno) in
+        if isRefused.value { throw .noMemory }
+        try startThread(body)
+      }
+      let isTaken = starving.submitAside(job)
+      own.submit(job)
       #expect(heard.wait { ran.value == 1 })
       let status = Fork.status {
-        guard !IOExecutor.upkeep.hasThreads, !cache.executor.hasThreads else { return false }
-        cache.executor.submit(job)
-        IOExecutor.upkeep.submit(job)
-        return heard.wait { ran.value == 3 }
+        isRefused.value = false
+        own.submit(job)
+        starving.submit(job)
+        JobTimer.own.submit(after: .milliseconds(1), to: cache.executor, job)
+        // The parent's job is not among them.
+        starving.runReady()
+        return heard.wait { ran.value == 4 }
       }
-      #expect(status == 0)
-      #expect(IOExecutor.upkeep.hasThreads)
+      #expect(status == 0 && !isTaken && ran.value == 1)
+      starving.runReady()
+      #expect(ran.value == 2)
     }
   }
 

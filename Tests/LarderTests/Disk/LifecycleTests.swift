@@ -151,7 +151,6 @@ struct `The life of a cache` {
         try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
       }
     }
-    // The upkeep still has threads for other caches.
     let scene = try DiskScene()
     let cache = try scene.open()
     #expect(try cache.count() == 0)
@@ -318,24 +317,18 @@ struct `The life of a cache` {
     #expect(try cache.store([1], forKey: "k") == .stored)
   }
 
-  @Test(arguments: ["close", "close asynchronously", "release"])
-  func `the threads of asynchronous calls and of closures are told to end when the cache does`(
-    way: String
-  ) async throws {
-    let scene = try DiskScene()
-    var cache: DiskCache? = try scene.open()
-    try await cache?.store([1], forKey: "k")
-    let executors = [try #require(cache?.executor), try #require(cache?.lending)]
-    #expect(executors.map(\.isRetired) == [false, false])
-    switch way {
-    case "close": try Self.closeNow(cache)
-    case "release": cache = nil
-    default: try await cache?.close()
+  @Test func `caches that are opened and closed asynchronously share a few threads`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let first = OpenResources.threads.count
+      for _ in 0..<200 {
+        let cache = try scene.open()
+        try await cache.store([1], forKey: "k")
+        try await cache.close()
+      }
+      #expect(OpenResources.threads.count < first + 20)
     }
-    #expect(executors.map(\.isRetired) == [true, true])
   }
-
-  private static func closeNow(_ cache: DiskCache?) throws { try cache?.close() }
 
   @Test func `nothing is evicted after the end, whoever had decided to before it`() throws {
     let scene = try DiskScene()

@@ -112,13 +112,22 @@ struct UseLogTests {
     #expect(!log.isDraining)
   }
 
-  @Test func `the earliest deadline is planned, and none once a drain has begun`() {
+  @Test func `the earliest deadline is planned, and the next one when that drain has ended`() {
     var log = UseLog()
     let start = MonotonicTime(nanoseconds: 0)
     let plans = [10, 10, 20, 5].map { log.planDrain(by: start.advanced(by: .seconds($0))) }
     #expect(plans == [true, false, false, true])
     _ = log.beginDrain()
-    let isPlanned = log.planDrain(by: start.advanced(by: .seconds(60)))
-    #expect(isPlanned)
+    log.note(first, status(1, expires: 100), access: time(20), expiry: nil)
+    // A drain that hangs is not planned again beside itself.
+    let isPlannedBeside = log.planDrain(by: start.advanced(by: .seconds(60)))
+    _ = log.endDrain()
+    let (mustPlan, isPlanned) = (
+      log.endPlannedDrain(), log.planDrain(by: start.advanced(by: .seconds(60)))
+    )
+    #expect(!isPlannedBeside && mustPlan && isPlanned)
+    _ = log.take(first)
+    let mustPlanMore = log.endPlannedDrain()
+    #expect(!mustPlanMore)
   }
 }

@@ -40,106 +40,46 @@ struct `The executor` {
     #expect(order.withLock { $0 } == Array(0..<1000))
   }
 
-  @Test func `jobs with a delay run in the order of their times`() async {
-    // The times count from each submission. So the order is certain only if all three come within
-    // the difference of two delays, which a busy machine may prevent.
-    var gap = Duration.milliseconds(10)
-    while true {
-      let (order, took) = await orderOfDelays(gap)
-      if took < gap {
-        #expect(order == [1, 2, 3])
-        return
-      }
-      gap = gap * 4
-    }
-  }
-
-  /// Submits three jobs, the first one with the longest delay. Returns their order, and the time
-  /// that the submissions took.
-  private func orderOfDelays(_ gap: Duration) async -> (order: [Int], took: Duration) {
-    let executor = IOExecutor(threadLimit: 1)
-    let order = Mutex<[Int]>([])
-    let took = Shared(Duration.zero)
-    await withCheckedContinuation { continuation in
-      let start = MonotonicTime.now
-      let ended = Counter()
-      for number in [3, 1, 2] {
-        executor.submit(after: gap * number) {
-          order.withLock { $0.append(number) }
-          ended.add()
-          if ended.value == 3 { continuation.resume() }
-        }
-      }
-      took.value = MonotonicTime.now.duration(since: start)
-    }
-    return (order.withLock { $0 }, took.value)
-  }
-
-  @Test func `a delayed job does not hold up what is ready`() async {
-    let executor = IOExecutor(threadLimit: 1)
-    let late = Counter()
-    executor.submit(after: .seconds(3600)) { late.add() }
-    await withCheckedContinuation { continuation in executor.submit { continuation.resume() } }
-    #expect(late.value == 0)
-  }
-
-  @Test func `threads of a retired executor end without work, and later jobs run`() {
-    let (started, ended, ran, heard) = (Counter(), Counter(), Counter(), Happening())
-    let executor = IOExecutor(threadLimit: 2, idleTime: .seconds(86_400)) { body throws(Errno) in
-      started.add()
-      try startThread {
-        body()
-        ended.add()
-        heard.tell()
-      }
-    }
-    let job: @Sendable () -> Void = {
-      ran.add()
-      heard.tell()
-    }
-    executor.submit(job)
-    #expect(heard.wait { ran.value == 1 })
-    #expect(ended.value == 0)
-    executor.retire()
-    #expect(heard.wait { ended.value == started.value && !executor.hasThreads })
-    executor.submit(job)
-    #expect(heard.wait { ran.value == 2 && ended.value == started.value })
-  }
-
   @Test func `what found no thread runs when a later submission gets one`() async {
     let isRefused = Shared(true)
     let executor = IOExecutor(threadLimit: 1) { body throws(Errno) in
       if isRefused.value { throw .noMemory }
       try startThread(body)
     }
-    let (ready, delayed) = (Counter(), Counter())
+    let (ready, left) = (Counter(), Counter())
     executor.submit { ready.add() }
     #expect(ready.value == 1)
-    executor.submit(after: .milliseconds(1)) { delayed.add() }
-    #expect(!executor.hasThreads)
+    let isTaken = executor.submitAside { left.add() }
+    #expect(!isTaken && left.value == 0)
     isRefused.value = false
-    await withCheckedContinuation { continuation in
-      executor.submit(after: .milliseconds(2)) { continuation.resume() }
-      // The submitting thread may rely on it at once.
-      #expect(executor.hasThreads)
-    }
-    #expect(delayed.value == 1)
+    await withCheckedContinuation { continuation in executor.submit { continuation.resume() } }
+    #expect(left.value == 1)
   }
 
-  @Test func `a thread that is only being started is not there yet`() {
-    let (box, seen) = (Shared<IOExecutor?>(nil), Shared<[Bool?]>([]))
-    let executor = IOExecutor(threadLimit: 2) { _ throws(Errno) in
-      let isThere = box.value?.hasThreads
-      seen.change { $0.append(isThere) }
-      throw .noMemory
+  @Test func `a job that hangs takes no thread from other executors`() {
+    let (gate, ran, heard) = (Gate(), Counter(), Happening())
+    defer { gate.open() }
+    let executors = (0..<8).map { _ in IOExecutor(threadLimit: 1) }
+    for executor in executors {
+      executor.submit { gate.pass() }
+      gate.waitUntilReached()
     }
-    box.value = executor
-    executor.submit {
-      let isThere = box.value?.hasThreads
-      seen.change { $0.append(isThere) }
+    IOExecutor(threadLimit: 1).submit {
+      ran.add()
+      heard.tell()
     }
-    #expect(seen.value == [false, false])
-    box.value = nil
+    #expect(heard.wait { ran.value == 1 })
+  }
+
+  @Test func `executors that have no jobs share a few threads`() async {
+    await #expect(processExitsWith: .success) {
+      let first = OpenResources.threads.count
+      for _ in 0..<1_000 {
+        let executor = IOExecutor(threadLimit: 4)
+        await withCheckedContinuation { continuation in executor.submit { continuation.resume() } }
+      }
+      #expect(OpenResources.threads.count < first + 20)
+    }
   }
 
   @Test func `what a job held may submit another one when it is let go`() async {
