@@ -23,6 +23,8 @@ func layer(
   let hasSome = instrument != nil && !["LarderDigest", "LarderFixtures"].contains(name)
   return .target(
     name: name, dependencies: dependencies, path: hasSome ? "." : nil,
+    // A page is no source, as it would be below the root.
+    exclude: hasSome && name == "Larder" ? ["Sources/Larder/Larder.docc"] : [],
     sources: hasSome ? ["Sources/\(name)", instruments] : nil, swiftSettings: settings)
 }
 

@@ -41,7 +41,7 @@ public struct MemoryStatistics: Sendable, Hashable {
   }
 
   /// All misses together.
-  public var missCount: Int { missesAbsent + missesExpired }
+  var missCount: Int { missesAbsent + missesExpired }
 
   /// The share of reads that found a value, 0 to 1; nil before the first read.
   public var hitRate: Double? {

@@ -44,8 +44,8 @@ struct `The explorer of schedules` {
     "openFile(forKey:extending:)": "withFile without an end, which scenes have not",
     "EntryFileWriter.setExpiration(_:)": "the judge takes the lifetime from the verb",
     "EntryFileWriter.setExtendedData(_:)": "the judge compares values alone",
-    "memory.value(forKey:extending:)":
-      "a bare memory cache: one lock and no files, in the runs of threads",
+    "memory.value(forKey:)": "a bare memory cache: one lock and no files, in the runs of threads",
+    "memory.value(forKey:extending:)": "as that",
     "memory.subscript": "as that", "memory.store(_:forKey:cost:expiration:)": "as that",
     "memory.respond(to:)": "runs inside Cache.respond(to:)",
     "MemoryPressureMonitor.attach(_:)": "waits for the kernel's pressure, which no scene makes",
