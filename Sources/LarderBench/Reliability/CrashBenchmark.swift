@@ -9,11 +9,13 @@ import LarderDigest
 /// The script `Tests/Reliability/crash-states` provides the disk and the states.
 enum CrashBenchmark {
   static let usage = """
-    usage: LarderBench crash write|judge|value DIR … [--durable] [--behind] [--plain] [--proof]
-                             [--blind] [--shared] [--seed N] [--process N] [--steps N] [--threads N]
+    usage: LarderBench crash write|story|judge|value DIR … [--durable] [--behind] [--plain]
+                             [--proof] [--blind] [--shared] [--seed N] [--process N]
+                             [--steps N] [--threads N]
 
       write   stores, replaces and removes in an order that the seed gives, and writes to the file
               --marks FILE a line when it begins and a line when it has returned
+      story   does what each line of the input says, in directories DIR-NUMBER: see CrashStory
       judge   reads lines of a key and its versions, and prints which version is served of each and
               what is wrong with the directory
       value   prints the value of DIR, a key, in the version --seed
@@ -24,6 +26,9 @@ enum CrashBenchmark {
     let options = try CrashOptions(arguments)
     switch options.role {
     case .write: try CrashWriter(options).run()
+    case .story:
+      var story = try CrashStory(options)
+      try story.run()
     case .judge:
       var judge = CrashJudge(options)
       try judge.run()
@@ -36,7 +41,8 @@ enum CrashBenchmark {
 
   /// Opens the cache with the options, and with a change to the configuration.
   static func open(
-    _ options: CrashOptions, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+    _ options: CrashOptions, in directory: String? = nil,
+    _ change: (inout DiskCache.Configuration) -> Void = { _ in }
   ) throws -> DiskCache {
     var configuration = DiskCache.Configuration(sizeLimit: nil)
     configuration.durability = options.isDurable ? .durable : .relaxed
@@ -46,7 +52,7 @@ enum CrashBenchmark {
     configuration.shouldStore = { $1 != CrashValue.declinedByteCount }
     if options.isBehind { configuration.writeBehindLimit = 1 << 20 }
     change(&configuration)
-    return try DiskCache(directory: options.directory, configuration: configuration)
+    return try DiskCache(directory: directory ?? options.directory, configuration: configuration)
   }
 }
 

@@ -21,6 +21,9 @@ struct CrashMarks: Sendable {
   /// Records that a key is absent after an operation that may remove any.
   func gone(_ id: String, _ key: String) { note("g \(id) \(key)") }
 
+  /// Records that a sync of the whole file system begins or has returned.
+  func syncs(_ begins: Bool) { note(begins ? "sync begins" : "sync ends") }
+
   private func note(_ line: String) {
     // One call for a line, because lines of several threads must not mix.
     guard Self.write(Array("\(line)\n".utf8), to: raw) else { exit(1) }

@@ -2,7 +2,7 @@
 struct CrashOptions {
   /// The role of a process.
   enum Role: String {
-    case write, judge, value
+    case write, story, judge, value
   }
 
   let role: Role

@@ -53,6 +53,8 @@ class Run:
         self.sabotage = sabotage
         # Where extended data cannot be kept beside a value.
         self.plain = bool(system.hidden) or workload == 'tool'
+        # What a story's directory has after the name of the cache.
+        self.place = ''
 
     def flags(self):
         return ['--durable'] * self.durable + ['--plain'] * self.plain
@@ -120,7 +122,7 @@ class Run:
         keys = {f'k/{n}': [] for n in range(24)}
         for operation in truth.operations:
             if operation.kind == 'store': keys[operation.key].append(operation.version)
-        words = [BENCH, 'crash', 'judge', mounted.cache] + self.flags()
+        words = [BENCH, 'crash', 'judge', mounted.cache + self.place] + self.flags()
         words += ['--proof'] * self.system.proof + ['--blind'] * blind
         # The newest first: a judge that says two versions is asked for both in any case.
         question = ''.join(f'{key} {" ".join(map(str, versions))}\n' for key, versions in keys.items())
@@ -148,8 +150,9 @@ class Run:
 
     def use_tool_on(self, mounted):
         """What the tool says of a state before anything is repaired; None if it is in order."""
-        if not os.path.isdir(mounted.cache): return None
-        for words in (['list', mounted.cache], ['verify', mounted.cache], ['info', mounted.cache]):
+        cache = mounted.cache + self.place
+        if not os.path.isdir(cache): return None
+        for words in (['list', cache], ['verify', cache], ['info', cache]):
             result = subprocess.run([TOOL] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                     preexec_fn=instead(self.system.hidden, EOPNOTSUPP))
             # 1: verify has found damage.
