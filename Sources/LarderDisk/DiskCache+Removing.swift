@@ -27,8 +27,8 @@ extension DiskCache {
       name, subject, cause: cause, onSettled: behind?.dropping(name), whileHeld: whileHeld)
   }
 
-  /// Removes every entry and waits for the end. Entries that other processes use or store meanwhile
-  /// may stay. Goes on past a failure.
+  /// Removes every entry and waits for the end. Entries that other processes store meanwhile may
+  /// stay. Goes on past a failure.
   ///
   /// - Throws: `CacheError`, as `removeAllInBackground()` and `RemovalProgress.wait()` do.
   @discardableResult
@@ -38,7 +38,7 @@ extension DiskCache {
   }
 
   /// Starts to remove every entry. When this returns, reads in this process find none of the older
-  /// values and totals are 0.
+  /// values and totals are 0. Until the end, they may miss what other processes store.
   ///
   /// Waits for a removal that is running only if it has dropped more pending values than the
   /// `writeBehindLimit`, because they stay in memory until its end.

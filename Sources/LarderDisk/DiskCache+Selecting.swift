@@ -144,7 +144,7 @@ extension DiskEngine {
   /// thread left, the removal would run here and wait for the name that this thread holds.
   fileprivate func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     do {
-      guard !withState({ $0.hidesFile(named: subject.name) }),
+      guard !hidesFile(named: subject.name),
         case .file(let file, let status) = try reader.open(
           subject.name.fileName, in: location.handle)
       else { return nil }
@@ -196,7 +196,7 @@ extension DiskEngine {
     unless isPassed: (EntryName) -> Bool
   ) throws(Errno) -> Bool {
     try changing(name) { () throws(Errno) in
-      if isPassed(name) || withState({ $0.hidesFile(named: name) }) { return false }
+      if isPassed(name) { return false }
       if withState({ $0.phase.isEnding }) { throw .shutDown }
       tellObservers(ofRemoved: name, key)
       defer { tellObservers(ofRemoved: name, key) }

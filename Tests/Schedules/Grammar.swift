@@ -145,22 +145,10 @@
     /// Whether the history tells all that the judge must know.
     ///
     /// It does not tell into which of two directories a file was put while one took the place of
-    /// the other. Nor can a removal of everything tell a file that another process touches
-    /// meanwhile from one that it stores: the file may stay.
+    /// the other.
     var isJudgeable: Bool {
-      let operations = threads.flatMap { thread in
-        thread.operations.map { (process: thread.cache.map { caches[$0].process }, $0.verb) }
-      }
-      let replaces = operations.contains { $0.1 == .replace }
-      if replaces, operations.contains(where: { $0.1 == .plant || $0.1 == .moveIn }) {
-        return false
-      }
-      return !operations.contains { clearing in
-        clearing.1.clearsAll
-          && operations.contains {
-            ($0.1 == .extend || $0.1 == .stamp) && $0.process != clearing.process
-          }
-      }
+      let verbs = threads.flatMap { $0.operations.map(\.verb) }
+      return !verbs.contains(.replace) || !verbs.contains { $0 == .plant || $0 == .moveIn }
     }
   }
 #endif

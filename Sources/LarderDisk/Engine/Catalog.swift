@@ -53,6 +53,7 @@ extension Catalog {
   /// Notes that this process has stamped a name's file, which moved its change time.
   ///
   /// - Returns: Whether the file had changed since the index learned of it.
+  @discardableResult
   mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
     // If the file is a victim, it is still the one that was judged.
     doomed.restamp(
@@ -69,10 +70,11 @@ extension Catalog {
     return isChanged
   }
 
-  /// Forgets all entries and their uses. The files of victims are still to be removed.
+  /// Forgets all entries and their uses, and gives up a scan that is going on. The files of victims
+  /// are still to be removed.
   mutating func removeAll() {
     index.removeAll()
-    scans.forgetKnown()
+    scans.giveUp()
     uses.forgetAll()
   }
 

@@ -4,13 +4,11 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, calls the
-/// caller's clock or waits. Five functions are for events that concern several parts:
+/// caller's clock or waits. Three functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
-/// | `noteStored` | a file was published under its name | catalog, clearing |
-/// | `noteAdopted` | the same, or a file was stamped to be an entry | catalog, clearing |
-/// | `noteRestamped` | this process has stamped a file | catalog, clearing |
+/// | `noteStored` | a file was published under its name | catalog, counters |
 /// | `beginClearing` | everything is to be removed | catalog, clearing |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 ///
@@ -22,8 +20,7 @@ import LarderSystem
 /// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
 /// | `evictSlice`, `evict` | `DiskEngine+Limits.swift` | victims to the evictions |
 /// | `noteEvicted` | `DiskEngine+Evicting.swift` | a name from the victims to the locks |
-/// | `keepUncleared` | `DiskEngine+Clearing.swift` | a file that stays to the catalog |
-/// | `keepWhileClearing` | the same | the same |
+/// | `noteWalked` | `DiskEngine+Clearing.swift` | a file that a walk leaves to the catalog |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
 /// a function that changes a part also counts the change.
@@ -91,10 +88,16 @@ extension EngineState {
   @inline(__always)
   private var hidesFiles: Bool { !catalog.doomed.isEmpty || clearing.hidesFiles }
 
-  /// Whether a name's file counts as gone in this process although it is still on disk.
+  /// Whether a name counts as free in this process although its file may still be on disk, because
+  /// it is a victim's or was removed with everything.
   func hidesFile(named name: EntryName) -> Bool {
     guard hidesFiles else { return false }
-    return catalog.doomed.contains(name) || clearing.hides(name)
+    return catalog.doomed.contains(name) || isCleared(name)
+  }
+
+  /// Whether a removal of everything takes the file of a name.
+  func isCleared(_ name: EntryName) -> Bool {
+    clearing.hidesFiles && !catalog.index.contains(name)
   }
 }
 
@@ -111,21 +114,13 @@ extension EngineState {
   ) -> RemovalCause? {
     // A victim of the name was counted when it was chosen. The rename has replaced its file.
     var cause = catalog.doomed[entry.name]?.cause
-    if noteAdopted(entry, order: order) {
+    if catalog.adopt(entry, order: order) {
       counters.countRemoval(.replaced)
       cause = .replaced
     }
     catalog.scans.rescans.noteStore(of: entry.byteCount)
     counters.countStore(of: entry.byteCount)
     return cause
-  }
-
-  /// Takes note that the file of a name is an entry from now on, whatever it was before.
-  ///
-  /// - Returns: Whether there was an entry.
-  mutating func noteAdopted(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
-    clearing.keep(entry.name)
-    return catalog.adopt(entry, order: order)
   }
 
   /// Takes note that the file of a name was removed, and counts it unless it was counted before, as
@@ -139,19 +134,8 @@ extension EngineState {
     return victim?.cause ?? cause
   }
 
-  /// Takes note that this process has stamped a name's file, which moved its change time.
-  ///
-  /// - Returns: Whether the file had changed since the index learned of it.
-  @discardableResult
-  mutating func noteRestamped(
-    _ name: EntryName, from status: FileStatus, to fresh: FileStatus
-  ) -> Bool {
-    clearing.noteRestamped(name, fresh)
-    return catalog.restamp(name, from: status, to: fresh)
-  }
-
   /// Hides everything. The clearing must be able to begin.
-  mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool, Clearing.Remains) {
+  mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool) {
     defer { catalog.removeAll() }
     return clearing.begin(remaining: isScanned ? catalog.index.totals : IndexTotals())
   }

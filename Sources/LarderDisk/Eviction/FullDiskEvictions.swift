@@ -87,6 +87,7 @@ extension DiskEngine {
   /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
   ///   outcome of that try to `noteRoom(hasHelped:)`.
   func makeRoom(for byteCount: Int, since count: Int) -> Bool {
+    if waitForClearing(of: UInt64(byteCount)) { return true }
     let now = self.now
     let step = wait { [configuration] state -> RoomStep? in
       guard state.isScanned else { return .fail }
@@ -110,6 +111,21 @@ extension DiskEngine {
     changed.signal()
     if !hasFreed { noteRoom(hasHelped: false) }
     return hasFreed
+  }
+
+  /// Waits while a removal of everything goes on, until its files have given back so many bytes, in
+  /// place of an eviction of newer values.
+  ///
+  /// - Returns: Whether one was going on.
+  private func waitForClearing(of byteCount: UInt64) -> Bool {
+    var total: UInt64?
+    return wait { state in
+      guard state.clearing.hidesFiles else { return total != nil }
+      let remaining = state.clearing.remaining.allocatedByteCount
+      let first = total ?? remaining
+      total = first
+      return first - min(remaining, first) > byteCount ? true : nil
+    }
   }
 
   /// Takes note of the outcome of a store that was tried again after an eviction.

@@ -69,7 +69,7 @@ extension DiskEngine {
     at name: EntryName,
     _ examine: (borrowing FileDescriptor, Inspection) throws(Errno) -> Void = { _, _ in }
   ) throws(CacheError) -> EntryLook {
-    if withState({ $0.hidesFile(named: name) }) { return .nothing }
+    if hidesFile(named: name) { return .nothing }
     switch try reader.open(name.fileName, in: location.handle) {
     case .missed(.unreadable, _): return lookAtUnreadable(name)
     case .missed: return .nothing

@@ -52,8 +52,8 @@ extension DiskEngine {
   /// Opens the file of a key, the first part of a read. The first of these that applies ends it:
   ///
   /// 1. A value that waits to be written is served by `WriteBehind`, which calls this otherwise.
-  /// 2. A name that an exclusive cache does not know, or whose file is being removed (a victim, or
-  ///    any file during a removal of everything), is `.absent`.
+  /// 2. A name that an exclusive cache does not know is `.absent`. So is that of a victim, and
+  ///    during a removal of everything any that the index does not hold.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
   /// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
   ///    (`EntryTrust.objection`).
@@ -78,8 +78,6 @@ extension DiskEngine {
     {
       return nil
     }
-    // Checked before the file is opened. Otherwise the evictor could remove the file and its mark
-    // after this read opened the file, and the read would serve an evicted value.
     if hidesFile(named: subject.name) { return .missed(.absent, nil) }
     return try reader.open(subject.name.fileName, in: location.handle)
   }
@@ -162,7 +160,6 @@ extension DiskEngine {
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
   ) throws(Errno) -> Found? {
-    if recall.isHidden { return miss(.absent) }
     if let reason = reader.trust.objection(
       to: status, pending: recall.pendingExpiry,
       now: judgingTime(of: status, context))

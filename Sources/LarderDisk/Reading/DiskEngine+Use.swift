@@ -115,8 +115,6 @@ extension DiskEngine {
 
   /// The engine's knowledge of a file that was opened.
   struct Recall: Sendable {
-    /// Whether the file is about to be removed.
-    var isHidden = false
     /// The entry, if attributes and content were checked for this very file and key.
     var verified: EntryIndex.Verified?
     var proof: FileProof? { verified?.proof }
@@ -129,7 +127,6 @@ extension DiskEngine {
     let tag = subject.key.tag
     return withState {
       Recall(
-        isHidden: $0.hidesFile(named: subject.name),
         verified: $0.catalog.index.verified(
           subject.name, inode: status.inode, changeTime: status.change, keyTag: tag),
         pendingExpiry: $0.catalog.uses.expiry(of: subject.name, status))
@@ -139,8 +136,8 @@ extension DiskEngine {
   /// The result of trying to count a hit without a check of the file.
   enum QuickHit: Sendable {
     case noted(expiry: Timestamp, lifetime: Lifetime)
-    /// Nothing is counted, because more has to be done: the file is not known, is about to be
-    /// removed, or needs its stamp at once.
+    /// Nothing is counted, because more has to be done: the file is not known, or is to be stamped
+    /// at once.
     case recalled(Recall)
   }
 
@@ -149,7 +146,6 @@ extension DiskEngine {
     let tag = subject.key.tag
     let (hit, lag) = withState { state -> (QuickHit, Int64) in
       var recall = Recall(
-        isHidden: state.hidesFile(named: subject.name),
         verified: state.catalog.index.verified(
           subject.name, inode: status.inode, changeTime: status.change, keyTag: tag))
       let isDue =
@@ -158,7 +154,7 @@ extension DiskEngine {
       let lag =
         isDue
         ? recall.proof.map { recency.lagNanoseconds(for: $0.lifetime, context.extending) } ?? 0 : 0
-      guard !recall.isHidden, let known = recall.verified, !isDue || lag > 0 else {
+      guard let known = recall.verified, !isDue || lag > 0 else {
         recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
         return (.recalled(recall), 0)
       }
@@ -244,7 +240,7 @@ extension DiskEngine {
       let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
       let hasChanged = withState { state in
         state.counters.countStamp()
-        let isChanged = state.noteRestamped(name, from: status, to: fresh)
+        let isChanged = state.catalog.restamp(name, from: status, to: fresh)
         guard isChanged || isShortened else { return false }
         outdateReaders(of: name)
         state.untoldCount += 1

@@ -39,7 +39,7 @@ extension DiskEngine {
     let (beginning, _) = beginClearing(beside: observer)
     tellObserversOfClearing()
     generations.endAll()
-    guard let (progress, mustWalk, _) = beginning else { throw closedError("removeAll") }
+    guard let (progress, mustWalk) = beginning else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been
     // held since, nothing is hidden any more, and the walk finds nothing to remove.
     let handle = location.handle
@@ -53,10 +53,10 @@ extension DiskEngine {
   ///   of the lock, because releasing a million entries takes long.
   private func beginClearing(
     beside observer: (any ClearingObserver)?
-  ) -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex) {
+  ) -> ((RemovalProgress, Bool)?, Catalog) {
     let hideFiles = { [self] in
-      withState { state -> ((RemovalProgress, Bool, Clearing.Remains)?, EntryIndex)? in
-        let old = state.catalog.index
+      withState { state -> ((RemovalProgress, Bool)?, Catalog)? in
+        let old = state.catalog
         if state.phase.isShutDown { return (nil, old) }
         guard state.clearing.mayBegin else { return nil }
         defer { clearMark.store(state.clearing.count, ordering: .relaxed) }
@@ -76,7 +76,7 @@ extension DiskEngine {
 
   /// Whether a removal of everything hides the file of a name, and is the one with this number.
   func hidesFile(named name: EntryName, since count: Int) -> Bool {
-    withState { $0.clearing.count == count && $0.clearing.hides(name) }
+    withState { $0.clearing.count == count && $0.isCleared(name) }
   }
 
   /// Whether a removal of everything has begun since a value was published. A memory tier that asks
@@ -97,10 +97,10 @@ extension DiskEngine {
       // would remove the files of that one.
       walk(progress, in: handle, observer)
     }
-    let reveal = { [self] in _ = withState { $0.clearing.reveal() } }
+    let reveal = { [self] in withState { $0.clearing.reveal() } }
     if let observer { progress.add(observer.endClearing(with: reveal)) } else { reveal() }
     // The walk may have missed files that other processes stored meanwhile.
-    if withState({ $0.catalog.scans.hasMissedChanges }) { startRescan() }
+    rescanIfMissed()
     progress.finish()
     // Last, because the engine's end waits for it, and every waiting thread must have been woken by
     // then.
@@ -137,7 +137,7 @@ extension DiskEngine {
     _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
     var result = BulkRemoval()
-    for (name, errno) in unreadable where withState({ $0.clearing.hides(name) }) {
+    for (name, errno) in unreadable where withState({ $0.isCleared(name) }) {
       noteUpkeepFailure(errno)
       observer?.noteStays(name, since: count)
       result.failed += 1
@@ -152,31 +152,59 @@ extension DiskEngine {
     _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
     changing(entry.name) {
-      let (name, inode) = (entry.name, entry.inode)
+      let name = entry.name
       var result = BulkRemoval()
-      guard let change = withState({ $0.clearing.changeTime(toRemove: entry) }) else {
-        return result
-      }
+      guard withState({ $0.isCleared(name) }) else { return result }
       do throws(Errno) {
-        switch try unlink(name, inode: inode, changeTime: change, in: handle) {
-        case .removed:
+        let unlinking = try unlink(entry, in: handle)
+        if case .removed = unlinking {
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
           tellOfRemoval(name, withState { $0.noteCleared(entry) })
           observer?.noteRemoved(name)
-        case .absent: break
-        case .changed(let status):
-          let newer = self.entry(name, status)
-          withState { if $0.clearing.count == count { $0.keepWhileClearing(name, newer) } }
+          return result
         }
+        var newer: IndexedEntry?
+        if case .changed(let status) = unlinking { newer = self.entry(name, status) }
+        learn(newer, inPlaceOf: entry, count)
       } catch {
-        // The file stays and is an entry again.
         noteUpkeepFailure(error)
         observer?.noteStays(name, since: count)
-        withState { if $0.clearing.count == count { $0.keepUncleared(entry) } }
+        learn(entry, inPlaceOf: entry, count)
         result.failed = 1
       }
       return result
+    }
+  }
+
+  /// Takes the file that a walk leaves for an entry again, and tells memory, which may have the
+  /// value of a file that a limit has evicted since.
+  private func learn(_ entry: IndexedEntry?, inPlaceOf met: IndexedEntry, _ count: Int) {
+    let isLearned = withState { state in
+      guard state.clearing.count == count, state.noteWalked(met, leaving: entry) else {
+        return false
+      }
+      state.untoldCount += 1
+      return true
+    }
+    if isLearned { tellObservers(ofLearned: [met.name]) }
+  }
+
+  /// Unlinks the file that the walk has met. Compares what no stamp, link, owner or attribute that
+  /// another process gives the file changes.
+  private func unlink(
+    _ met: IndexedEntry, in handle: DirectoryHandle
+  ) throws(Errno) -> Unlinking {
+    do throws(Errno) {
+      let status = try handle.status(of: met.name.fileName)
+      let entry = IndexedEntry(name: met.name, status: status)
+      guard entry.inode == met.inode, entry.byteCount == met.byteCount else {
+        return .changed(status)
+      }
+      try handle.unlink(met.name.fileName)
+      return .removed
+    } catch .noSuchFile, .staleHandle {
+      return .absent
     }
   }
 }
@@ -205,19 +233,20 @@ extension EngineState {
       return .explicit
     }
     // The file of a victim is among the victims' since it was chosen.
-    if !catalog.doomed.contains(entry.name) { clearing.noteGone(entry) }
+    if !catalog.doomed.contains(entry.name) { clearing.noteWalked(entry) }
     return noteRemoved(entry.name, as: .explicit)
   }
 
-  /// Keeps a file that was used or stored since the walk met its name.
-  fileprivate mutating func keepWhileClearing(_ name: EntryName, _ entry: IndexedEntry?) {
-    guard clearing.hidesFiles else { return }
-    clearing.keep(name)
-    if let entry { catalog.index.upsert(entry, order: .byLastAccess) }
-  }
-
-  /// Puts an entry whose file could not be removed back into the index.
-  fileprivate mutating func keepUncleared(_ entry: IndexedEntry) {
-    if clearing.hidesFiles { catalog.index.upsert(entry, order: .byLastAccess) }
+  /// Notes that a walk has met a file and left another one, or the same, which is an entry again.
+  ///
+  /// - Returns: Whether the index has learned of it. A victim is left to the evictor.
+  fileprivate mutating func noteWalked(
+    _ met: IndexedEntry, leaving entry: IndexedEntry?
+  ) -> Bool {
+    guard clearing.hidesFiles else { return false }
+    clearing.noteWalked(met)
+    guard let entry, !catalog.doomed.contains(met.name) else { return false }
+    catalog.index.upsert(entry, order: .byLastAccess)
+    return true
   }
 }

@@ -72,8 +72,12 @@ extension DiskEngine {
     }
     guard isComplete else { return }
     if !isReadOnly { keepLimitsAfterScan() }
-    // During a removal of everything another scan would miss the same; the end of the removal
-    // starts it.
+    rescanIfMissed()
+  }
+
+  /// Starts another scan if the latest one has missed changes. During a removal of everything it
+  /// would miss the same; the end of the removal starts it.
+  func rescanIfMissed() {
     if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startRescan() }
   }
 

@@ -106,13 +106,19 @@ extension ScanLog {
     return ending
   }
 
+  /// Gives up the ongoing scan, because what it has met is removed.
+  mutating func giveUp() {
+    if !isComplete { progress = .notStarted }
+    ongoing = nil
+    changed = nil
+    unclear = []
+  }
+
   /// Gives up the ongoing scan and starts anew, because the index no longer shows what the
   /// directory holds.
   mutating func reset() {
     progress = .notStarted
-    ongoing = nil
-    changed = nil
-    unclear = []
+    giveUp()
   }
 }
 
@@ -136,12 +142,6 @@ extension ScanLog {
   /// longer going on.
   func marks(of number: Int) -> SlotMarks? {
     ongoing.flatMap { $0.number == number ? $0.met : nil }
-  }
-
-  /// Forgets which entries were known to the ongoing scan, because their slots are given to
-  /// other entries. The end of that scan then treats no entry as vanished.
-  mutating func forgetKnown() {
-    ongoing?.met? = SlotMarks(count: 0)
   }
 }
 

@@ -7,6 +7,7 @@ extension DiskEngine {
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     return try changing(name) { () throws(CacheError) in
+      if withState({ $0.isCleared(name) }) { return .absent }
       switch try reader.open(name.fileName, in: location.handle) {
       case .missed(let reason, let errno):
         if reason == .absent || reason == .foreign { return .absent }
@@ -46,9 +47,13 @@ extension DiskEngine {
     try descriptor.setTimes(
       access: now, modification: writer.holdable(expiry, in: location.handle))
     let fresh = try descriptor.status()
-    withState { state in
-      _ = state.noteAdopted(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
+    let isThere = withState { state in
+      // A removal of everything that has begun since takes the file.
+      if state.isCleared(name) { return false }
+      _ = state.catalog.adopt(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
+      return true
     }
+    guard isThere else { return .absent }
     tellObservers(of: name, attribute.proof)
     let kept = fresh.modification.asExpiry
     return .stamped(expiry: kept < .never ? kept : nil)

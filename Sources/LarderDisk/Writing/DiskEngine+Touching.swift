@@ -135,14 +135,7 @@ extension DiskEngine {
     // Another process has removed or replaced the file since it was opened.
     guard fresh.linkCount > 0 else { return false }
     let isThere = withState { state in
-      if state.epoch == epoch {
-        return state.noteTouched(name, from: status, to: fresh, at: access)
-      }
-      // A removal of everything that has begun since must not take the file for a newer one.
-      if state.epoch.replacementCount == epoch.replacementCount {
-        state.noteRestamped(name, from: status, to: fresh)
-      }
-      return false
+      state.epoch == epoch && state.noteTouched(name, from: status, to: fresh, at: access)
     }
     guard isThere else { return false }
     followEvents(ofHeld: name, fresh)
@@ -163,7 +156,7 @@ extension EngineState {
     _ name: EntryName, from status: FileStatus, to fresh: FileStatus, at access: Timestamp
   ) -> Bool {
     counters.countStamp()
-    noteRestamped(name, from: status, to: fresh)
+    catalog.restamp(name, from: status, to: fresh)
     guard !hidesFile(named: name) else { return false }
     catalog.touch(name, to: fresh, at: access)
     return true

@@ -24,9 +24,7 @@ struct EngineStateTests {
     return state
   }
 
-  private func hideEverything(in state: inout EngineState) {
-    state.clearing.begin(remaining: state.catalog.index.totals)
-  }
+  private func hideEverything(in state: inout EngineState) { _ = state.beginClearing() }
 
   private func piece(_ entries: IndexedEntry...) -> DirectoryScan.Piece {
     var piece = DirectoryScan.Piece()
@@ -92,20 +90,22 @@ struct EngineStateTests {
 
   @Test func `a stamp of this process leaves an entry, a victim and a hidden file what they are`() {
     var state = scanning()
-    hideEverything(in: &state)
-    state.catalog.doom(Victim(IndexSample.entry(2)))
-    for number in 1...2 {
+    let stamp: (inout EngineState, Int) -> Bool = { state, number in
       let entry = IndexSample.entry(number)
-      let isChanged = state.noteRestamped(
+      return state.catalog.restamp(
         entry.name, from: IndexSample.status(of: entry, changed: entry.changeTime),
         to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
-      #expect(!isChanged)
     }
+    state.catalog.doom(Victim(IndexSample.entry(2)))
+    let areChanged = [stamp(&state, 1), stamp(&state, 2)]
+    #expect(areChanged == [false, false])
     #expect(state.catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
     #expect(
       state.catalog.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
-    #expect(state.clearing.changeTime(toRemove: entry) == Timestamp(seconds: 70))
     #expect(state.catalog.scans.hasChanged(name) && !state.catalog.uses.isEmpty)
+    hideEverything(in: &state)
+    let isChanged = stamp(&state, 1)
+    #expect(!isChanged && state.hidesFile(named: name) && !state.catalog.index.contains(name))
   }
 
   @Test func `a victim answers nothing any more`() {
@@ -180,13 +180,6 @@ struct EngineStateTests {
     #expect(state.clearing.mayBegin)
   }
 
-  @Test func `a file that is stamped to be an entry stays while everything is removed`() {
-    var state = scanning()
-    hideEverything(in: &state)
-    let isKnown = state.noteAdopted(changed, order: .byLastAccess)
-    #expect(isKnown && !state.hidesFile(named: name) && state.snapshot.stores == 1)
-  }
-
   @Test func `a use that is void because its file is gone is counted`() {
     var state = scanning()
     let hasChanged = state.takeOver(nil, of: name, at: Timestamp(seconds: 100))
@@ -243,9 +236,20 @@ extension EngineStateTests {
         && !state.catalog.scans.hasMissedChanges)
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
     hideEverything(in: &state)
-    _ = state.merge(piece(IndexSample.entry(3)), scan: number, at: now)
+    _ = state.merge(piece(IndexSample.entry(3)), scan: state.beginScan(), at: now)
     #expect(
       state.catalog.scans.hasMissedChanges && !state.catalog.index.contains(IndexSample.name(3)))
+  }
+
+  @Test func `a removal of everything gives up a scan`() {
+    var state = scanning()
+    let number = state.catalog.scans.number
+    hideEverything(in: &state)
+    let met = state.merge(piece(entry), scan: number, at: Timestamp(seconds: 100))
+    #expect(met == nil && state.isScanned && !state.catalog.scans.isOngoing)
+    _ = state.clearing.endWalk()
+    let late = state.merge(piece(entry), scan: number, at: Timestamp(seconds: 100))
+    #expect(late == nil && state.catalog.index.count == 0)
   }
 
   @Test func `a scan that was given up, or comes after the end, changes nothing`() {
@@ -309,10 +313,10 @@ extension EngineStateTests {
   @Test func `a removal of everything that hides another file of a changed name has a scan follow`()
   {
     var state = scanning()
-    state.catalog.scans.noteChange(of: name)
     hideEverything(in: &state)
-    _ = state.merge(
-      piece(changed), scan: state.catalog.scans.number, at: Timestamp(seconds: 100))
+    let number = state.beginScan()
+    state.catalog.scans.noteChange(of: name)
+    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
     #expect(state.catalog.scans.hasMissedChanges)
   }
 

@@ -134,17 +134,26 @@ struct ScanLogTests {
     log.meet(slot(3))
     #expect((0..<4).map { log.marks(of: number)?.lacks($0) } == [true, false, true, false])
     #expect(log.marks(of: number)?.count == 3)
-    log.forgetKnown()
-    #expect(log.marks(of: number)?.count == 0)
-    #expect((0..<4).allSatisfy { log.marks(of: number)?.lacks($0) == false })
   }
 
   @Test func `marks are dropped where no scan goes on`() {
     var log = scanned()
     log.meet(slot(0))
-    log.forgetKnown()
     let isOngoing = log.addForeign(1, scan: log.number)
     #expect(log.marks(of: log.number) == nil && !isOngoing)
+  }
+
+  @Test func `what is given up is over, and a first scan has to be started anew`() {
+    var later = scanned()
+    var first = ScanLog()
+    for (number, isFirst) in [(first.begin(), true), (later.begin(), false)] {
+      var log = isFirst ? first : later
+      log.noteChange(of: self.first)
+      log.giveUp()
+      #expect(!log.isOngoing && !log.hasChanged(self.first) && log.needsScan == isFirst)
+      let ending = log.end(number, .finished)
+      #expect(ending == nil && log.isComplete != isFirst)
+    }
   }
 
   @Test func `foreign things are those of the last scan that came to its end`() {

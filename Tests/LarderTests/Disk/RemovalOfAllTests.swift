@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import Larder
+@testable import LarderBasics
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// What a removal of everything takes, whatever happens to the files while it walks.
+@Suite(.watched)
+struct `A removal of everything` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  /// A change by another process or a person that leaves the content of a file as it is.
+  enum Touch: CaseIterable {
+    case use, link, owner, attribute
+  }
+
+  private func touch(_ key: String, _ touch: Touch) throws {
+    let path = scene.file(key)
+    switch touch {
+    case .use: try scene.touch(scene.name(key), access: scene.clock.now, modification: nil)
+    case .link: try FileManager.default.linkItem(atPath: path, toPath: path + "-linked")
+    case .owner: #expect(unsafe chown(path, geteuid(), getegid()) == 0)
+    case .attribute:
+      try scene.setAttribute(scene.name(key), scene.attribute(scene.name(key)) ?? "")
+    }
+  }
+
+  /// Opens a cache with five values, whose removal waits at the first file. The walk has listed all
+  /// of them. Returns the keys of the other four.
+  private func held(
+    _ cache: DiskCache, _ gate: Gate
+  ) throws -> (progress: RemovalProgress, others: [String]) {
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    _ = try cache.count()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    let held = cache.engine.withState { $0.locks.held }
+    let others = (0..<5).map(String.init).filter { key in
+      !held.contains(DiskScene.name(of: Array(key.utf8)))
+    }
+    return (progress, others)
+  }
+
+  @Test(arguments: Touch.allCases)
+  func `takes files that another process touches meanwhile`(kind: Touch) throws {
+    let cache = try scene.open()
+    let gate = Gate()
+    let (progress, others) = try held(cache, gate)
+    for key in others { try touch(key, kind) }
+    gate.open()
+    let result = try progress.wait()
+    #expect(result.removed == 5 && result.failed == 0)
+    for number in 0..<5 { #expect(try cache.value(forKey: "\(number)") == nil) }
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `takes files whose change time shows their expiry, as on CephFS`() throws {
+    scene.faults.simulate(.cephFuse)
+    let cache = try scene.open()
+    let gate = Gate()
+    let (progress, others) = try held(cache, gate)
+    for key in others {
+      try scene.touch(
+        scene.name(key), access: nil, modification: scene.clock.now.adding(seconds: 900_000))
+    }
+    gate.open()
+    #expect(try progress.wait().removed == 5 && cache.count() == 0)
+  }
+
+  @Test func `takes a file that this process stamps by hand meanwhile`() throws {
+    let cache = try scene.open()
+    let gate = Gate()
+    let (progress, others) = try held(cache, gate)
+    let outcome = try cache.stamp(scene.name(others[0]).text)
+    #expect(outcome == .absent)
+    #expect(try cache.value(forKey: others[0]) == nil)
+    gate.open()
+    #expect(try progress.wait().removed == 5 && cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `takes a file whose stamping by hand it has overtaken`() throws {
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k")
+    let started = Shared<[RemovalProgress]>([])
+    let remove: @Sendable () -> Void = {
+      do {
+        let progress = try cache.removeAllInBackground()
+        started.change { $0.append(progress) }
+      } catch { Issue.record(error) }
+    }
+    scene.faults.plan(.before(remove), for: .futimens)
+    #expect(try cache.stamp(scene.name("k").text) == .absent)
+    #expect(try started.value.first?.wait().removed == 1)
+    #expect(try cache.count() == 0 && scene.names.isEmpty)
+  }
+
+  @Test func `gives up a scan, whose files it removes`() throws {
+    let cache = try scene.open()
+    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
+    let (scanning, walking) = (Gate(), Gate())
+    scene.faults.plan(.before { scanning.pass() }, for: .readdir, at: 1)
+    cache.engine.startScanIfNeeded()
+    scanning.waitUntilReached()
+    scene.faults.plan(.before { walking.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    #expect(cache.engine.withState { !$0.catalog.scans.isOngoing })
+    walking.waitUntilReached()
+    #expect(try cache.count() == 0)
+    scanning.open()
+    walking.open()
+    #expect(try progress.wait().removed == 5 && cache.count() == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `counts a file that it cannot unlink once, beside a store that waits for room`() throws
+  {
+    let cache = try scene.open { $0.sizeLimit = 1000 }
+    for number in 0..<5 { try cache.store([UInt8](repeating: 1, count: 150), forKey: "\(number)") }
+    _ = try cache.count()
+    scene.faults.plan(.errno(.ioError), for: .unlinkat, at: 1)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 2)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    let total = cache.engine.withState { $0.measuredOnDisk(.bytes) }
+    #expect(total == 750)
+    gate.open()
+    let result = try progress.wait()
+    #expect(result.removed == 4 && result.failed == 1)
+    #expect(try cache.totalSize() == 150)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `makes room for a store that finds the disk full`() throws {
+    let cache = try scene.open { $0.sizeLimit = 1 << 20 }
+    let gate = Gate()
+    let (progress, _) = try held(cache, gate)
+    try cache.store([2], forKey: "new")
+    scene.faults.plan(.errno(.noSpace), for: .write)
+    gate.expectToHold {
+      let outcome = try cache.store([3], forKey: "newer")
+      #expect(outcome == .stored)
+    }
+    try progress.wait()
+    #expect(try cache.value(forKey: "new") == [2] && cache.value(forKey: "newer") == [3])
+    #expect(cache.statistics.purges == 0)
+    try scene.expectConsistent(cache)
+  }
+}
