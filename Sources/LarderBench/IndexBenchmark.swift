@@ -118,7 +118,7 @@ private struct IndexMeasurement {
   }
 
   /// Returns the nanoseconds of adding an entry from a scan, and the milliseconds of then choosing
-  /// the first victim, and half of the entries.
+  /// the first entry to go, and half of them.
   private func choosing(_ entries: [IndexedEntry]) -> [Double] {
     var index = EntryIndex()
     let scanning = clock.measure {

@@ -26,12 +26,13 @@ extension DiskCache {
     try scanned("count") { $0.catalog.index.count }
   }
 
-  /// Reads the engine's state under its lock once the index is complete.
+  /// Reads the engine's state under its lock once the index is complete and no purge goes on.
   private func scanned<Result: Sendable>(
     _ operation: String, _ body: (EngineState) -> Result
   ) throws(CacheError) -> Result {
     try checkWhole(operation)
     try engine.countingErrors { () throws(CacheError) in try engine.waitForScan() }
+    engine.finishPurge()
     return engine.withState { body($0) }
   }
 

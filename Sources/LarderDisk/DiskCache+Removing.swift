@@ -119,16 +119,17 @@ extension DiskCache {
     }
   }
 
-  /// The progress of a trim that another thread waits for. While the directory is scanned: the
-  /// number of entries that were found, with `total` nil. Then: the number of victims whose files
-  /// are gone, and that of all victims. Nil before the first victim is chosen.
+  /// Returns the progress of a trim that another thread waits for. While the directory is scanned:
+  /// the number of entries that were found, with `total` nil. Then: the number of entries that are
+  /// gone, and `total`. Nil before that number is known.
   ///
   /// Meant for a process that removes nothing else, since earlier removals are counted as well.
-  package var trimProgress: (done: Int, total: Int?)? {
+  ///
+  /// - Parameter total: The number of entries that the trim removes, as far as it is known.
+  package func trimProgress(of total: Int?) -> (done: Int, total: Int?)? {
     engine.withState { state in
       guard state.isScanned else { return (state.catalog.index.count, nil) }
-      let total = state.counters.removalCount
-      return total > 0 ? (max(0, total - state.catalog.doomed.count), total) : nil
+      return total.map { (state.counters.removalCount, $0) }
     }
   }
 
@@ -140,19 +141,14 @@ extension DiskCache {
     // The same plan as the removal itself makes.
     let plan = TrimPlan(for: goal, at: engine.now, configuration)
     // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
-    // those that the victims touch are copied.
+    // those that the trim touches are copied.
     var index = engine.withState { $0.catalog.index }
-    let (expired, evicted) = index.take(plan)
     var removal = BulkRemoval()
-    for victim in expired + evicted { removal.add(victim) }
+    for victim in index.take(plan) {
+      removal.removed += 1
+      removal.byteCount.addSaturating(victim.entry.byteCount)
+    }
     return removal
-  }
-}
-
-extension BulkRemoval {
-  fileprivate mutating func add(_ victim: Victim) {
-    removed += 1
-    byteCount.addSaturating(victim.byteCount)
   }
 }
 

@@ -204,7 +204,8 @@ extension DiskEngine {
         case .removed = try unlink(
           name, inode: status.inode, changeTime: status.change, in: location.handle)
       else { return false }
-      tellOfRemoval(name, key: key, withState { $0.noteRemoved(name, as: .explicit) })
+      withState { $0.noteRemoved(name, as: .explicit) }
+      tellOfRemoval(name, key: key, .explicit)
       return true
     }
   }

@@ -112,9 +112,6 @@ extension DiskCache {
     /// Whether opening makes a missing directory and marks an empty one as a cache.
     package var makesDirectory = true
 
-    /// The time for which an eviction leaves the directory to another process that is evicting.
-    package var electionPatience = Duration.seconds(2)
-
     /// The time after an eviction that did not help in which a full disk causes no other.
     package var fullDiskPause = Duration.seconds(30)
 

@@ -10,14 +10,14 @@ public import LarderSystem
 /// | `misses` | none was found, by reason |
 /// | `stores` | a value became visible |
 /// | `rejections` | a value was not stored, by reason |
-/// | `removals` | an entry left, by cause; one chosen to go counts unless it turns out to stay |
-/// | `purges` | a limit was exceeded or the disk was full, and victims were chosen |
+/// | `removals` | an entry left by this process, by cause; not one that was found gone |
+/// | `purges` | a limit was exceeded or the disk was full, and an eviction began |
 /// | `vainEvictions` | a store found the disk full again after an eviction for it |
 /// | `bytesRead`, `bytesWritten` | with hits and stores, by the value's length |
 /// | `stampsWritten` | a use reached the disk |
 /// | `stampsDropped` | a use did not, because another process had changed or removed the file |
 /// | `lostStores` | a value that was accepted as pending could not be written |
-/// | `evictionTime` | files of victims were removed, by the time that it took |
+/// | `evictionTime` | files were evicted, by the time that it took |
 /// | `errors` | a call threw an error that came from the system, by error number |
 /// | `upkeepFailures` | a step in the background failed, by error number |
 public struct DiskStatistics: Sendable, Hashable {
@@ -31,8 +31,7 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var rejections: [StoreOutcome.Reason: Int] = [:]
   /// Entries removed, by cause.
   public internal(set) var removals: [RemovalCause: Int] = [:]
-  /// The number of times that victims were chosen because a limit was exceeded or the disk was
-  /// full.
+  /// The number of evictions that began because a limit was exceeded or the disk was full.
   public internal(set) var purges = 0
   /// Evictions for a full disk after which it was as full as before, so other files must fill it.
   /// For 30 seconds after one, stores that find the disk full fail without another eviction.
@@ -47,8 +46,8 @@ public struct DiskStatistics: Sendable, Hashable {
   public internal(set) var stampsDropped = 0
   /// Values accepted as pending that could not be written later.
   public internal(set) var lostStores = 0
-  /// The time that removing the files of evicted, expired and damaged entries took in the
-  /// background, including waits for threads that were changing them.
+  /// The time that removing the files of evicted and expired entries took, in the threads of stores
+  /// and in the background.
   public internal(set) var evictionTime = Duration.zero
   /// Errors thrown to callers, by error number. Errors that did not come from the system, such as
   /// `.closed`, have no number and are not counted.

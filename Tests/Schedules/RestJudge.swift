@@ -276,7 +276,7 @@
       let (isBusy, isHiding) = disk.engine.withState { state in
         (
           !state.locks.isEmpty || state.clearing.isRunning,
-          !state.catalog.doomed.isEmpty || state.clearing.hidesFiles
+          !state.evictions.names.isEmpty || state.clearing.hidesFiles
         )
       }
       let hasBacklog =

@@ -86,13 +86,6 @@ enum StressBenchmark {
     // Not promised between machines: locks may not reach across, and each machine hears late of
     // another's changes.
     guard options.other == nil else { return }
-    // Not checked in a directory of the caller's choice, because an eviction on its file system may
-    // take longer than other processes wait for it.
-    let evictors = numbers["upkeep_11", default: 0]
-    counts.add(["evictions_without_election": evictors])
-    if options.directory == nil || options.ownsFileSystem, evictors > 0 {
-      counts.violation("evictors", "a process evicted without having been elected")
-    }
     guard difference > 0 || entries != rest.files.count else { return }
     counts.violation(
       "totals_wrong",

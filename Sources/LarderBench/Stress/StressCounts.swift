@@ -32,6 +32,5 @@ final class StressCounts: Sendable {
   static let violations = [
     "wrong_values", "torn_values", "stale_values", "lost_updates", "errors", "foreign_expiries",
     "temporaries", "totals_wrong", "over_limit", "burst_over_limit", "names_wrong",
-    "evictors",
   ]
 }

@@ -4,17 +4,15 @@ import LarderSystem
 /// What this process knows of the files in the directory, by the names of entries.
 ///
 /// 1. `index`: the entries.
-/// 2. `doomed`: the victims, which have left the index and not the disk yet.
-/// 3. `uses`: the uses of entries that are still to be stamped on the disk.
-/// 4. `scans`: the scans that compare all this with the directory, and the names that this process
+/// 2. `uses`: the uses of entries that are still to be stamped on the disk.
+/// 3. `scans`: the scans that compare all this with the directory, and the names that this process
 ///    has changed since the latest began.
 ///
 /// Callers use a part directly if the call concerns no other part. The functions here keep the
-/// parts in step: a use is pending only of an entry, an entry is no victim, and a scan does not
-/// report an older file of a name that this process has changed.
+/// parts in step: a use is pending only of an entry, and a scan does not report an older file of a
+/// name that this process has changed.
 struct Catalog: Sendable {
   var index = EntryIndex()
-  private(set) var doomed = DoomedFiles()
   var uses = UseLog()
   var scans = ScanLog()
 }
@@ -25,22 +23,16 @@ extension Catalog {
   ///
   /// - Returns: Whether there was an entry.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
-    forgetPending(of: entry.name)
+    uses.forget(entry.name)
     scans.noteChange(of: entry.name)
     return index.upsert(entry, order: order)
   }
 
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
-    forgetPending(of: name)
+    uses.forget(name)
     scans.noteChange(of: name)
     index.remove(name)
-  }
-
-  /// Forgets the removal and the use that were pending for the file that a name had.
-  private mutating func forgetPending(of name: EntryName) {
-    doomed.remove(name)
-    uses.forget(name)
   }
 
   /// Notes that this process has stored a file which is not, or may not be, in the directory that
@@ -55,9 +47,6 @@ extension Catalog {
   /// - Returns: Whether the file had changed since the index learned of it.
   @discardableResult
   mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
-    // If the file is a victim, it is still the one that was judged.
-    doomed.restamp(
-      name, inode: fresh.inode, changeTime: fresh.change, lastAccess: fresh.lastAccess)
     // A scan may have met the file as it was before the stamp.
     scans.noteChange(of: name)
     let isChanged = index.restamp(
@@ -70,8 +59,7 @@ extension Catalog {
     return isChanged
   }
 
-  /// Forgets all entries and their uses, and gives up a scan that is going on. The files of victims
-  /// are still to be removed.
+  /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
     index.removeAll()
     scans.giveUp()
@@ -82,7 +70,6 @@ extension Catalog {
   mutating func reset() {
     index.removeAll()
     uses.forgetAll()
-    doomed = DoomedFiles()
     scans.reset()
   }
 }
@@ -102,24 +89,4 @@ extension Catalog {
     entry.lastAccess = access
     index.upsert(entry, order: .mostRecent)
   }
-}
-
-// Victims.
-extension Catalog {
-  /// Notes a victim that has left the index. From here on, only its file is left to remove.
-  mutating func doom(_ victim: Victim) {
-    doomed.insert(victim)
-    uses.forget(victim.name)
-    scans.noteChange(of: victim.name)
-  }
-
-  /// Notes that the file of a victim is gone or stays, so that it is no victim any more.
-  mutating func endRemoval(of name: EntryName) {
-    // A scan may have met the file before it went.
-    if doomed.remove(name) { scans.noteChange(of: name) }
-  }
-
-  /// Takes the memory of a large table of victims that is empty, to be given back outside of the
-  /// engine's lock.
-  mutating func takeExcessOfVictims() -> DoomedFiles? { doomed.takeExcess() }
 }

@@ -98,8 +98,8 @@ package enum DirectoryMaking {
 
   /// Writes the text into a tag that was found blank.
   ///
-  /// The file is written in place, because the evictor of another process may hold a lock on it.
-  /// Two processes that write at once write the same text. A file with a second name is left alone,
+  /// The file is written in place, because another program may hold it open or locked. Two
+  /// processes that write at once write the same text. A file with a second name is left alone,
   /// because its owner may use it for something else.
   private static func restoreTag(_ handle: DirectoryHandle) throws(Errno) {
     let tag = try handle.openForWriting(tagName)

@@ -123,11 +123,11 @@ extension DiskEngine {
     noteUpkeepFailure(error.errno ?? (error.code == .unsafeDirectory ? .notPermitted : .wouldBlock))
   }
 
-  /// Waits until all uses so far have reached the disk, and the files of victims are gone.
+  /// Waits until all uses so far have reached the disk, and evictions have ended.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
     waitForStamps()
-    waitForEvictor()
+    finishPurge()
     guard configuration.durability == .durable else { return }
     try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }
@@ -140,11 +140,12 @@ extension DiskEngine {
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
-        enforceLimits(after: nil)
+        checkLimits()
       } catch {
         // The next process that scans enforces the limit instead.
       }
     }
+    finishPurge()
     withState { $0.phase.advance(to: .shutDown) }
     endWatching()
     // A scan or a clear that still runs would remove files of the directory's next owner.

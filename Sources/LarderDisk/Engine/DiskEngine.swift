@@ -12,7 +12,7 @@ package final class DiskEngine: Sendable {
   package let location: DirectoryLocation
   package let generations = EntryGenerations()
   private let state = ForkSafeMutex(EngineState())
-  /// The event that is signalled when a name is free again, victims are gone, or a scan ends.
+  /// The event that is signalled when a name is free again, or a purge or a scan ends.
   let changed = EventCount()
   /// The memory tiers in front of this directory in this process.
   package let observers: EngineObservers
@@ -99,7 +99,7 @@ package final class DiskEngine: Sendable {
 
   /// Runs a change of one name, while no other thread of this process changes that name.
   ///
-  /// The caller must not hold another name, and must not wait for the evictor inside.
+  /// The caller must not hold another name, and must not wait for an eviction inside.
   func changing<Result, Failure: Error>(
     _ name: EntryName, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -123,6 +123,7 @@ package final class DiskEngine: Sendable {
     if !withState({ $0.locks.giveBack(name) }) { followLateEvents(of: name) }
     changed.signal()
     if threads.hasLeftJobs { threads.runReady() }
+    if mayBe(.hasLeftPurge) { carryOnPurge() }
   }
 
   /// Runs a job on one of the engine's threads. If the system has no thread left, this one runs it,
@@ -137,6 +138,11 @@ package final class DiskEngine: Sendable {
     JobTimer.own.submit(after: delay, to: threads) { [weak self] in
       if let self { job(self) }
     }
+  }
+
+  /// Has a thread carry on a purge that no thread carries on.
+  private func carryOnPurge() {
+    if withState({ $0.evictions.mustCarryOn() }) { runAside { self.purge() } }
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.

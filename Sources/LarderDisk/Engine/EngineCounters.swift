@@ -25,7 +25,7 @@ extension EngineCounters {
     return snapshot
   }
 
-  /// The number of entries that were removed or chosen to go, whatever the cause.
+  /// The number of entries that were removed, whatever the cause.
   var removalCount: Int { removals.indices.reduce(0) { $0 + removals[$1] } }
 
   /// The number of values that were found or stored.
@@ -77,23 +77,18 @@ extension EngineCounters {
 
 // Entries that leave, and what is done in the background.
 extension EngineCounters {
-  /// Counts entries that were removed or chosen to go.
+  /// Counts entries that were removed.
   mutating func countRemoval(_ cause: RemovalCause, _ count: Int = 1) {
     removals[cause.position] += count
   }
 
-  /// Takes back the count of an entry that was chosen to go and stays.
-  mutating func takeBackRemoval(_ cause: RemovalCause) {
-    removals[cause.position] = max(0, removals[cause.position] - 1)
-  }
-
-  /// Counts a choice of victims because a limit was exceeded or the disk was full.
+  /// Counts a purge, or an eviction for a full disk.
   mutating func countPurge() { statistics.purges += 1 }
 
   /// Counts an eviction for a full disk that helped no store.
   mutating func countVainEviction() { statistics.vainEvictions += 1 }
 
-  /// Adds the time that removing victims' files took.
+  /// Adds the time that an eviction took.
   mutating func addEvictionTime(_ time: Duration) { statistics.evictionTime += time }
 
   /// Counts a use that reached the disk.

@@ -4,22 +4,20 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, calls the
-/// caller's clock or waits. Three functions are for events that concern several parts:
+/// caller's clock or waits. Five functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
 /// | `noteStored` | a file was published under its name | catalog, counters |
 /// | `beginClearing` | everything is to be removed | catalog, clearing |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
+/// | `chooseVictim`, `settle` | an entry is evicted | catalog, evictions, locks |
 ///
 /// These functions pass something from one part to another:
 ///
 /// | function | file | passes |
 /// |---|---|---|
 /// | `merge` | `EngineState+Scanning.swift` | names with changes from a scan's piece to the locks |
-/// | `proceed` | `EngineState+Scanning.swift` | victims at the end of a scan to the evictions |
-/// | `evictSlice`, `evict` | `DiskEngine+Limits.swift` | victims to the evictions |
-/// | `noteEvicted` | `DiskEngine+Evicting.swift` | a name from the victims to the locks |
 /// | `noteWalked` | `DiskEngine+Clearing.swift` | a file that a walk leaves to the catalog |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
@@ -29,8 +27,7 @@ struct EngineState: Sendable {
   var catalog = Catalog()
   var counters = EngineCounters()
   var locks = NameLocks()
-  var evictions = EvictionQueue()
-  var limits = LimitKeeper()
+  var evictions = Evictions()
   var fullDisk = FullDiskEvictions()
   var clearing = Clearing()
   /// The file server's clock, on a network file system.
@@ -61,14 +58,19 @@ extension EngineState {
     static let hasLateEvents = Rarities(rawValue: 8)
     /// The index knows a change by another process that memory has not been told of.
     static let isAhead = Rarities(rawValue: 16)
+    /// A purge has begun that no thread carries on.
+    static let hasLeftPurge = Rarities(rawValue: 32)
+    /// This process has stored its share since it looked for stores of others.
+    static let mustLook = Rarities(rawValue: 64)
   }
 
   /// The flags that are set.
   @inline(__always)
   var rarities: Rarities {
     Rarities(
-      rawValue: (hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0)
-        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0))
+      rawValue: (clearing.hidesFiles ? 1 : 0) | (replacements.mustLock ? 2 : 0)
+        | (locks.hasMarks ? 8 : 0) | (untoldCount > 0 ? 16 : 0) | (evictions.isLeft ? 32 : 0)
+        | (isScanned && evictions.mustLook ? 64 : 0))
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
@@ -84,20 +86,17 @@ extension EngineState {
     locks.take(name) ? NameLocks.Turn(epoch: epoch, isEnding: phase.isEnding) : nil
   }
 
-  /// Whether any file is hidden.
-  @inline(__always)
-  private var hidesFiles: Bool { !catalog.doomed.isEmpty || clearing.hidesFiles }
-
   /// Whether a name counts as free in this process although its file may still be on disk, because
-  /// it is a victim's or was removed with everything.
+  /// a removal of everything takes it.
   func hidesFile(named name: EntryName) -> Bool {
-    guard hidesFiles else { return false }
-    return catalog.doomed.contains(name) || isCleared(name)
+    clearing.hidesFiles && !catalog.index.contains(name)
   }
 
-  /// Whether a removal of everything takes the file of a name.
-  func isCleared(_ name: EntryName) -> Bool {
-    clearing.hidesFiles && !catalog.index.contains(name)
+  /// The totals of the entries, and of the files that a removal of everything has still to remove.
+  var totalsOnDisk: IndexTotals {
+    var totals = catalog.index.totals
+    totals.add(clearing.remaining)
+    return totals
   }
 }
 
@@ -112,26 +111,17 @@ extension EngineState {
   mutating func noteStored(
     _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
   ) -> RemovalCause? {
-    // A victim of the name was counted when it was chosen. The rename has replaced its file.
-    var cause = catalog.doomed[entry.name]?.cause
-    if catalog.adopt(entry, order: order) {
-      counters.countRemoval(.replaced)
-      cause = .replaced
-    }
+    let isReplacing = catalog.adopt(entry, order: order)
+    if isReplacing { counters.countRemoval(.replaced) }
     catalog.scans.rescans.noteStore(of: entry.byteCount)
     counters.countStore(of: entry.byteCount)
-    return cause
+    return isReplacing ? .replaced : nil
   }
 
-  /// Takes note that the file of a name was removed, and counts it unless it was counted before, as
-  /// a victim is when it is chosen.
-  ///
-  /// - Returns: The cause that it is counted with.
-  mutating func noteRemoved(_ name: EntryName, as cause: RemovalCause) -> RemovalCause {
-    let victim = catalog.doomed[name]
+  /// Takes note that the file of a name was removed, and counts it.
+  mutating func noteRemoved(_ name: EntryName, as cause: RemovalCause) {
     catalog.remove(name)
-    if victim == nil { counters.countRemoval(cause) }
-    return victim?.cause ?? cause
+    counters.countRemoval(cause)
   }
 
   /// Hides everything. The clearing must be able to begin.
@@ -142,7 +132,7 @@ extension EngineState {
 
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
-    _ = evictions.abandonTerm()
+    evictions.endPurge()
     replacements.replace()
     // The directory that was moved away is left alone, and the removal was not meant for the one in
     // its place.
@@ -178,8 +168,8 @@ extension EngineState {
 /// 1. `open`: an object uses the engine.
 /// 2. `ending`: the last object is being closed. An operation that does not hold its name yet must
 ///    not begin to change it, because the end waits only for names that are held.
-/// 3. `shutDown`: scans stop at their next piece, and no victims are chosen, because another
-///    process may own the directory soon.
+/// 3. `shutDown`: scans stop at their next piece, and nothing is chosen to be evicted, because
+///    another process may own the directory soon.
 /// 4. `ended`: nothing more is written, and the directory's lock is given up. The directory can be
 ///    opened again.
 enum Phase: UInt8, Sendable {
@@ -192,7 +182,7 @@ extension Phase: Comparable {
   /// Whether the last object is being closed or is closed.
   var isEnding: Bool { self >= .ending }
 
-  /// Whether no scan goes on and no victims are chosen any more.
+  /// Whether no scan goes on and nothing is chosen to be evicted any more.
   var isShutDown: Bool { self >= .shutDown }
 
   /// Whether the directory can be opened again.

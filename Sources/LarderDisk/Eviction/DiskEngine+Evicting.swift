@@ -1,80 +1,242 @@
+import LarderBasics
 import LarderSystem
 
+/// The occasions on which entries are evicted. `TrimPlan` has a plan for each, by which
+/// `EngineState.chooseVictim` chooses one entry after the other; `Evictions` lists the steps.
+///
+/// | occasion | function | plan |
+/// |---|---|---|
+/// | after a store that has passed a limit | `keepLimits(after:)` | `.limits` |
+/// | a limit was passed, here or by another process | `purge()` | `setGoals(of:stuck:_:)` |
+/// | the end of the first scan, and every `sweepInterval` | `sweep()` | `.sweep` |
+/// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
+/// | a store that finds the disk full | `makeRoom(for:since:)` | `.room` |
+///
+/// A thread evicts with no name of its own, and holds one name at a time. Names that other threads
+/// hold are passed over. All processes evict from the same cold end, and a file that another one
+/// took first is simply gone.
 extension DiskEngine {
-  /// The number of victims that the evictor takes at a time. It is smaller on a network file
-  /// system, because evictors on several machines may run at once and each unlink is a round trip.
-  private var batchSize: Int { isOnNetwork ? 16 : 64 }
-
-  /// Starts the evictor if an eviction is ready and no thread carries it out.
-  func runEvictor() {
-    let start = withState { $0.evictions.startEvictor() }
-    if start.mustRun { runAside { self.evict() } }
+  /// Keeps the limits after a store, which holds no name any more. When it returns, the total is at
+  /// most the limit, beside what is being stored and what cannot be removed.
+  func keepLimits(after name: EntryName) {
+    guard configuration.hasLimit else { return }
+    startScanIfNeeded()
+    rescanIfDue()
+    waitForClearing(0)
+    if beginPurgeIfDue(sparing: name) {
+      evict(TrimCourse(.limits(sparing: name, at: now, configuration)))
+    }
   }
 
-  /// Removes the files of all victims, after this process is elected among those on the directory.
-  ///
-  /// While another process evicts, this one tries again later and holds no thread meanwhile. When
-  /// its patience ends it goes on without the election, because each file is judged again before it
-  /// is removed.
-  ///
-  /// - Parameter patience: What is left of it; nil at the first attempt.
-  private func evict(_ patience: Patience? = nil) {
-    var patience = patience
-    repeat {
-      let goneCount = withState { $0.limits.goneCount }
-      var left = patience ?? Patience(at: .now, goneCount: goneCount)
-      let hasPatience =
-        !left.isOver(at: .now, goneCount: goneCount, limit: configuration.electionPatience)
-        && JobTimer.own.hasThread
-      // The thread that was elected to choose the victims has left its term open.
-      if withState({ $0.evictions.term }) == nil, case .lost = enterTerm() {
-        if hasPatience {
-          return runLater(after: electionPause) { [left] in $0.evict(left) }
-        }
-        noteUpkeepFailure(.wouldBlock)
-      }
-      while let eviction = withState({ $0.evictions.next() }) { removeFiles(of: eviction) }
-      // Each term has its own patience.
-      patience = nil
-    } while !endTerm()
-    // Threads that wait for the evictor to rest look again.
-    changed.signal()
+  /// Begins a purge if what a scan or another process has shown exceeds a limit.
+  func checkLimits() {
+    guard configuration.hasLimit, !isReadOnly else { return }
+    _ = beginPurgeIfDue(sparing: nil)
   }
 
-  /// Removes the files of an eviction's victims, and finishes it.
-  private func removeFiles(of eviction: Eviction) {
+  /// - Returns: Whether a size or count limit is exceeded.
+  private func beginPurgeIfDue(sparing name: EntryName?) -> Bool {
+    let missing = missingFreeSpace()
+    let (isPassed, mustCarryOn) = withState { state in
+      (
+        state.beginPurge(configuration, sparing: name, missing: missing),
+        state.evictions.mustCarryOn()
+      )
+    }
+    if mustCarryOn { runAside { self.purge() } }
+    return isPassed
+  }
+
+  /// Carries the purge on to its end.
+  func purge() { evict(TrimCourse(purgingAt: now)) }
+
+  /// Carries the purge on, if one is going on, and waits for the entries that other threads are
+  /// evicting or removing as damaged.
+  func finishPurge() {
+    let isEvicting = withState { state in
+      state.evictions.purge != nil || !state.evictions.names.isEmpty
+        || !state.evictions.damaged.isEmpty
+    }
+    guard isEvicting else { return }
+    // Threads that keep storing must not hold up this one for ever.
+    let count = withState { $0.catalog.index.count }
+    evict(TrimCourse(purgingAt: now), atMost: count + 1, waits: true)
+    for name in withState({ $0.evictions.names }) { changing(name) {} }
+    wait { $0.evictions.damaged.isEmpty ? () : nil }
+  }
+
+  /// Evicts by a plan of the caller's.
+  func trim(_ operation: String, _ makePlan: (Timestamp) -> TrimPlan) throws(CacheError)
+    -> BulkRemoval
+  {
+    try checkWritable(operation)
+    // The sweep at the end of a scan must not take the entries that a trim has to remove and
+    // report.
+    withState { $0.evictions.beginTrim() }
+    defer {
+      withState { $0.evictions.endTrim() }
+      checkLimits()
+    }
+    try waitForScan()
+    retryStuck()
+    let now = now
+    var plan = makePlan(now)
+    let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.count) }
+    plan.lastUse = max(lastUse, now)
+    let (result, isClosed) = evict(TrimCourse(plan), atMost: count + 1, waits: true, tells: true)
+    if isClosed { throw closedError(operation) }
+    return result
+  }
+
+  /// Removes expired and over-aged entries, unless a caller's trim will.
+  func sweep() {
+    guard withState({ !$0.phase.isShutDown && !$0.evictions.hasWaitingTrim }) else { return }
+    retryStuck()
+    evict(
+      TrimCourse(.sweep(at: now, grace: configuration.expiredGrace, configuration)))
+  }
+
+  /// Plans the sweeps: one every `sweepInterval`, for as long as the engine lives.
+  func planSweeps() {
+    if withState({ $0.evictions.planSweeps() }) { planNextSweep() }
+  }
+
+  private func planNextSweep() {
+    runLater(after: configuration.sweepInterval) { engine in
+      guard !engine.withState({ $0.phase.isShutDown }) else { return }
+      if engine.withState({ $0.isScanned }) { engine.sweep() }
+      engine.planNextSweep()
+    }
+  }
+
+  /// Lets entries be chosen again whose files could not be removed.
+  private func retryStuck() {
+    var place = 0
     while true {
-      let victims = eviction.take(batchSize)
-      if victims.isEmpty { break }
-      let result = removeFiles(of: victims)
-      eviction.add(result)
-      changed.signal()
-      // A file that stays was stored or used after it was chosen. It counts again, and its event
-      // was ignored while it was hidden, so the limits are checked again.
-      if result.removed + result.failed < victims.count { checkLimitsLater() }
+      let (next, isMore) = withState { [place] state in
+        var next = place
+        let isMore = state.catalog.index.unstickSome(from: &next)
+        return (next, isMore)
+      }
+      if !isMore { return }
+      place = next
     }
-    synchronizeRemovals()
-    eviction.finish()
+  }
+}
+
+// One step after the other.
+extension DiskEngine {
+  /// The number of steps between two looks at other processes' changes and the free space.
+  private static let lookInterval = 16
+
+  /// An attempt to remove a victim's file. The thread that made it still holds the name.
+  private struct Attempt: Sendable {
+    let victim: Victim
+    /// The epoch at the choice of the victim.
+    let epoch: NameLocks.Epoch
+    let outcome: EvictionOutcome
+    let duration: Duration
   }
 
-  /// Releases the lock on the tag, so that a neighbour can evict. Keeps it for a thread that is
-  /// choosing victims because a limit is exceeded; that thread asks for the evictor when it is
-  /// done.
+  /// Evicts entry by entry, until the plan is fulfilled.
   ///
-  /// - Returns: Whether nothing is left to do. Evictions that became ready meanwhile need another
-  ///   term.
-  private func endTerm() -> Bool {
-    let term = withState { $0.evictions.takeTerm() }
-    // This is the last reference, so the tag is closed here, outside of the engine's lock.
-    _ = consume term
-    let (isOver, _) = withState { state -> (Bool, DoomedFiles?) in
-      (state.evictions.rest(), state.catalog.takeExcessOfVictims())
+  /// - Parameters:
+  ///   - most: The most steps.
+  ///   - waits: Whether names that other threads hold are waited for.
+  ///   - tells: Whether memory drops the values too. The value of an entry that a limit evicts may
+  ///     stay in memory for one granularity, because the disk does not know of uses there.
+  /// - Returns: What was removed, and whether the engine was shut down before the end.
+  @discardableResult
+  func evict(
+    _ course: TrimCourse, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
+  ) -> (removal: BulkRemoval, isClosed: Bool) {
+    var (course, last, count) = (course, Attempt?.none, 0)
+    var isClosed = false
+    loop: while count < most {
+      if count.isMultiple(of: Self.lookInterval) {
+        if last != nil { _ = step(&course, after: exchange(&last, with: nil), isLast: true) }
+        look(&course)
+      }
+      let ticket = changed.ticket()
+      switch step(&course, after: exchange(&last, with: nil)) {
+      case .remove(let victim, let epoch):
+        last = remove(victim, since: epoch, tells: tells)
+        if let last { course.note(last.outcome, for: victim) }
+        count += 1
+      case .later: break
+      case .blocked where waits: changed.wait(ticket)
+      case .closed:
+        isClosed = true
+        break loop
+      case .blocked, .end: break loop
+      }
     }
-    return isOver
+    if last != nil { _ = step(&course, after: last, isLast: true) }
+    // Threads that wait for the end of a purge look again.
+    changed.signal()
+    if course.result.removed > 0 { synchronizeRemovals() }
+    return (course.result, isClosed)
+  }
+
+  /// Settles the last attempt and chooses the next victim, in one hold of the lock.
+  private func step(
+    _ course: inout TrimCourse, after last: Attempt?, isLast: Bool = false
+  ) -> EngineState.EvictionStep {
+    let now = heldNow
+    let (next, step) = withState { [course, configuration] state in
+      var next = course
+      if let last {
+        let name = last.victim.entry.name
+        state.settle(last.victim, last.outcome, since: last.epoch, at: now)
+        state.counters.addEvictionTime(last.duration)
+        // The change ends here and not when the file is gone. Otherwise an event of a file that
+        // takes the name in between would be compared with the victim's, and be ignored.
+        generations.end(name)
+        if !state.locks.giveBack(name) { return (next, EngineState.EvictionStep.later) }
+      }
+      if isLast { return (next, .end) }
+      let step = state.chooseVictim(&next, configuration)
+      // In the same hold: a read that has opened the file must not index it any more.
+      if case .remove(let victim, _) = step { generations.begin(victim.entry.name) }
+      return (next, step)
+    }
+    course = next
+    guard let last else { return step }
+    if case .later = step { followLateEvents(of: last.victim.entry.name) }
+    changed.signal()
+    return step
+  }
+
+  /// Removes the file of a victim unless it was used or replaced since.
+  private func remove(
+    _ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool
+  ) -> Attempt {
+    let (entry, start) = (victim.entry, MonotonicTime.now)
+    if tells { tellObservers(ofFiles: [entry.name]) }
+    var outcome = EvictionOutcome.removed
+    do throws(Errno) {
+      let unlinking = try unlink(
+        entry.name, inode: entry.inode, changeTime: entry.changeTime,
+        unusedSince: entry.lastAccess, in: location.handle)
+      switch unlinking {
+      case .removed: tellOfRemoval(entry.name, victim.cause)
+      case .absent: outcome = .changed(nil)
+      case .changed(let status): outcome = .changed(self.entry(entry.name, status))
+      }
+      // What another process did leaves memory here, because the index changes next and the event
+      // will then compare equal.
+      if case .changed = outcome { tellObservers(ofFiles: [entry.name]) }
+    } catch {
+      noteUpkeepFailure(error)
+      outcome = .failed
+    }
+    return Attempt(
+      victim: victim, epoch: epoch, outcome: outcome,
+      duration: MonotonicTime.now.duration(since: start))
   }
 
   /// Makes removals survive a power cut, if the cache is durable.
-  private func synchronizeRemovals() {
+  func synchronizeRemovals() {
     guard configuration.durability == .durable else { return }
     do throws(Errno) {
       try location.handle.descriptor.synchronize()
@@ -82,190 +244,69 @@ extension DiskEngine {
       noteUpkeepFailure(error)
     }
   }
+}
 
-  private func enterTerm() -> Election {
-    let election = elect()
-    if let lock = election.lock { withState { $0.evictions.enterTerm(lock) } }
-    return election
+// Other processes, and the file system.
+extension DiskEngine {
+  /// Takes in what other processes have done, and whether the file system has space again.
+  private func look(_ course: inout TrimCourse) {
+    if course.takeMissing() { startRescan() }
+    lookAround()
+    guard course.isPurge, withState({ ($0.evictions.purge?.missing ?? 0) > 0 }),
+      missingBytes() == 0
+    else { return }
+    withState { $0.evictions.endFreeing() }
   }
 
-  /// Removes the files of some victims. Giving one name back and taking the next is one hold of the
-  /// lock. Separate steps would be four holds a file.
-  private func removeFiles(of victims: [Victim]) -> BulkRemoval {
-    var result = BulkRemoval()
-    let start = MonotonicTime.now
-    var outcome: RemovalOutcome?
-    for victim in victims {
-      let lock = noteOutcome(outcome) { $0.takeDoomed(victim.name) }
-      outcome = nil
-      switch lock {
-      case .cancelled: break
-      // Another thread holds the name. This thread waits for it without holding another name.
-      case .busy: result.add(removeInTurn(victim))
-      case .taken(let mark):
-        generations.begin(victim.name)
-        let removal = removeFile(of: victim, mark)
-        result.add(removal.result)
-        outcome = removal
-      }
+  /// Takes in what other processes have done, so that no process stores faster than it learns of
+  /// them. Called with no name held.
+  func lookAround() {
+    guard let limit = configuration.sizeLimit, hasEvents else { return }
+    _ = catchUp()
+    withState { [configuration] state in
+      let total = configuration.sizeMeasure.of(state.totalsOnDisk)
+      let most = UInt64(limit) + UInt64(limit) / 10
+      state.evictions.noteLook(room: most > total ? most - total : 0)
     }
-    noteOutcome(outcome) { $0.counters.addEvictionTime(MonotonicTime.now.duration(since: start)) }
-    return result
   }
 
-  /// Notes the outcome for a victim, gives its name back, and runs the next step in the same hold
-  /// of the lock.
+  /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
+  /// everything has still to remove.
+  func waitForClearing(_ byteCount: Int) {
+    guard mayBe(.hidesFiles) else { return }
+    wait { [configuration] state in
+      guard state.clearing.remaining.count > 0, !state.phase.isShutDown else { return () }
+      var totals = state.totalsOnDisk
+      if byteCount > 0 {
+        let bytes = UInt64(byteCount)
+        totals.add(byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
+      }
+      return configuration.limits(passedBy: totals).isEmpty ? () : nil
+    }
+  }
+
+  /// Returns the bytes that the file system lacks for the limit on free space, if a look is due.
   ///
-  /// The change of the name ends here and not when the file is gone. Otherwise an event of a file
-  /// that takes the name in between would be compared with the victim, which nobody looks at again.
-  @discardableResult
-  private func noteOutcome<Result: Sendable>(
-    _ outcome: RemovalOutcome?, _ next: (inout EngineState) -> Result
-  ) -> Result {
-    let (late, result) = withState { state in
-      let late = outcome.flatMap { outcome -> EntryName? in
-        let name = outcome.victim.name
-        state.noteEvicted(outcome)
-        generations.end(name)
-        return state.locks.giveBack(name) ? nil : name
-      }
-      return (late, next(&state))
+  /// Returns 0 for a process that has stored nothing. Other programs may have taken the space, and
+  /// a reader must not cost the cache its entries.
+  private func missingFreeSpace() -> UInt64 {
+    guard configuration.freeSpaceLimit != nil else { return 0 }
+    let time = MonotonicTime.now
+    let isDue = withState { state in
+      state.isScanned && state.counters.hasStored
+        && state.evictions.beginFreeSpaceCheck(at: time)
     }
-    if let late { followLateEvents(of: late) }
-    if outcome != nil { changed.signal() }
-    return result
+    return isDue ? missingBytes() : 0
   }
 
-  private func removeInTurn(_ victim: Victim) -> BulkRemoval {
-    changing(victim.name) {
-      guard let mark = withState({ $0.catalog.doomed[victim.name] }) else { return BulkRemoval() }
-      let outcome = removeFile(of: victim, mark)
-      withState { $0.noteEvicted(outcome) }
-      return outcome.result
-    }
-  }
-
-  /// Removes a victim's file unless it was used or replaced since. A file that stays for this
-  /// reason becomes an entry again, and counts neither as removed nor as failed.
-  private func removeFile(of victim: Victim, _ mark: DoomedFiles.Mark) -> RemovalOutcome {
+  private func missingBytes() -> UInt64 {
+    guard let limit = configuration.freeSpaceLimit else { return 0 }
     do throws(Errno) {
-      let unlinking = try unlink(
-        victim.name, inode: mark.inode, changeTime: mark.changeTime.timestamp,
-        unusedSince: mark.lastAccess.timestamp, in: location.handle)
-      // If another process removed or replaced the file, memory drops the value here, because the
-      // index changes next and the event will then compare equal. The value of a file that a limit
-      // evicts may stay in memory.
-      if case .removed = unlinking {} else { tellObservers(ofFiles: [victim.name]) }
-      if case .changed(let status) = unlinking {
-        return RemovalOutcome(victim: victim, entry: entry(victim.name, status))
-      }
-      tellOfRemoval(victim.name, mark.cause)
-      return RemovalOutcome(victim: victim, isRemoved: true)
+      let free = try location.handle.freeByteCount()
+      return free < UInt64(limit) ? UInt64(limit) - free : 0
     } catch {
       noteUpkeepFailure(error)
-      var victim = victim
-      victim.changeTime = mark.changeTime.timestamp
-      return RemovalOutcome(victim: victim, hasFailed: true, entry: IndexedEntry(victim))
-    }
-  }
-
-  /// Waits until an eviction is over, and returns its result.
-  func wait(for eviction: Eviction) -> BulkRemoval {
-    runEvictor()
-    return eviction.wait()
-  }
-
-  /// Waits until no victim's file is left.
-  func waitForEvictor() {
-    runEvictor()
-    wait { $0.evictions.isAtRest ? () : nil }
-  }
-}
-
-extension EngineState {
-  /// The outcome of an attempt to take a victim's name.
-  enum VictimLock: Sendable {
-    case taken(DoomedFiles.Mark)
-    /// Another thread holds the name.
-    case busy
-    /// A store has replaced the file since, and the new one stays.
-    case cancelled
-  }
-
-  /// Takes the name of a victim.
-  mutating func takeDoomed(_ name: EntryName) -> VictimLock {
-    guard let mark = catalog.doomed[name] else { return .cancelled }
-    return locks.take(name) ? .taken(mark) : .busy
-  }
-
-  /// Notes the outcome for a victim. A file that stays becomes an entry again, and its removal is
-  /// no longer counted.
-  mutating func noteEvicted(_ outcome: RemovalOutcome) {
-    let name = outcome.victim.name
-    catalog.endRemoval(of: name)
-    if !outcome.isRemoved {
-      counters.takeBackRemoval(outcome.victim.cause)
-      // The file is still on disk, and the totals must include it.
-      if !clearing.hidesFiles, let entry = outcome.entry {
-        catalog.index.upsert(entry, order: .byLastAccess)
-      }
-    }
-  }
-}
-
-/// The outcome of the removal of a victim's file.
-struct RemovalOutcome: Sendable {
-  let victim: Victim
-  var isRemoved = false
-  var hasFailed = false
-  /// The entry of the name's file, if the file stays.
-  var entry: IndexedEntry?
-
-  var result: BulkRemoval {
-    var result = BulkRemoval()
-    if isRemoved {
-      result.removed = 1
-      result.byteCount = Int(victim.byteCount)
-    }
-    if hasFailed { result.failed = 1 }
-    return result
-  }
-}
-
-extension DiskEngine {
-  /// The result of unlinking a judged file.
-  enum Unlinking: Sendable {
-    case removed
-    /// No file has the name, because another process was quicker.
-    case absent
-    /// The file stays, because it was used, changed or replaced since it was judged.
-    case changed(FileStatus)
-  }
-
-  /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
-  ///
-  /// Every store, stamp and use changes the inode or the change time. There is no unlink by
-  /// descriptor, so a value that another process stores between the check and the unlink is lost as
-  /// if evicted.
-  ///
-  /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
-  /// access alone.
-  ///
-  /// - Parameter lastUse: The last use that the judgement knew; nil if a later one saves no file.
-  func unlink(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, unusedSince lastUse: Timestamp? = nil,
-    in handle: DirectoryHandle
-  ) throws(Errno) -> Unlinking {
-    do throws(Errno) {
-      let status = try handle.status(of: name.fileName)
-      guard status.inode == inode && status.change == changeTime else { return .changed(status) }
-      if let lastUse, status.change == status.modification, status.lastAccess > lastUse {
-        return .changed(status)
-      }
-      try handle.unlink(name.fileName)
-      return .removed
-    } catch .noSuchFile, .staleHandle {
-      return .absent
+      return 0
     }
   }
 }

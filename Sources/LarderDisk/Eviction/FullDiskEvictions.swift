@@ -105,7 +105,7 @@ extension DiskEngine {
       if case .retry = step { return true }
       return false
     }
-    let hasFreed = carryOut(plan).map { wait(for: $0).removed > 0 } ?? false
+    let hasFreed = evict(TrimCourse(plan)).removal.removed > 0
     withState { $0.fullDisk.end(hasFreed: hasFreed) }
     fullDiskMark.wrappingAdd(1, ordering: .relaxed)
     changed.signal()

@@ -15,16 +15,18 @@ package enum TrimGoal: Sendable, Hashable {
   case nothing
 }
 
-/// The goals of an eviction, by which its victims are chosen.
+/// The goals of an eviction, which decide what is evicted.
 ///
 /// The expired entries go first. Then the least recently used go until everything set here holds.
 /// Entries used at the same time go in the order of their names. With nothing set, only the expired
-/// go.
+/// go. `TrimCourse` chooses one entry after the other by such a plan.
 package struct TrimPlan: Sendable {
   /// The time of the decision.
   let now: Timestamp
   /// The entry that is never a victim, because its store set the eviction off.
-  let protected: EntryName?
+  var protected: EntryName?
+  /// Whether the expired entries go although the rest of the plan is fulfilled.
+  var takesAllExpired = true
   /// The most bytes that the values may take afterwards.
   var maximumByteCount: UInt64?
   /// The most bytes that the files may take on disk afterwards.
@@ -33,6 +35,8 @@ package struct TrimPlan: Sendable {
   package var maximumCount: Int?
   /// The latest last access with which an entry must go.
   var outdatedAccess: Timestamp?
+  /// The last use before a caller's trim began. An entry that is used or stored later stays.
+  var lastUse: Timestamp?
   /// The bytes on disk that must become free, those of the expired entries included.
   var byteCountToFree: UInt64 = 0
   /// The cause that victims are counted with if they have not expired.
@@ -65,15 +69,18 @@ extension TrimPlan {
   /// Returns the total that a limit is trimmed to: a share of it, rounded down. A share below 0
   /// counts as 0, and one above 1 as 1.
   ///
-  /// - Returns: At most the limit, although numbers beyond 2⁵³ are rounded.
-  static func target(_ limit: Int, _ share: Double) -> UInt64 {
-    guard limit > 0, share > 0 else { return 0 }
-    guard share < 1 else { return UInt64(limit) }
-    return UInt64(min(Double(limit) * share, Double(limit)))
+  /// - Parameter stuck: The part of the total that cannot be removed, which stays beside the share
+  ///   of what is left.
+  /// - Returns: At most the limit or `stuck`, although numbers beyond 2⁵³ are rounded.
+  static func target(_ limit: Int, _ share: Double, stuck: UInt64 = 0) -> UInt64 {
+    let rest = UInt64(max(0, limit)) - min(stuck, UInt64(max(0, limit)))
+    guard rest > 0, share > 0 else { return stuck }
+    return stuck + (share < 1 ? UInt64(min(Double(rest) * share, Double(rest))) : rest)
   }
 
   /// Whether the plan is fulfilled, so that the next entry and all after it can stay.
   func isFulfilled(by totals: IndexTotals, freed: UInt64, next: Timestamp) -> Bool {
+    if let lastUse, next > lastUse { return true }
     if let most = maximumByteCount, totals.byteCount > most { return false }
     if let most = maximumAllocatedByteCount, totals.allocatedByteCount > most { return false }
     if let most = maximumCount, totals.count > most { return false }
@@ -96,30 +103,32 @@ extension TrimPlan {
     }
   }
 
-  /// Returns the plan that the limits ask for; nil if all are kept.
-  ///
-  /// - Parameter missing: The bytes that the file system lacks for the limit on free space.
+  /// Returns the plan of a store that has passed a limit: down to the limits.
   static func limits(
-    of totals: IndexTotals, missing: UInt64, protecting name: EntryName?, at now: Timestamp,
-    _ configuration: DiskCache.Configuration
-  ) -> TrimPlan? {
+    sparing name: EntryName, at now: Timestamp, _ configuration: DiskCache.Configuration
+  ) -> TrimPlan {
     var plan = TrimPlan(now: now, protected: name)
-    var isNeeded = false
-    if let limit = configuration.sizeLimit,
-      configuration.sizeMeasure.of(totals) > UInt64(limit)
-    {
-      plan.setMaximum(target(limit, configuration.trimTarget), configuration.sizeMeasure)
-      isNeeded = true
+    plan.takesAllExpired = false
+    if let limit = configuration.sizeLimit {
+      plan.setMaximum(UInt64(limit), configuration.sizeMeasure)
     }
-    if let limit = configuration.countLimit, totals.count > limit {
-      plan.maximumCount = Int(target(limit, configuration.trimTarget))
-      isNeeded = true
+    plan.maximumCount = configuration.countLimit
+    return plan
+  }
+
+  /// Sets the goals of a purge: down to the targets of the limits that were passed.
+  mutating func setGoals(
+    of purge: Purge, stuck: IndexTotals, _ configuration: DiskCache.Configuration
+  ) {
+    self = TrimPlan(now: now, protected: purge.spared)
+    byteCountToFree = purge.missing
+    let (measure, share) = (configuration.sizeMeasure, configuration.trimTarget)
+    if purge.passed.contains(.size), let limit = configuration.sizeLimit {
+      setMaximum(Self.target(limit, share, stuck: measure.of(stuck)), measure)
     }
-    if missing > 0 {
-      plan.byteCountToFree = missing
-      isNeeded = true
+    if purge.passed.contains(.count), let limit = configuration.countLimit {
+      maximumCount = Int(Self.target(limit, share, stuck: UInt64(stuck.count)))
     }
-    return isNeeded ? plan : nil
   }
 
   /// Returns the plan of a store that found the disk full: down to the trim target, and at least
@@ -149,98 +158,27 @@ extension TrimPlan {
   }
 }
 
-extension EntryIndex {
-  /// Takes out the expired entries, and then those that a plan demands.
-  ///
-  /// - Complexity: O(k log n) for k victims.
-  package mutating func take(_ plan: TrimPlan) -> (expired: [Victim], evicted: [Victim]) {
-    var course = TrimCourse(plan)
-    return course.takeSlice(of: &self, atMost: .max)
+/// The size and count limits that totals exceed.
+struct PassedLimits: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let size = PassedLimits(rawValue: 1)
+  static let count = PassedLimits(rawValue: 2)
+}
+
+extension DiskCache.Configuration {
+  /// Returns the limits that some totals exceed.
+  func limits(passedBy totals: IndexTotals) -> PassedLimits {
+    var passed: PassedLimits = []
+    if let sizeLimit, sizeMeasure.of(totals) > UInt64(sizeLimit) { passed.insert(.size) }
+    if let countLimit, totals.count > countLimit { passed.insert(.count) }
+    return passed
   }
 }
 
-/// The progress of a plan that is being carried out.
-///
-/// A plan is carried out in slices, and other threads get at the index between two of them.
-/// Choosing half a million victims at once would make every reader wait for half a second.
-struct TrimCourse: Sendable {
-  let plan: TrimPlan
-  /// The bytes on disk that the victims so far give back.
-  private(set) var freed: UInt64 = 0
-  private var hasTakenExpired = false
-  /// Whether the plan is fulfilled.
-  private(set) var isDone = false
-
-  init(_ plan: TrimPlan) {
-    self.plan = plan
-  }
-
-  /// The number of victims in a slice.
-  // A waiting thread waits for 30 to 60 µs, and the lock still costs nothing beside the choosing.
-  static let sliceCount = 64
-}
-
-extension TrimCourse {
-  /// Takes the next victims out of an index: the expired ones first, then the least recently used
-  /// as far as the plan demands, judged by the present totals.
-  ///
-  /// - Complexity: O(k log n) for k victims.
-  mutating func takeSlice(
-    of index: inout EntryIndex, atMost count: Int = sliceCount
-  ) -> (expired: [Victim], evicted: [Victim]) {
-    let start = index.totals
-    defer { freed = sum(index.totals, start) }
-    var expired: [Victim] = []
-    if !hasTakenExpired {
-      expired = index.takeExpired(at: plan.now, except: plan.protected, atMost: count)
-      if expired.count == count { return (expired, []) }
-      hasTakenExpired = true
-    }
-    let room = count - expired.count
-    let evicted = index.takeLeastRecent(except: plan.protected, atMost: room) { totals, next in
-      !plan.isFulfilled(by: totals, freed: sum(totals, start), next: next)
-    }
-    isDone = evicted.count < room
-    return (expired, evicted)
-  }
-
-  /// Returns the bytes given back until now, or the most that 64 bits hold.
-  private func sum(_ totals: IndexTotals, _ start: IndexTotals) -> UInt64 {
-    let (sum, isHuge) = freed.addingReportingOverflow(
-      totals.allocatedByteCount(missingSince: start))
-    return isHuge ? .max : sum
-  }
-}
-
-/// An entry chosen to go, with the inode and change time that identify its file.
-package struct Victim: Sendable, Hashable {
-  let name: EntryName
-  /// The inode of the file. With the change time, which every use and store moves, it shows whether
-  /// the file is still the one that was chosen.
-  let inode: UInt64
-  var changeTime: Timestamp
-  /// The sizes that it was counted with, for the report and for making it an entry again.
-  let byteCount: UInt64
-  let allocatedByteCount: UInt64
-  let lastAccess: Timestamp
-  let expiry: Timestamp
-  /// The cause that it is counted with.
-  var cause = RemovalCause.evicted
-}
-
-extension Victim {
-  /// Returns the same victim with another cause.
-  func counted(as cause: RemovalCause) -> Victim {
-    var victim = self
-    victim.cause = cause
-    return victim
-  }
-
-  /// Creates a victim from an entry that is to go.
-  init(_ entry: IndexedEntry) {
-    self.init(
-      name: entry.name, inode: entry.inode, changeTime: entry.changeTime,
-      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount,
-      lastAccess: entry.lastAccess, expiry: entry.expiry)
+extension DiskCache.SizeMeasure {
+  /// Returns the sum that this measure counts of some totals.
+  func of(_ totals: IndexTotals) -> UInt64 {
+    self == .bytes ? totals.byteCount : totals.allocatedByteCount
   }
 }

@@ -43,6 +43,7 @@ extension EntryIndex {
 
   /// Replaces the facts of a slot that keeps its name.
   private mutating func replace(_ slot: EntrySlot, by entry: IndexedEntry, _ placement: Placement) {
+    unstick(slot)
     // Subtracted before the facts are overwritten, because only they hold the old size.
     discount(slot)
     facts[slot] = EntryFacts(entry)
@@ -70,7 +71,7 @@ extension EntryIndex {
   @discardableResult
   package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
-    moveLast(slot, PackedStamp(time))
+    use(slot, at: time)
     return true
   }
 
@@ -79,6 +80,7 @@ extension EntryIndex {
   /// - Complexity: O(1), and O(log n) for one that does not go to the end.
   mutating func moveAccess(of name: EntryName, to time: Timestamp) {
     guard let slot = names.slot(of: name) else { return }
+    unstick(slot)
     leaveOrder(slot)
     enterByStamp(slot, PackedStamp(time))
   }
@@ -90,7 +92,7 @@ extension EntryIndex {
   @discardableResult
   package mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
-    expiries.update(slot, Self.expiry(expiry))
+    setExpiry(expiry, of: slot)
     return true
   }
 
@@ -108,6 +110,7 @@ extension EntryIndex {
   ) -> Bool {
     // A different inode: the file was replaced, and the stamp was for the one before.
     guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
+    unstick(slot)
     let isChanged = facts[slot].changeTime != PackedStamp(earlier)
     // Also if nothing seems to have changed: the file may have been edited between the look at it
     // and the stamp, which moved the change time again.
@@ -144,6 +147,7 @@ extension EntryIndex {
   /// Removes a slot from all parts. The name goes last, because the other parts need it and
   /// removing it frees the slot.
   mutating func remove(_ slot: EntrySlot) {
+    unstick(slot)
     discount(slot)
     expiries.remove(slot)
     leaveOrder(slot)
@@ -196,7 +200,7 @@ extension EntryIndex {
     let checked = EntryFacts(entry)
     guard checked.describeSameState(as: facts[slot]),
       byteCount(at: slot) == EntryFacts.length(of: entry),
-      expiries.expiry(of: slot) == Self.expiry(entry.expiry)
+      expiry(of: slot) == Self.expiry(entry.expiry)
     else { return nil }
     facts[slot] = checked
     return slot
@@ -206,6 +210,7 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1).
   mutating func use(_ slot: EntrySlot, at access: Timestamp) {
+    unstick(slot)
     moveLast(slot, PackedStamp(access))
   }
 
@@ -213,6 +218,7 @@ extension EntryIndex {
   ///
   /// - Complexity: O(log n).
   mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
+    unstick(slot)
     expiries.update(slot, Self.expiry(expiry))
   }
 }

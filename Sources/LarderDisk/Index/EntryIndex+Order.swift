@@ -61,87 +61,121 @@ extension EntryIndex {
   }
 }
 
+// The entries that go next.
 extension EntryIndex {
-  /// Takes out the entries that have expired, the earliest first.
+  /// Takes out the entry that expired first among those that may go; nil if there is none.
   ///
-  /// - Complexity: O(k log n) for k expired ones.
+  /// - Complexity: O(k log n), with k − 1 entries before it that may not go.
   mutating func takeExpired(
-    at now: Timestamp, except protected: EntryName?, atMost count: Int = .max
-  ) -> [Victim] {
-    var victims: [Victim] = []
+    at now: Timestamp, where mayGo: (EntryName) -> Bool
+  ) -> IndexedEntry? {
     let limit = PackedStamp(now)
-    let spared = protected.flatMap { names.slot(of: $0) }
-    var sparedExpiry: PackedStamp?
-    while victims.count < count, let first = expiries.first, first.expiry <= limit {
-      // Taken out and inserted again later, because the heap offers only its first element.
-      if first.slot == spared {
-        sparedExpiry = first.expiry
-        expiries.remove(first.slot)
-      } else {
-        victims.append(take(first.slot))
-      }
+    // Taken out and inserted again later, because the heap offers only its first element.
+    var spared: [ExpiryHeap.Node] = []
+    defer { for node in spared { expiries.insert(node.slot, node.expiry) } }
+    while let first = expiries.first, first.expiry <= limit {
+      if mayGo(names.name(of: first.slot)) { return take(first.slot) }
+      spared.append(first)
+      expiries.remove(first.slot)
     }
-    if let spared, let sparedExpiry { expiries.insert(spared, sparedExpiry) }
-    return victims
+    return nil
   }
 
-  /// Takes out the least recently used entries as long as a condition holds. The condition is
-  /// checked before each entry, with the present totals and the last access of that entry.
+  /// Takes out the least recently used entry among those that may go, if a condition on its last
+  /// access holds; else nil. Of entries of the same last access, the first by name goes.
   ///
-  /// Entries of the same last access go in the order of their names.
-  ///
-  /// - Complexity: O(k log n) for k victims, or O(k) if they never expire and were used here.
+  /// - Complexity: O(k log n), with k − 1 entries before it that may not go, or O(k) if they never
+  ///   expire and were used here.
   mutating func takeLeastRecent(
-    except protected: EntryName?, atMost count: Int = .max,
-    while condition: (_ totals: IndexTotals, _ next: Timestamp) -> Bool
-  ) -> [Victim] {
-    var victims: [Victim] = []
-    let spared = protected.flatMap { names.slot(of: $0) }
-    var aside: Aside?
-    while victims.count < count {
+    where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
+  ) -> IndexedEntry? {
+    var spared: [Spared] = []
+    // The last one first: each comes before all that are left.
+    defer { for slot in spared.reversed() { putBack(slot) } }
+    while true {
       let slot = leastRecent
-      // The totals are now without the victims before this one.
-      guard slot != .none, condition(totals, order.stamp(of: slot).timestamp) else { break }
-      if slot == spared {
-        aside = setAside(slot)
-      } else {
-        victims.append(take(slot))
-      }
+      guard slot != .none, isDue(order.stamp(of: slot).timestamp) else { return nil }
+      if mayGo(names.name(of: slot)) { return take(slot) }
+      spared.append(spare(slot))
     }
-    if let aside { putBack(aside) }
-    return victims
   }
 
-  /// Forgets an entry, and returns it as a victim.
-  private mutating func take(_ slot: EntrySlot) -> Victim {
-    let victim = Victim(entry(at: slot))
+  /// Forgets an entry, and returns it.
+  private mutating func take(_ slot: EntrySlot) -> IndexedEntry {
+    let entry = entry(at: slot)
     remove(slot)
-    return victim
+    return entry
   }
-}
 
-extension EntryIndex {
-  /// A slot that has left the order for a while.
-  private struct Aside {
+  /// A slot that has left the order for the length of a search.
+  private struct Spared {
     let slot: EntrySlot
     let stamp: PackedStamp
     let isStray: Bool
   }
 
-  /// Takes the least recently used slot out of the order for a while.
-  private mutating func setAside(_ slot: EntrySlot) -> Aside {
+  private mutating func spare(_ slot: EntrySlot) -> Spared {
     let isStray = order.links.strayPosition(of: slot) != nil
     defer { leaveOrder(slot) }
-    return Aside(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
+    return Spared(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
   }
 
-  /// Puts a slot back. It comes first again, because all slots that went before it are gone.
-  private mutating func putBack(_ aside: Aside) {
-    if aside.isStray {
-      enterAsStray(aside.slot, aside.stamp)
+  private mutating func putBack(_ spared: Spared) {
+    if spared.isStray {
+      enterAsStray(spared.slot, spared.stamp)
     } else {
-      order.links.insert(aside.slot, aside.stamp, after: .none, in: &order.sorted)
+      order.links.insert(spared.slot, spared.stamp, after: .none, in: &order.sorted)
     }
+  }
+}
+
+// Entries whose files could not be removed.
+extension EntryIndex {
+  /// Takes an entry out of the order and the heap, so that nothing chooses it to go. It stays known
+  /// and counted, until it is stored, used or stamped, or its file is found in another state.
+  ///
+  /// - Complexity: O(log n).
+  mutating func stick(_ name: EntryName) {
+    guard stuck[name] == nil, let slot = names.slot(of: name) else { return }
+    stuck[name] = expiries.expiry(of: slot)
+    stuckTotals.add(
+      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    expiries.remove(slot)
+    leaveOrder(slot)
+    if order.latest == slot { order.latest = .none }
+  }
+
+  /// Puts a slot back into the order and the heap if it is stuck. Called before it changes.
+  @inline(__always)
+  mutating func unstick(_ slot: EntrySlot) {
+    if !stuck.isEmpty { unstickNow(slot) }
+  }
+
+  private mutating func unstickNow(_ slot: EntrySlot) {
+    guard let expiry = stuck.removeValue(forKey: names.name(of: slot)) else { return }
+    stuckTotals.subtract(
+      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    expiries.insert(slot, expiry)
+    enterByStamp(slot, order.stamp(of: slot))
+  }
+
+  /// Puts some stuck entries back into the order and the heap, to be tried again.
+  ///
+  /// - Parameter start: The number of looked-at places; moves on.
+  /// - Returns: Whether there may be more.
+  mutating func unstickSome(from start: inout Int) -> Bool {
+    let end = min(start + 64, stuck.slotCount)
+    for name in stuck.names(in: start..<end) {
+      if let slot = names.slot(of: name) { unstick(slot) }
+    }
+    start = end
+    return end < stuck.slotCount
+  }
+
+  /// The expiry of a slot's entry, which is not in the heap if the entry is stuck.
+  func expiry(of slot: EntrySlot) -> PackedStamp {
+    stuck.isEmpty
+      ? expiries.expiry(of: slot) : stuck[names.name(of: slot)] ?? expiries.expiry(of: slot)
   }
 }
 
@@ -218,9 +252,9 @@ extension EntryIndex {
 ///  strays   a heap, the oldest on top   what a scan or a neighbour brought out of order
 /// ```
 ///
-/// The next victim is the older of the two that come first; if both have the same stamp, the first
+/// The next to go is the older of the two that come first; if both have the same stamp, the first
 /// by name. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
-/// stamp, each victim among them costs O(log n), and no caller pauses.
+/// stamp, each choice among them costs O(log n), and no caller pauses.
 ///
 /// A stray's link has no neighbours. It holds the stray's position in the heap instead, so that the
 /// heap costs 12 bytes for each stray and none for any other slot.

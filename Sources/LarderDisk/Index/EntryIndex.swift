@@ -19,14 +19,19 @@ import LarderSystem
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 1 TiB. A value beyond
 /// counts as the nearest of these. No operation takes time in proportion to the number of entries,
-/// not even when a part grows or the first victim is chosen, except `emptyMarks()`, which clears
-/// one bit for each slot.
+/// not even when a part grows or the first entry is chosen to go, except `emptyMarks()`, which
+/// clears one bit for each slot.
 package struct EntryIndex: Sendable {
   var names: NameTable
   var order = AccessOrder()
   var expiries = ExpiryHeap()
   var facts = ChunkedArray<EntryFacts>()
   var totals = IndexTotals()
+  /// The expiries of the entries that are in no order and no heap, because their files could not be
+  /// removed; see `stick(_:)`.
+  var stuck: NameMap<PackedStamp> = [:]
+  /// The sizes of those entries, which `totals` includes.
+  var stuckTotals = IndexTotals()
   /// Whether no entry was left out for its extension; see `upsert(_:order:)`.
   var isComplete = true
 
@@ -74,7 +79,7 @@ extension EntryIndex {
     let facts = facts[slot]
     return IndexedEntry(
       name: name, byteCount: byteCount(at: slot), allocatedByteCount: facts.allocatedByteCount,
-      lastAccess: order.stamp(of: slot).timestamp, expiry: expiries.expiry(of: slot).timestamp,
+      lastAccess: order.stamp(of: slot).timestamp, expiry: expiry(of: slot).timestamp,
       inode: facts.inode, changeTime: facts.changeTime.timestamp, proof: facts.proof)
   }
 

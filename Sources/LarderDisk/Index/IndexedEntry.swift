@@ -37,18 +37,6 @@ extension IndexedEntry {
 }
 
 extension IndexedEntry {
-  /// Creates the entry of a victim after its file could not be removed.
-  ///
-  /// It is not verified any more, so its next reader checks it again.
-  init(_ victim: Victim) {
-    self.init(
-      name: victim.name, byteCount: victim.byteCount,
-      allocatedByteCount: victim.allocatedByteCount, lastAccess: victim.lastAccess,
-      expiry: victim.expiry, inode: victim.inode, changeTime: victim.changeTime)
-  }
-}
-
-extension IndexedEntry {
   /// Makes an entry of a file that was checked.
   init(name: EntryName, status: FileStatus, lastAccess: Timestamp, proof: FileProof) {
     self.init(name: name, status: status)

@@ -87,7 +87,8 @@ extension DiskEngine {
         guard case .removed = unlinking else { return removal }
         removal.removed = 1
         removal.byteCount = Int(status.byteCount)
-        tellOfRemoval(name, withState { $0.noteRemoved(name, as: .corrupt) })
+        withState { $0.noteRemoved(name, as: .corrupt) }
+        tellOfRemoval(name, .corrupt)
         if configuration.durability == .durable { try handle.descriptor.synchronize() }
       } catch {
         noteUpkeepFailure(error)

@@ -33,9 +33,7 @@ extension DiskEngine {
       }
     }
     follow(looks, since: start)
-    // Wakes the stores that wait for neighbours to make room.
-    changed.signal()
-    checkLimitsLater()
+    checkLimits()
   }
 
   /// Looks for a replacement after the directory itself was moved or removed. A directory that
@@ -131,7 +129,6 @@ extension DiskEngine {
         outdateReaders(of: look.name)
         if state.follow(look.met, of: look.name, at: now) { changedNames.append(look.name) }
       }
-      if !changedNames.isEmpty { state.limits.noteNeighbourChange(at: .now) }
       return (changedNames + passing, unclear)
     }
     tellObservers(ofFiles: changedNames)
@@ -200,7 +197,7 @@ extension DiskEngine {
       generations.end(name)
     } while !withState { $0.locks.giveBack(name) }
     // The thread that left the events here has looked at the limits before.
-    if hasChanged { checkLimitsLater() }
+    if hasChanged { checkLimits() }
   }
 
   /// Follows the events of a held name that have come so far, and goes on holding it.
@@ -229,7 +226,6 @@ extension DiskEngine {
 extension EngineState {
   /// Whether a name stands for something else than the index knows.
   fileprivate func hasChanged(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
-    if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     // A file that is stored during a removal of everything may be removed as well or stay. A scan
     // finds out.
     if hidesFile(named: name) { return met != nil }
@@ -244,26 +240,11 @@ extension EngineState {
   fileprivate mutating func follow(
     _ met: IndexedEntry?, of name: EntryName, at now: Timestamp
   ) -> Bool {
-    if met == nil { limits.noteGone() }
-    // The evictor looks at the file once more and takes over what it finds.
-    if let victim = catalog.doomed[name] { return victim.differs(from: met) }
     if hidesFile(named: name) {
       if met != nil { catalog.scans.noteMissedChanges() }
       return true
     }
     catalog.scans.noteChange(of: name)
     return takeOver(met, of: name, at: now)
-  }
-}
-
-extension DoomedFiles.Mark {
-  /// Whether another process has removed, changed or replaced the file.
-  ///
-  /// True for a file that is gone: the evictor holds the name until it has noted its own removal,
-  /// so another process removed this one. A value that another process removes must leave memory;
-  /// one that a limit evicts may stay there.
-  fileprivate func differs(from met: IndexedEntry?) -> Bool {
-    guard let met else { return true }
-    return met.inode != inode || PackedStamp(met.changeTime) != changeTime
   }
 }

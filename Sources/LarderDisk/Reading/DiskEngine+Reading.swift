@@ -52,8 +52,8 @@ extension DiskEngine {
   /// Opens the file of a key, the first part of a read. The first of these that applies ends it:
   ///
   /// 1. A value that waits to be written is served by `WriteBehind`, which calls this otherwise.
-  /// 2. A name that an exclusive cache does not know is `.absent`. So is that of a victim, and
-  ///    during a removal of everything any that the index does not hold.
+  /// 2. A name that an exclusive cache does not know is `.absent`. So is, during a removal of
+  ///    everything, any that the index does not hold.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).
   /// 4. Its status objects: `.foreign`, `.otherOwner`, `.oversized` or `.expired`
   ///    (`EntryTrust.objection`).
@@ -276,7 +276,7 @@ extension DiskEngine {
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ context: ReadContext
   ) -> Found? {
     if reason == .damaged && !isReadOnly && !isOnNetwork {
-      removeInBackground(name, status, cause: .corrupt, seenAt: context.generation)
+      removeInBackground(damaged: name, status, seenAt: context.generation)
     }
     return miss(reason)
   }

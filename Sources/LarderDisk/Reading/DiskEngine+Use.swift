@@ -56,7 +56,7 @@ extension DiskEngine {
     state.counters.countHit(of: status.byteCount)
     let access = state.catalog.uses.issueAccess(at: context.now)
     var hit = NotedHit(expiry: status.modification.asExpiry)
-    // A file that was chosen for removal since it was opened stays out of the index.
+    // A file that was removed together with everything since it was opened stays out of the index.
     if state.hidesFile(named: name) { return hit }
     let entry = IndexedEntry(name: name, status: status, lastAccess: access, proof: proof)
     if status.linkCount > 0, let slot = state.catalog.index.verify(entry) {

@@ -23,6 +23,8 @@ struct PendingStamp: Sendable, Equatable {
 struct UseLog: Sendable {
   /// The time of the latest use.
   private(set) var lastAccess = Timestamp(seconds: .min)
+  /// The time of the latest use before the clock was last set back.
+  private var lastBeforeStep = Timestamp(seconds: .min)
   private var pending: NameMap<PendingStamp> = [:]
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
@@ -38,11 +40,15 @@ extension UseLog {
   /// a second or more ahead, the clock was set back, and `now` is used.
   mutating func issueAccess(at now: Timestamp) -> Timestamp {
     let isJustBehind = now <= lastAccess && lastAccess < now.adding(seconds: 1)
+    if now < lastAccess && !isJustBehind { lastBeforeStep = latest }
     lastAccess =
       isJustBehind
       ? Timestamp(seconds: lastAccess.seconds, nanoseconds: Int64(lastAccess.nanoseconds) + 1) : now
     return lastAccess
   }
+
+  /// The latest time that any use has had.
+  var latest: Timestamp { max(lastAccess, lastBeforeStep) }
 
   /// Notes a use by another process, so that later uses here count as later even if the clock
   /// stands still.

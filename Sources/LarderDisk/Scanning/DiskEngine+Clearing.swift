@@ -76,7 +76,7 @@ extension DiskEngine {
 
   /// Whether a removal of everything hides the file of a name, and is the one with this number.
   func hidesFile(named name: EntryName, since count: Int) -> Bool {
-    withState { $0.clearing.count == count && $0.isCleared(name) }
+    withState { $0.clearing.count == count && $0.hidesFile(named: name) }
   }
 
   /// Whether a removal of everything has begun since a value was published. A memory tier that asks
@@ -137,7 +137,7 @@ extension DiskEngine {
     _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
     var result = BulkRemoval()
-    for (name, errno) in unreadable where withState({ $0.isCleared(name) }) {
+    for (name, errno) in unreadable where withState({ $0.hidesFile(named: name) }) {
       noteUpkeepFailure(errno)
       observer?.noteStays(name, since: count)
       result.failed += 1
@@ -154,13 +154,18 @@ extension DiskEngine {
     changing(entry.name) {
       let name = entry.name
       var result = BulkRemoval()
-      guard withState({ $0.isCleared(name) }) else { return result }
+      guard withState({ $0.hidesFile(named: name) }) else { return result }
       do throws(Errno) {
-        let unlinking = try unlink(entry, in: handle)
+        // No stamp, link, owner or attribute that another process gives the file changes these.
+        let unlinking = try unlink(name, in: handle) {
+          let byteCount = min($0.byteCount, IndexedEntry.maximumByteCount)
+          return $0.inode == entry.inode && byteCount == entry.byteCount
+        }
         if case .removed = unlinking {
           result.removed = 1
           result.byteCount = Int(entry.byteCount)
-          tellOfRemoval(name, withState { $0.noteCleared(entry) })
+          withState { $0.noteCleared(entry) }
+          tellOfRemoval(name, .explicit)
           observer?.noteRemoved(name)
           return result
         }
@@ -189,24 +194,6 @@ extension DiskEngine {
     }
     if isLearned { tellObservers(ofLearned: [met.name]) }
   }
-
-  /// Unlinks the file that the walk has met. Compares what no stamp, link, owner or attribute that
-  /// another process gives the file changes.
-  private func unlink(
-    _ met: IndexedEntry, in handle: DirectoryHandle
-  ) throws(Errno) -> Unlinking {
-    do throws(Errno) {
-      let status = try handle.status(of: met.name.fileName)
-      let entry = IndexedEntry(name: met.name, status: status)
-      guard entry.inode == met.inode, entry.byteCount == met.byteCount else {
-        return .changed(status)
-      }
-      try handle.unlink(met.name.fileName)
-      return .removed
-    } catch .noSuchFile, .staleHandle {
-      return .absent
-    }
-  }
 }
 
 extension EngineState {
@@ -224,28 +211,22 @@ extension EngineState {
   }
 
   /// Notes that an entry's file is gone.
-  ///
-  /// - Returns: The cause under which the removal is counted.
-  fileprivate mutating func noteCleared(_ entry: IndexedEntry) -> RemovalCause {
+  fileprivate mutating func noteCleared(_ entry: IndexedEntry) {
     // If another directory is held by now, the name in the index is one of that directory.
-    guard clearing.hidesFiles else {
-      counters.countRemoval(.explicit)
-      return .explicit
-    }
-    // The file of a victim is among the victims' since it was chosen.
-    if !catalog.doomed.contains(entry.name) { clearing.noteWalked(entry) }
-    return noteRemoved(entry.name, as: .explicit)
+    guard clearing.hidesFiles else { return counters.countRemoval(.explicit) }
+    clearing.noteWalked(entry)
+    noteRemoved(entry.name, as: .explicit)
   }
 
   /// Notes that a walk has met a file and left another one, or the same, which is an entry again.
   ///
-  /// - Returns: Whether the index has learned of it. A victim is left to the evictor.
+  /// - Returns: Whether the index has learned of it.
   fileprivate mutating func noteWalked(
     _ met: IndexedEntry, leaving entry: IndexedEntry?
   ) -> Bool {
     guard clearing.hidesFiles else { return false }
     clearing.noteWalked(met)
-    guard let entry, !catalog.doomed.contains(met.name) else { return false }
+    guard let entry else { return false }
     catalog.index.upsert(entry, order: .byLastAccess)
     return true
   }

@@ -59,6 +59,9 @@ extension DiskEngine {
         forgetVanished(number, in: handle)
         let unclear = withState { $0.catalog.scans.takeUnclear(scan: number) }
         for name in unclear { followOrLeave(name) }
+        // The first scan counts as running until then, so that no total includes expired entries.
+        // A later one leaves them to the sweeps.
+        if !isReadOnly, withState({ $0.catalog.scans.isFirst(number) }) { sweep() }
       }
       endScan(number, isComplete ? .finished : .notStarted)
     } catch {
@@ -71,7 +74,11 @@ extension DiskEngine {
       }
     }
     guard isComplete else { return }
-    if !isReadOnly { keepLimitsAfterScan() }
+    if !isReadOnly {
+      // A trim that waited for the scan removes the same or more, and reports it.
+      if withState({ !$0.evictions.hasWaitingTrim }) { checkLimits() }
+      planSweeps()
+    }
     rescanIfMissed()
   }
 
@@ -79,13 +86,6 @@ extension DiskEngine {
   /// would miss the same; the end of the removal starts it.
   func rescanIfMissed() {
     if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startRescan() }
-  }
-
-  private func keepLimitsAfterScan() {
-    runEvictor()
-    // A trim that waited for the scan removes the same or more, and reports it.
-    if withState({ !$0.limits.hasWaitingTrim }) { enforceLimits() }
-    planSweeps()
   }
 
   /// The time without a use after which a scan merges large pieces again.
@@ -160,21 +160,16 @@ extension DiskEngine {
     }
   }
 
-  /// Ends a scan. Before the first scan ends, expired entries and those beyond the limits are
-  /// chosen as victims, slice by slice. The last slice and the end are one step, so that no total
-  /// includes them.
+  /// Ends a scan. If it shows that a limit is exceeded, the purge begins in the same step, so that
+  /// totals wait for it. A caller's trim that waits for the scan removes the same or more, and
+  /// reports it.
   private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
-    let now = self.now
-    var ending = ScanEnding(
-      number: number, outcome: outcome, sweep: isReadOnly ? nil : backgroundSweepPlan())
-    while !ending.isOver {
-      ending = withState { [ending] state in
-        var next = ending
-        state.proceed(with: &next) { state in
-          plan(for: state, missing: 0, protecting: state.catalog.index.mostRecentName, at: now)
-        }
-        return next
+    _ = withState { [configuration, isReadOnly] state in
+      let remains = state.endScan(number, outcome)
+      if !isReadOnly, !state.evictions.hasWaitingTrim {
+        state.beginPurge(configuration, sparing: nil)
       }
+      return remains
     }
     changed.signal()
   }
@@ -223,12 +218,11 @@ extension DiskEngine {
     followDirectory()
     // A read in the earlier directory must leave nothing in memory or in the index.
     generations.beginAll()
-    // Released outside of the lock, because that takes long. The lock of the evictor's term in the
-    // earlier directory is released with it.
+    // Released outside of the lock, because that takes long.
     let isUnsafe = location.isUnsafe
     _ = withState { state in
       state.counters.note(isDirectoryUnsafe: isUnsafe)
-      let old = (state.catalog, state.evictions.term)
+      let old = state.catalog
       state.forgetDirectory()
       return old
     }

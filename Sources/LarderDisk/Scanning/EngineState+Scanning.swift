@@ -62,11 +62,9 @@ extension EngineState {
     }
   }
 
-  /// Notes a file that is hidden. The evictor checks that of a victim. During a removal of
-  /// everything the file may be new and survive, so another scan follows when nothing is hidden.
-  private mutating func noteHidden() {
-    if clearing.hidesFiles { catalog.scans.noteMissedChanges() }
-  }
+  /// Notes a file that is hidden. During a removal of everything it may be new and survive, so
+  /// another scan follows when nothing is hidden.
+  private mutating func noteHidden() { catalog.scans.noteMissedChanges() }
 
   /// Returns the entries in a range of slots that were known before a scan and that it has not met;
   /// nil if the range is beyond the last slot or the scan was given up.
@@ -89,75 +87,5 @@ extension EngineState {
       counters.countUpkeepFailure(errno)
     }
     return ending.remains
-  }
-}
-
-/// The progress of ending a scan.
-struct ScanEnding: Sendable {
-  let number: Int
-  let outcome: DiskStatistics.ScanProgress
-  /// The plan of a sweep at this moment; nil if nothing may be removed.
-  let sweep: TrimPlan?
-  fileprivate(set) var isOver = false
-  fileprivate var eviction: Eviction?
-  fileprivate var course: TrimCourse?
-  fileprivate var isSwept = false
-  /// The names that the scan has noted, released outside of the engine's lock.
-  fileprivate var remains: NameSet?
-
-  init(number: Int, outcome: DiskStatistics.ScanProgress, sweep: TrimPlan?) {
-    (self.number, self.outcome, self.sweep) = (number, outcome, sweep)
-  }
-}
-
-extension EngineState {
-  /// Takes one step towards the end of a scan: chooses a few victims, or ends it.
-  ///
-  /// Until the end the scan counts as running, so that totals wait for it. A later scan leaves
-  /// expired entries to the sweeps, so that it does not change when they are removed. If a trim
-  /// waits for the scan, the trim removes and reports the expired entries itself.
-  ///
-  /// - Parameter limits: Makes the plan that the limits ask for, after the expired entries are
-  ///   gone.
-  mutating func proceed(with ending: inout ScanEnding, limits: (EngineState) -> TrimPlan?) {
-    guard let sweep = ending.sweep, catalog.scans.isFirst(ending.number),
-      ending.outcome == .finished,
-      !self.limits.hasWaitingTrim,
-      !phase.isShutDown
-    else { return end(&ending) }
-    if ending.course == nil { begin(sweep, in: &ending) }
-    guard takeSlice(&ending) else { return }
-    if !ending.isSwept {
-      ending.isSwept = true
-      // Threads that waited for the scan find the entries that the limits leave. The files are
-      // removed when this process is elected.
-      if let plan = limits(self) {
-        counters.countPurge()
-        begin(plan, in: &ending)
-        guard takeSlice(&ending) else { return }
-      }
-    }
-    end(&ending)
-  }
-
-  private mutating func begin(_ plan: TrimPlan, in ending: inout ScanEnding) {
-    ending.course = TrimCourse(plan)
-    ending.eviction = evictions.begin()
-  }
-
-  /// - Returns: Whether all victims were chosen.
-  private mutating func takeSlice(_ ending: inout ScanEnding) -> Bool {
-    guard var course = ending.course, let eviction = ending.eviction else { return true }
-    evictSlice(&course, eviction)
-    ending.course = course
-    return course.isDone
-  }
-
-  private mutating func end(_ ending: inout ScanEnding) {
-    // An eviction that is given up, because the directory was replaced or the engine ends, keeps
-    // the victims that it has.
-    if let eviction = ending.eviction, !eviction.isComplete { evictions.endChoosing(eviction) }
-    ending.remains = endScan(ending.number, ending.outcome)
-    ending.isOver = true
   }
 }

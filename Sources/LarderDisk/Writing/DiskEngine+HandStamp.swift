@@ -7,7 +7,7 @@ extension DiskEngine {
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     return try changing(name) { () throws(CacheError) in
-      if withState({ $0.isCleared(name) }) { return .absent }
+      if withState({ $0.hidesFile(named: name) }) { return .absent }
       switch try reader.open(name.fileName, in: location.handle) {
       case .missed(let reason, let errno):
         if reason == .absent || reason == .foreign { return .absent }
@@ -49,7 +49,7 @@ extension DiskEngine {
     let fresh = try descriptor.status()
     let isThere = withState { state in
       // A removal of everything that has begun since takes the file.
-      if state.isCleared(name) { return false }
+      if state.hidesFile(named: name) { return false }
       _ = state.catalog.adopt(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
       return true
     }

@@ -4,8 +4,7 @@ import LarderSystem
 extension DiskEngine {
   /// Publishes a sealed file while its name is held.
   func publish(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    reserved room: UInt64
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal
   ) throws(CacheError) -> StoreOutcome {
     let name = request.subject.name
     // Before `isWanted` is asked: a clearing between the two would go unnoticed.
@@ -28,7 +27,7 @@ extension DiskEngine {
     // Compared after the epoch was read, so that one of the two shows a replacement of the
     // directory.
     let isHeld = file.handle === location.handle
-    index(status, request, seal, reserved: room, isHeld: isHeld, since: epoch)
+    index(status, request, seal, isHeld: isHeld, since: epoch)
     return .stored
   }
 
@@ -64,7 +63,7 @@ extension DiskEngine {
   ///   - epoch: The epoch at which the store took the name.
   private func index(
     _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    reserved room: UInt64, isHeld: Bool, since epoch: NameLocks.Epoch
+    isHeld: Bool, since epoch: NameLocks.Epoch
   ) {
     let isAccepted = request.accepted != nil
     let entry = IndexedEntry(
@@ -72,8 +71,10 @@ extension DiskEngine {
       proof: FileProof(
         lifetime: seal.lifetime, keyTag: request.subject.key.tag,
         hasData: !seal.extendedData.isEmpty))
+    let size =
+      configuration.sizeMeasure == .bytes ? entry.byteCount : entry.allocatedByteCount
     let indexing = withState { [isOnNetwork] state -> Indexing in
-      if room > 0 { state.limits.giveBack(for: .current) }
+      state.evictions.noteStore(of: size)
       if !isHeld || state.replacements.count != epoch.replacementCount {
         state.noteAstray(entry)
         return .astray
@@ -87,8 +88,6 @@ extension DiskEngine {
       let cause = state.noteStored(entry, order: isAccepted ? .byLastAccess : .mostRecent)
       return .indexed(state.epoch, replacing: cause)
     }
-    // For the stores that wait for this one's room.
-    if room > 0 { changed.signal() }
     finish(indexing, status, request, seal)
   }
 

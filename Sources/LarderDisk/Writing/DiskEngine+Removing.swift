@@ -40,23 +40,21 @@ extension DiskEngine {
     let wasHidden = hidesFile(named: name)
     do throws(Errno) {
       let handle = location.handle
-      let isRemoved = try unlinkEntry(name.fileName, in: handle)
+      // Anything else with the name stays.
+      let unlinking = try unlink(name, in: handle) { $0.isRegular && reader.trust.isTrusted($0) }
+      let isRemoved = if case .removed = unlinking { true } else { false }
       isFree = true
       // A value that waits goes after the file. If the file stayed, reads would find it, and it is
       // older.
-      let (isCounted, victim) = withState { state -> (Bool, RemovalCause?) in
-        // A victim was counted when it was chosen, possibly after `wasHidden` was read.
-        let victim = state.catalog.doomed[name]
+      let isCounted = isRemoved && !wasHidden
+      withState { state in
         state.catalog.remove(name)
-        let isCounted = isRemoved && !wasHidden && victim == nil
         if isCounted { state.counters.countRemoval(cause) }
-        return (isCounted, isRemoved ? victim?.cause : nil)
       }
       let hadOther = (onSettled ?? request?.onSettled)?(.removed) == true
       if hadOther && !isCounted { withState { $0.counters.countRemoval(cause) } }
-      let told = isCounted || hadOther ? cause : victim
-      if let told { tellOfRemoval(name, key: subject?.key, told) }
-      // Also if the file was gone already, because the evictor or another process may have unlinked
+      if isCounted || hadOther { tellOfRemoval(name, key: subject?.key, cause) }
+      // Also if the file was gone already, because an eviction or another process may have unlinked
       // it and not have synced the directory yet.
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
       return isRemoved && !wasHidden || hadOther
@@ -82,42 +80,43 @@ extension DiskEngine {
     CacheError(.closed, operation: operation, path: location.path)
   }
 
-  /// Unlinks the file of an entry; false if there is none. Anything else with the name stays.
-  private func unlinkEntry(
-    _ name: FileName, in handle: DirectoryHandle
-  ) throws(Errno) -> Bool {
-    do throws(Errno) {
-      guard let status = try handle.statusIfPresent(of: name), status.isRegular,
-        reader.trust.isTrusted(status)
-      else { return false }
-      try handle.unlink(name)
-      return true
-    } catch .noSuchFile, .staleHandle {
-      return false
-    }
-  }
-
-  /// Removes a file in the background if it is still the one that was judged.
+  /// Removes a damaged file in the background if it is still the one that was judged.
   ///
   /// - Parameter generation: The state of the name before the file was opened.
   func removeInBackground(
-    _ name: EntryName, _ status: FileStatus, cause: RemovalCause,
-    seenAt generation: EntryGenerations.Snapshot?
+    damaged name: EntryName, _ status: FileStatus, seenAt generation: EntryGenerations.Snapshot?
   ) {
     let isCurrent = generation.map(generations.isCurrent) ?? false
     // Names share counters. If a change of another name moved this one's counter, a look at the
     // disk shows whether the file is still there. Without it, the findings of one reader in a
     // thousand would be dropped.
     guard isCurrent || isStanding(name, status) else { return }
-    let victim = Victim(IndexedEntry(name: name, status: status))
-    withState { state in
-      // The judged file may have been replaced meanwhile. The index knows the newer one then.
-      if let known = state.catalog.index.entry(named: name), known.inode != status.inode { return }
-      // Another reader may have chosen the file already.
-      if state.hidesFile(named: name) || state.phase.isShutDown { return }
-      state.evict(victim, cause)
+    // Another reader may have found the same.
+    let isNew = withState { !$0.phase.isShutDown && $0.evictions.add(damaged: name) }
+    if isNew { runAside { self.remove(damaged: name, status) } }
+  }
+
+  private func remove(damaged name: EntryName, _ status: FileStatus) {
+    let isRemoved = changing(name) {
+      do throws(Errno) {
+        // After the end another process may own the directory.
+        let mayRemove = withState { !$0.phase.isShutDown && !$0.hidesFile(named: name) }
+        if mayRemove,
+          case .removed = try unlink(
+            name, inode: status.inode, changeTime: status.change, in: location.handle)
+        {
+          withState { $0.noteRemoved(name, as: .corrupt) }
+          tellOfRemoval(name, .corrupt)
+          return true
+        }
+      } catch {
+        noteUpkeepFailure(error)
+      }
+      return false
     }
-    runEvictor()
+    if isRemoved { synchronizeRemovals() }
+    withState { $0.evictions.remove(damaged: name) }
+    changed.signal()
   }
 
   /// Whether a name still leads to the very file that was judged.
@@ -134,6 +133,52 @@ extension DiskEngine {
   func checkWritable(_ operation: String) throws(CacheError) {
     if isReadOnly {
       throw CacheError(.readOnly, operation: operation, path: location.path)
+    }
+  }
+}
+
+extension DiskEngine {
+  /// The result of unlinking a judged file.
+  enum Unlinking: Sendable {
+    case removed
+    /// No file has the name, because another process was quicker.
+    case absent
+    /// The file stays, because it was used, changed or replaced since it was judged.
+    case changed(FileStatus)
+  }
+
+  /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
+  ///
+  /// Every store, stamp and use changes the inode or the change time. There is no unlink by
+  /// descriptor, so a value that another process stores between the check and the unlink is lost as
+  /// if evicted.
+  ///
+  /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
+  /// access alone.
+  ///
+  /// - Parameter lastUse: The last use that the judgement knew; nil if a later one saves no file.
+  func unlink(
+    _ name: EntryName, inode: UInt64, changeTime: Timestamp, unusedSince lastUse: Timestamp? = nil,
+    in handle: DirectoryHandle
+  ) throws(Errno) -> Unlinking {
+    try unlink(name, in: handle) { status in
+      let isUsed =
+        lastUse.map { status.change == status.modification && status.lastAccess > $0 } ?? false
+      return status.inode == inode && status.change == changeTime && !isUsed
+    }
+  }
+
+  /// Unlinks the file of a name, which the caller holds, if a look at it shows what was judged.
+  func unlink(
+    _ name: EntryName, in handle: DirectoryHandle, if isJudged: (FileStatus) -> Bool
+  ) throws(Errno) -> Unlinking {
+    do throws(Errno) {
+      let status = try handle.status(of: name.fileName)
+      guard isJudged(status) else { return .changed(status) }
+      try handle.unlink(name.fileName)
+      return .removed
+    } catch .noSuchFile, .staleHandle {
+      return .absent
     }
   }
 }

@@ -90,19 +90,17 @@ extension DiskEngine {
   private func storeOnce(
     _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
-    // Before room is reserved, because a clock of the caller's may store as well.
-    readOwnClock()
-    let room = waitForRoom(content.count)
-    do throws(CacheError) {
-      var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
-      try attempt("store", at: location.path, file.write(content))
-      let outcome = try finish(&file, request, reserved: room)
-      if outcome != .stored { giveBack(room) }
-      return outcome
-    } catch {
-      giveBack(room)
-      throw error
-    }
+    prepareToStore(content.count)
+    var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
+    try attempt("store", at: location.path, file.write(content))
+    return try finish(&file, request)
+  }
+
+  /// Takes in what other processes have stored, if this one has stored its share since it did so
+  /// last, and lets a removal of everything make room.
+  private func prepareToStore(_ byteCount: Int) {
+    if mayBe(.mustLook) { lookAround() }
+    waitForClearing(byteCount)
   }
 
   /// Stores a value that comes in pieces.
@@ -134,7 +132,7 @@ extension DiskEngine {
 
   /// Starts a value that comes in pieces.
   func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
-    _ = waitForRoom(0)
+    prepareToStore(0)
     let evictions = fullDiskCount
     return EntryStream(
       try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
@@ -213,9 +211,7 @@ extension DiskEngine {
   private func stage(
     _ name: EntryName, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StagedFile {
-    let isNew =
-      mayBeUnnamed
-      && withState { !$0.catalog.index.contains(name) && !$0.catalog.doomed.contains(name) }
+    let isNew = mayBeUnnamed && withState { !$0.catalog.index.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {
       return try writer.stage(in: location.handle, isNew: isNew)
@@ -230,22 +226,18 @@ extension DiskEngine {
       "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
   }
 
-  /// Seals and publishes a complete file and takes it into the index.
-  ///
-  /// - Parameter room: The room that the value has reserved, given back in the step that counts its
-  ///   file.
+  /// Seals and publishes a complete file, takes it into the index, and keeps the limits.
   private func finish(
-    _ file: inout StagedFile, _ request: StoreRequest, reserved room: UInt64 = 0
+    _ file: inout StagedFile, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    let now = room > 0 ? heldNow : self.now
+    let now = self.now
     var seal = request.accepted ?? seal(of: request, at: now)
     seal.begin = now
     try writer.seal(file, seal)
     if try isTooLarge(file) { return try reject(request, .tooLarge) }
-    let outcome = try publish(&file, request, seal, reserved: room)
-    // Called with no name held, because the evictor runs on this thread if the system has no thread
-    // left, and it takes other names.
-    if outcome == .stored { enforceLimits(after: request.subject.name) }
+    let outcome = try publish(&file, request, seal)
+    // With no name held, because an eviction holds other names.
+    if outcome == .stored { keepLimits(after: request.subject.name) }
     return outcome
   }
 

@@ -150,8 +150,8 @@ extension DiskEngine {
 extension EngineState {
   /// Notes that an entry got another expiry and was used.
   ///
-  /// - Returns: Whether the entry is still there. Since the name was taken, a limit may have chosen
-  ///   it, or everything may have been removed.
+  /// - Returns: Whether the entry is still there. Since the name was taken, everything may have
+  ///   been removed.
   fileprivate mutating func noteTouched(
     _ name: EntryName, from status: FileStatus, to fresh: FileStatus, at access: Timestamp
   ) -> Bool {

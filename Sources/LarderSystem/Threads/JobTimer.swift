@@ -36,9 +36,6 @@ package final class JobTimer: Sendable {
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
 
-  /// Whether the thread is there. It is if a job waits, unless the system has no thread.
-  package var hasThread: Bool { state.withLock { $0.hasThread } }
-
   /// Runs a job on an executor after a delay.
   ///
   /// The job must not hold the last reference to anything that closes a file. If the system has no

@@ -27,8 +27,8 @@ struct Inventory: Sendable {
   func fates(under goal: TrimGoal) -> [Fate] {
     // The same plan as the removal itself makes.
     var left = index
-    let (expired, evicted) = left.take(TrimPlan(for: goal, at: now, configuration))
-    if expired.isEmpty && evicted.isEmpty { return Array(repeating: .stays, count: entries.count) }
+    let victims = left.take(TrimPlan(for: goal, at: now, configuration))
+    if victims.isEmpty { return Array(repeating: .stays, count: entries.count) }
     return zip(entries, names).map { entry, name in
       // An entry whose status cannot be read is in no index.
       guard !left.contains(name), index.contains(name) else { return .stays }

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 
 extension Verb {
   /// `larder trim`
@@ -76,10 +77,18 @@ extension Call {
   private func trim(
     _ cache: DiskCache, to goal: TrimGoal, isDryRun: Bool
   ) throws(CacheError) -> BulkRemoval {
-    let progress = ProgressLine("removed", console) { cache.trimProgress }
+    let total = ForkSafeMutex<Int?>(nil)
+    let progress = ProgressLine("removed", console) {
+      cache.trimProgress(of: total.withLock(\.self))
+    }
     defer { progress.finish() }
     // The preview makes the same plan on a copy of the index, so both report the same.
-    return try isDryRun ? cache.preview(goal) : cache.trim(to: goal)
+    if isDryRun { return try cache.preview(goal) }
+    if console.showsProgress {
+      let removed = try cache.preview(goal).removed
+      total.withLock { $0 = removed }
+    }
+    return try cache.trim(to: goal)
   }
 
   /// Removes expired entries, and then the least recently used, down to a limit.

@@ -33,14 +33,14 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 28_300),
-      ("its files", files.count, 173),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 14_800),
-      ("its files", disk.count, 82),
-      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 28),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 150),
-      ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 7),
-      ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 52),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 27_317),
+      ("its files", files.count, 168),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_781),
+      ("its files", disk.count, 77),
+      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 24),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 130),
+      ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 6),
+      ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 45),
     ]
     for (what, count, most) in counted {
       #expect(count <= most, "\(what): \(count), which was \(most)")

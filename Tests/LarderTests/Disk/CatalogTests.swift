@@ -39,18 +39,13 @@ struct CatalogTests {
     #expect(isKnown && !isNew && catalog.index.count == 2 && catalog.uses.isEmpty)
     #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
     #expect(catalog.scans.hasChanged(name) && catalog.scans.hasChanged(IndexSample.name(2)))
-    catalog.index.remove(name)
-    catalog.doom(Victim(entry))
-    _ = catalog.adopt(changed, order: .mostRecent)
-    #expect(catalog.doomed.isEmpty && catalog.index.contains(name))
   }
 
   @Test func `nothing is left of a name whose file is gone`() {
     var catalog = scanning()
-    catalog.doom(Victim(IndexSample.entry(2)))
-    for number in 1...2 { catalog.remove(IndexSample.name(number)) }
-    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && catalog.doomed.isEmpty)
-    #expect(catalog.scans.hasChanged(name) && catalog.scans.hasChanged(IndexSample.name(2)))
+    catalog.remove(name)
+    #expect(catalog.index.count == 0 && catalog.uses.isEmpty)
+    #expect(catalog.scans.hasChanged(name))
   }
 
   @Test func `a store that went astray leaves the entry and outdates the scan`() {
@@ -60,30 +55,23 @@ struct CatalogTests {
     #expect(catalog.scans.hasChanged(name))
   }
 
-  @Test func `a stamp moves the change time of an entry or a victim, and keeps the use`() {
+  @Test func `a stamp moves the change time of an entry, and keeps the use`() {
     var catalog = scanning()
-    catalog.doom(Victim(IndexSample.entry(2)))
-    for number in 1...2 {
-      let entry = IndexSample.entry(number)
-      let isChanged = catalog.restamp(
-        entry.name, from: IndexSample.status(of: entry, changed: entry.changeTime),
-        to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
-      #expect(!isChanged)
-    }
+    let isChanged = catalog.restamp(
+      name, from: IndexSample.status(of: entry, changed: entry.changeTime),
+      to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
+    #expect(!isChanged)
     #expect(catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
-    #expect(
-      catalog.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
     #expect(!catalog.uses.isEmpty && catalog.scans.hasChanged(name))
   }
 
-  @Test func `the removal of everything leaves victims, and another directory leaves nothing`() {
+  @Test func `the removal of everything leaves the scan, and another directory leaves nothing`() {
     var catalog = scanning()
-    catalog.doom(Victim(IndexSample.entry(2)))
     catalog.removeAll()
-    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && !catalog.doomed.isEmpty)
+    #expect(catalog.index.count == 0 && catalog.uses.isEmpty)
     #expect(catalog.scans.isComplete && !catalog.scans.isOngoing)
     catalog.reset()
-    #expect(catalog.doomed.isEmpty && catalog.scans.needsScan && !catalog.scans.isOngoing)
+    #expect(catalog.scans.needsScan && !catalog.scans.isOngoing)
   }
 
   @Test(arguments: [true, false])
@@ -140,25 +128,6 @@ struct CatalogTests {
     #expect(touched != nil && touched?.proof == nil)
     #expect(touched?.lastAccess == now && touched?.changeTime == Timestamp(seconds: 80))
     #expect(catalog.uses.isEmpty)
-  }
-
-  @Test func `a victim has no use and is no older file that a scan reports`() {
-    var catalog = scanning()
-    catalog.index.remove(name)
-    catalog.doom(Victim(entry))
-    #expect(catalog.doomed.contains(name) && catalog.uses.isEmpty)
-    #expect(catalog.scans.hasChanged(name))
-  }
-
-  @Test func `the end of a removal outdates the scan if there was a victim`() {
-    var catalog = scanning()
-    catalog.doom(Victim(entry))
-    _ = catalog.scans.end(catalog.scans.number, .finished)
-    _ = catalog.scans.begin()
-    catalog.endRemoval(of: IndexSample.name(2))
-    #expect(!catalog.scans.hasChanged(IndexSample.name(2)))
-    catalog.endRemoval(of: name)
-    #expect(catalog.doomed.isEmpty && catalog.scans.hasChanged(name))
   }
 
   @Test func `what another process did is told apart from what is known`() {

@@ -35,7 +35,7 @@ struct `Before a power cut` {
     #expect(syncs == 1)
   }
 
-  @Test func `a durable removal syncs what the evictor has unlinked and not synced`() throws {
+  @Test func `a durable removal syncs what another thread has unlinked and not synced`() throws {
     let cache = try scene.open { $0.durability = .durable }
     try cache.store([1], forKey: "k")
     let gate = Gate()
@@ -43,8 +43,8 @@ struct `Before a power cut` {
     let name = DiskScene.name(of: Array("k".utf8))
     let status = try scene.status(name.fileName)
     cache.engine.removeInBackground(
-      name, status, cause: .corrupt, seenAt: cache.engine.generations.snapshot(of: name))
-    // The evictor has unlinked the file and is about to sync.
+      damaged: name, status, seenAt: cache.engine.generations.snapshot(of: name))
+    // The other thread has unlinked the file and is about to sync.
     gate.waitUntilReached()
     #expect(try scene.names.isEmpty)
     let syncs = try count(of: .fsync) { _ = try cache.remove(forKey: "k") }

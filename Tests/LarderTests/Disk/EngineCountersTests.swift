@@ -80,16 +80,6 @@ struct EngineCountersTests {
     #expect(statistics.bytesRead == .max && statistics.bytesWritten == .max && statistics.hits == 2)
   }
 
-  @Test func `a removal that is taken back leaves no trace`() {
-    let statistics = snapshot { counters in
-      counters.countRemoval(.evicted, 3)
-      counters.takeBackRemoval(.evicted)
-      counters.countRemoval(.expired)
-      counters.takeBackRemoval(.expired)
-    }
-    #expect(statistics.removals == [.evicted: 2])
-  }
-
   @Test func `a stored value is remembered`() {
     var counters = EngineCounters()
     counters.countStore(of: 0)

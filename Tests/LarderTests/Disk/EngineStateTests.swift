@@ -59,16 +59,6 @@ struct EngineStateTests {
     #expect(state.catalog.uses.isEmpty)
   }
 
-  @Test func `a stored file replaces a victim, which was counted before`() {
-    var state = scanning()
-    state.catalog.index.remove(name)
-    state.catalog.doom(Victim(entry).counted(as: .expired))
-    #expect(state.hidesFile(named: name))
-    let cause = state.noteStored(changed)
-    #expect(cause == .expired && !state.hidesFile(named: name) && state.catalog.doomed.isEmpty)
-    #expect(state.snapshot.removals.isEmpty && state.catalog.index.contains(name))
-  }
-
   @Test func `a file that is stored while everything is removed shows`() {
     var state = EngineState()
     hideEverything(in: &state)
@@ -83,12 +73,9 @@ struct EngineStateTests {
     #expect(
       !state.catalog.index.contains(name) && state.catalog.uses.isEmpty
         && state.catalog.scans.hasChanged(name))
-    state.catalog.doom(Victim(IndexSample.entry(2)))
-    state.catalog.remove(IndexSample.name(2))
-    #expect(state.catalog.doomed.isEmpty)
   }
 
-  @Test func `a stamp of this process leaves an entry, a victim and a hidden file what they are`() {
+  @Test func `a stamp of this process leaves an entry and a hidden file what they are`() {
     var state = scanning()
     let stamp: (inout EngineState, Int) -> Bool = { state, number in
       let entry = IndexSample.entry(number)
@@ -96,40 +83,23 @@ struct EngineStateTests {
         entry.name, from: IndexSample.status(of: entry, changed: entry.changeTime),
         to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
     }
-    state.catalog.doom(Victim(IndexSample.entry(2)))
-    let areChanged = [stamp(&state, 1), stamp(&state, 2)]
-    #expect(areChanged == [false, false])
+    #expect(!stamp(&state, 1))
     #expect(state.catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
-    #expect(
-      state.catalog.doomed[IndexSample.name(2)]?.changeTime.timestamp == Timestamp(seconds: 70))
     #expect(state.catalog.scans.hasChanged(name) && !state.catalog.uses.isEmpty)
     hideEverything(in: &state)
     let isChanged = stamp(&state, 1)
     #expect(!isChanged && state.hidesFile(named: name) && !state.catalog.index.contains(name))
   }
 
-  @Test func `a victim answers nothing any more`() {
-    var state = scanning()
-    state.catalog.index.remove(name)
-    state.catalog.doom(Victim(entry))
-    #expect(
-      state.hidesFile(named: name) && state.catalog.uses.isEmpty
-        && state.catalog.scans.hasChanged(name))
-    #expect(state.rarities == .hidesFiles)
-    state.catalog.endRemoval(of: name)
-    #expect(!state.hidesFile(named: name) && state.rarities == [])
-  }
-
   @Test func `another directory has to be locked and scanned, and the counters go on`() {
     var state = scanning()
-    state.catalog.doom(Victim(IndexSample.entry(2)))
     hideEverything(in: &state)
-    state.evictions.enterTerm(LockedFile(FileDescriptor(rawValue: -1, faults: nil)))
+    _ = state.evictions.begin(.count, sparing: nil)
     _ = state.locks.take(name)
     state.forgetDirectory()
     #expect(
-      state.catalog.index.count == 0 && state.catalog.doomed.isEmpty && state.catalog.uses.isEmpty)
-    #expect(!state.hidesFile(named: name) && state.evictions.term == nil)
+      state.catalog.index.count == 0 && state.catalog.uses.isEmpty)
+    #expect(!state.hidesFile(named: name) && state.evictions.purge == nil)
     #expect(state.replacements.mustLock && state.rarities == .mustLock)
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
     // The removal of everything has not ended yet, and the name is still held.
@@ -229,8 +199,7 @@ extension EngineStateTests {
     let number = state.catalog.scans.number
     let now = Timestamp(seconds: 100)
     state.catalog.scans.noteChange(of: name)
-    state.catalog.doom(Victim(IndexSample.entry(2)))
-    let changedNames = state.merge(piece(changed, IndexSample.entry(2)), scan: number, at: now)
+    let changedNames = state.merge(piece(changed), scan: number, at: now)
     #expect(
       changedNames == [] && state.catalog.index.numbers() == [1]
         && !state.catalog.scans.hasMissedChanges)
@@ -336,43 +305,5 @@ extension EngineStateTests {
     _ = state.endScan(state.beginScan(), .finished)
     _ = state.endScan(state.beginScan(), .failed(.ioError))
     #expect(state.snapshot.scan == .finished && state.snapshot.upkeepFailures == [.ioError: 1])
-  }
-
-  @Test func `the end of a first scan takes a slice at a time, and totals show at the last`() {
-    var state = EngineState()
-    let number = state.beginScan()
-    var piece = DirectoryScan.Piece()
-    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: $0 < 500 ? 5 : nil) }
-    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
-    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    var limit = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    limit.maximumCount = 100
-    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
-    while !ending.isOver {
-      let before = state.catalog.index.count
-      state.proceed(with: &ending) { $0.catalog.index.count > 100 ? limit : nil }
-      #expect(before - state.catalog.index.count <= 2 * TrimCourse.sliceCount)
-      #expect(state.isScanned == ending.isOver)
-    }
-    #expect(state.catalog.index.count == 100)
-    #expect(state.snapshot.removals == [.expired: 500, .evicted: 400])
-    #expect(state.evictions.waiting.map(\.isComplete) == [true, true])
-    #expect(!state.catalog.scans.isOngoing)
-  }
-
-  @Test func `the end of a scan that is given up leaves its victims to the evictor`() {
-    var state = EngineState()
-    let number = state.beginScan()
-    var piece = DirectoryScan.Piece()
-    piece.entries = (0..<1_000).map { IndexSample.entry($0, expires: 5) }
-    _ = state.merge(piece, scan: number, at: Timestamp(seconds: 1))
-    let sweep = TrimPlan(now: Timestamp(seconds: 10), protected: nil)
-    var ending = ScanEnding(number: number, outcome: .finished, sweep: sweep)
-    state.proceed(with: &ending) { _ in nil }
-    #expect(!ending.isOver)
-    state.phase.advance(to: .shutDown)
-    state.proceed(with: &ending) { _ in nil }
-    #expect(ending.isOver && !state.catalog.scans.isOngoing)
-    #expect(state.evictions.waiting.map(\.isComplete) == [true])
   }
 }

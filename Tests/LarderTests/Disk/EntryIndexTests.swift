@@ -17,7 +17,7 @@ struct EntryIndexTests {
     #expect((index.touch(IndexSample.name(1), at: .never)) == false)
     #expect((index.setExpiry(.never, of: IndexSample.name(1))) == false)
     #expect(index.numbers() == [])
-    #expect(index.takeExpired(at: .never, except: nil) == [])
+    #expect((index.takeExpired(at: .never) { _ in true }) == nil)
     #expect(index.contradiction == nil)
   }
 
@@ -161,12 +161,8 @@ struct EntryIndexTests {
       // The entry after the ties is used and moves to the end, so that nothing separates the ties
       // from the rest.
       index.touch(IndexSample.name(tied + number), at: Timestamp(seconds: 100_000 + Int64(number)))
-      var isFirst = true
-      let victims = index.takeLeastRecent(except: nil, atMost: 1) { _, _ in
-        defer { isFirst = false }
-        return isFirst
-      }
-      #expect(victims.numbers == [number])
+      let first = index.takeLeastRecent(where: { _ in true }, if: { _ in true })
+      #expect(first?.name == IndexSample.name(number))
     }
     #expect(index.contradiction == nil)
   }
@@ -187,32 +183,52 @@ struct EntryIndexTests {
   @Test func `the expired are taken in the order of their expiry`() {
     var index = IndexSample.index(
       (1...100).map { IndexSample.entry($0, expires: Int64($0 * 37 % 101)) })
-    let victims = index.takeExpired(at: Timestamp(seconds: 50), except: IndexSample.name(1))
+    let victims = index.take(
+      TrimPlan(now: Timestamp(seconds: 50), protected: IndexSample.name(1)))
     #expect(victims.numbers.map { $0 * 37 % 101 } == (1...50).filter { $0 != 37 })
     #expect(index.nextExpiry == Timestamp(seconds: 37))
     #expect(index.contradiction == nil)
   }
 
-  @Test func `taking stops at the number asked for and goes on from there`() {
-    var index = IndexSample.index(
-      (1...9).map { IndexSample.entry($0, used: Int64($0), expires: 1) })
-    let expired = index.takeExpired(at: .never, except: nil, atMost: 2)
-    #expect(expired.count == 2)
-    let rest = index.numbers()
-    let first = index.takeLeastRecent(except: nil, atMost: 3) { _, _ in true }
-    let second = index.takeLeastRecent(except: nil) { _, _ in true }
-    #expect(first.numbers + second.numbers == rest)
+  @Test(arguments: [true, false])
+  func `entries that are passed over keep their places`(areStrays: Bool) {
+    var index = EntryIndex()
+    if areStrays { index.upsert(IndexSample.entry(99, used: 99), order: .byLastAccess) }
+    for number in areStrays ? [3, 1, 2, 5, 4] : [1, 2, 3, 4, 5] {
+      index.upsert(
+        IndexSample.entry(number, used: Int64(number), expires: Int64(10 + number)),
+        order: .byLastAccess)
+    }
+    let held = [1, 2, 4].map { IndexSample.name($0) }
+    let least = index.takeLeastRecent(where: { !held.contains($0) }, if: { _ in true })
+    #expect(least?.name == IndexSample.name(3) && index.contradiction == nil)
+    #expect(index.numbers().filter { $0 < 99 } == [1, 2, 4, 5])
+    let expired = index.takeExpired(at: Timestamp(seconds: 50)) { !held.contains($0) }
+    #expect(expired?.name == IndexSample.name(5) && index.contradiction == nil)
+    #expect(index.numbers().filter { $0 < 99 } == [1, 2, 4])
+    #expect(index.nextExpiry == Timestamp(seconds: 11))
+    let none = index.takeLeastRecent(where: { _ in true }, if: { $0 < Timestamp(seconds: 1) })
+    #expect(none == nil && index.numbers().filter { $0 < 99 } == [1, 2, 4])
   }
 
-  @Test func `the condition sees the totals fall`() {
-    var index = IndexSample.index((1...5).map { IndexSample.entry($0, used: Int64($0)) })
-    var seen: [String] = []
-    _ = index.takeLeastRecent(except: IndexSample.name(2)) { totals, next in
-      seen.append("\(totals.count) \(totals.byteCount) \(next.seconds)")
-      return totals.count > 3
-    }
-    #expect(seen == ["5 500 1", "4 400 2", "4 400 3", "3 300 4"])
-    #expect(index.numbers() == [2, 4, 5])
+  @Test func `a stuck entry is counted, and is not chosen until something is learned of it`() {
+    let entries = (1...6).map { IndexSample.entry($0, used: Int64($0), expires: 10) }
+    var index = IndexSample.index(entries)
+    for entry in entries { index.stick(entry.name) }
+    #expect(index.count == 6 && index.stuckTotals == index.totals && index.contradiction == nil)
+    #expect(index.entry(named: entries[0].name) == entries[0])
+    #expect(index.take(TrimPlan(now: Timestamp(seconds: 50), protected: nil)).isEmpty)
+    index.upsert(entries[0], order: .byLastAccess)
+    index.touch(entries[1].name, at: Timestamp(seconds: 20))
+    index.setExpiry(Timestamp(seconds: 30), of: entries[2].name)
+    index.moveAccess(of: entries[3].name, to: Timestamp(seconds: 4))
+    index.remove(entries[4].name)
+    #expect(index.stuck.count == 1 && index.stuckTotals.count == 1 && index.contradiction == nil)
+    #expect(index.nextExpiry == Timestamp(seconds: 10))
+    var place = 0
+    while index.unstickSome(from: &place) {}
+    #expect(index.stuck.isEmpty && index.stuckTotals == IndexTotals() && index.contradiction == nil)
+    #expect(index.numbers() == [1, 3, 4, 6, 2])
   }
 
   @Test func `a file that is not the one known is not stamped`() {

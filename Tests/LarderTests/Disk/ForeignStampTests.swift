@@ -46,9 +46,8 @@ struct ForeignStampTests {
     _ = try cache.count()
     // Another machine's use sets the last access alone, and the change time shows the expiry still.
     try scene.touch(scene.name("a"), access: scene.clock.now, modification: nil)
-    #expect(try cache.trim(toCount: 1).removed == 0)
-    #expect(try cache.value(forKey: "a") == [1])
     #expect(try cache.trim(toCount: 1).removed == 1)
+    #expect(try cache.value(forKey: "a") == [1])
     #expect(try scene.names == [scene.name("a").text])
   }
 

@@ -29,6 +29,29 @@ struct `A fork` {
     }
   }
 
+  @Test func `a child that lets go of its parent's lock does not end it`() async {
+    await #expect(processExitsWith: .success) {
+      let scene = try DiskScene()
+      let cache = try scene.open()
+      let tag = {
+        try DirectoryHandle.open(path: scene.path, faults: nil).openForReading(
+          DirectoryMaking.tagName)
+      }
+      let file = try tag()
+      #expect(try file.tryLock(.exclusive))
+      var lock: LockedFile? = LockedFile(file)
+      let status = Fork.status {
+        lock = nil
+        return true
+      }
+      #expect(status == 0)
+      #expect(try !tag().tryLock(.exclusive))
+      _ = consume lock
+      #expect(try tag().tryLock(.exclusive))
+      try cache.close()
+    }
+  }
+
   @Test func `a child closes its parent's cache without a lock of the parent's threads`() async {
     await #expect(processExitsWith: .success) {
       let scene = try DiskScene()

@@ -59,7 +59,9 @@ extension EntryIndex {
 
 extension [Victim] {
   /// The numbers of the victims.
-  var numbers: [Int] { map { Int($0.name.digest.high) } }
+  var numbers: [Int] { map { Int($0.entry.name.digest.high) } }
+  var expired: [Victim] { filter { $0.cause == .expired } }
+  var evicted: [Victim] { filter { $0.cause == .evicted } }
 }
 
 extension EntryIndex {
@@ -71,6 +73,6 @@ extension EntryIndex {
       entries.append(rest.entry(at: slot))
       rest.leaveOrder(slot)
     }
-    return entries
+    return entries + stuck.names(in: 0..<stuck.slotCount).compactMap { entry(named: $0) }
   }
 }

@@ -84,9 +84,11 @@ extension NaiveIndex {
     for name in namesInOrder() {
       let freed = before - allocatedByteCount
       if isFulfilled(plan, freed: freed, next: stamp(name)) { break }
-      if name != plan.protected, let entry = remove(name) { evicted.append(Victim(entry)) }
+      if name != plan.protected, let entry = remove(name) {
+        evicted.append(Victim(entry: entry, cause: plan.cause))
+      }
     }
-    return (expired.map(Victim.init), evicted)
+    return (expired.map { Victim(entry: $0, cause: .expired) }, evicted)
   }
 
   private func isFulfilled(_ plan: TrimPlan, freed: UInt64, next: Timestamp) -> Bool {

@@ -52,7 +52,7 @@ struct `A clock of the program` {
     { try fill($0, 12) },
     { _ = try $0.value(forKey: "0") }, { try $0.remove(forKey: "0") }, { try $0.removeAll() },
     { try $0.trim(toAge: .seconds(1)) }, { try $0.removeExpired() },
-    { $0.engine.checkLimitsLater(isUrgent: true) },
+    { $0.engine.checkLimits() },
     { _ = $0.engine.makeRoom(for: 1, since: $0.engine.fullDiskCount) },
     { $0.engine.sweep() }, { $0.rescan() }, { try $0.flush() },
   ]

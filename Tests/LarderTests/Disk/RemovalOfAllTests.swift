@@ -131,7 +131,7 @@ struct `A removal of everything` {
     scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 2)
     let progress = try cache.removeAllInBackground()
     gate.waitUntilReached()
-    let total = cache.engine.withState { $0.measuredOnDisk(.bytes) }
+    let total = cache.engine.withState { $0.totalsOnDisk.byteCount }
     #expect(total == 750)
     gate.open()
     let result = try progress.wait()

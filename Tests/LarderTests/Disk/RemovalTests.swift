@@ -91,21 +91,6 @@ struct `Removals` {
     try scene.expectConsistent(cache)
   }
 
-  @Test func `what was chosen to go before is not counted a second time`() throws {
-    let cache = try scene.open()
-    for number in 0..<5 { try cache.store([1], forKey: "\(number)") }
-    _ = try cache.count()
-    var plan = TrimPlan(now: scene.clock.now, protected: nil)
-    plan.maximumCount = 2
-    // The evictor, which would remove the files, is not started, unless the end of the scan is late
-    // and starts it.
-    cache.engine.withState { [plan] in _ = $0.evict(plan) }
-    #expect(try (2...5).contains(cache.removeAll().removed))
-    let removals = cache.statistics.removals.filter { $0.value > 0 }
-    #expect(removals == [.evicted: 3, .explicit: 2])
-    try scene.expectConsistent(cache)
-  }
-
   @Test func `everything older is gone at once while it is being removed`() throws {
     let cache = try scene.open()
     for number in 0..<50 { try cache.store([1], forKey: "\(number)") }

@@ -53,8 +53,9 @@ struct `Opening again` {
       name: DiskScene.name(of: [0]), byteCount: 1, allocatedByteCount: 0,
       lastAccess: scene.clock.now, expiry: .never, inode: 1, changeTime: scene.clock.now)
     engine.withState { _ = $0.catalog.index.upsert(extra, order: .mostRecent) }
-    engine.enforceLimits(after: nil)
-    engine.waitForEvictor()
+    engine.checkLimits()
+    engine.finishPurge()
+    engine.sweep()
     #expect(try again.count() == 11)
     try scene.expectConsistent(again)
   }

@@ -197,24 +197,6 @@ struct `A replaced directory` {
     #expect(isAside("k", scene))
   }
 
-  @Test func `is evicted from under a lock of its own`() throws {
-    let cache = try scene.open { $0.sizeLimit = 1000 }
-    _ = try cache.count()
-    let gate = Gate()
-    scene.faults.plan(.before { gate.pass() }, for: .unlinkat)
-    for number in 0..<11 {
-      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
-    }
-    gate.waitUntilReached()
-    try Self.replace(scene, under: cache)
-    cache.engine.followReplacement()
-    let tag = try DirectoryHandle.open(path: Self.aside(scene), faults: nil)
-      .openForReading(DirectoryMaking.tagName)
-    #expect(try tag.tryLock(.exclusive))
-    gate.open()
-    try cache.flush()
-  }
-
   // The thread that hears of the moves may set right what the other did; in some rounds it is too
   // early for that.
   @Test(arguments: 1...6)

@@ -40,7 +40,7 @@ extension DiskScene {
     #expect(verification.damaged.isEmpty, comment, sourceLocation: sourceLocation)
     #expect(try cache.survey().temporaryCount == 0, comment, sourceLocation: sourceLocation)
     let state = cache.engine.withState { $0 }
-    #expect(state.catalog.doomed.isEmpty && state.catalog.doomed.totals == IndexTotals(), comment)
+    #expect(state.evictions.names.isEmpty && state.evictions.purge == nil, comment)
     #expect(!state.clearing.hidesFiles, comment)
     // The watcher's thread holds a name for a moment while it follows an event.
     try eventually("the names to be given back", sourceLocation: sourceLocation) {

@@ -119,16 +119,6 @@ final class DiskScene: Sendable {
   }
 }
 
-extension EngineState {
-  /// Takes all of a plan's victims out of the index in one step and hands them to the evictor.
-  mutating func evict(_ plan: TrimPlan) -> Eviction {
-    var course = TrimCourse(plan)
-    let eviction = evictions.begin()
-    while !course.isDone { evictSlice(&course, eviction) }
-    return eviction
-  }
-}
-
 extension FileName {
   init(text: String) {
     self.init()

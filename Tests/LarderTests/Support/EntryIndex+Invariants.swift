@@ -26,7 +26,14 @@ extension EntryIndex {
       sum.add(
         byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
     }
-    return sum == totals ? nil : "the totals are not the sums: \(totals), \(sum)"
+    var stuckSum = IndexTotals()
+    for name in stuck.names(in: 0..<stuck.slotCount) {
+      guard let slot = names.slot(of: name) else { return "a stuck name has no entry" }
+      stuckSum.add(
+        byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    }
+    return sum == totals && stuckSum == stuckTotals
+      ? nil : "the totals are not the sums: \(totals), \(sum); \(stuckTotals), \(stuckSum)"
   }
 }
 
@@ -72,8 +79,10 @@ extension EntryIndex {
         return "a stray goes before the one above it"
       }
     }
-    return sortedCount + strays.count == count
-      ? nil : "\(sortedCount) slots and \(strays.count) strays are not \(count) entries"
+    return sortedCount + strays.count + stuck.count == count
+      ? nil
+      : "\(sortedCount) slots, \(strays.count) strays and \(stuck.count) stuck ones are not"
+        + " \(count) entries"
   }
 }
 

@@ -1,0 +1,224 @@
+import LarderBasics
+import LarderSystem
+
+/// An eviction that passing a limit has begun and that goes on down to the targets.
+struct Purge: Sendable {
+  /// The limits that were passed.
+  fileprivate(set) var passed: PassedLimits = []
+  /// The bytes that the file system lacked for the limit on free space.
+  fileprivate(set) var missing: UInt64 = 0
+  /// The bytes that were freed since then, here or by another process.
+  fileprivate(set) var freed: UInt64 = 0
+  /// The entry that began it last, which stays.
+  fileprivate(set) var spared: EntryName?
+  /// Whether a thread carries it on, or has been asked to.
+  fileprivate var isCarriedOn = false
+}
+
+/// The evictions of this process.
+///
+/// 1. `begin`: a limit was passed. One thread is asked to carry the purge on, and others may help.
+/// 2. `EngineState.chooseVictim`: a thread chooses an entry. In the same hold of the lock its name
+///    is held and it leaves the index.
+/// 3. The thread looks at the file once more and removes it, without the lock.
+/// 4. `EngineState.settle`: the outcome is taken over and the name is given back, in one hold with
+///    the next choice.
+/// 5. The purge is over when a choice finds its goals reached.
+///
+/// There is no state between: a name is at rest, or held by the thread that removes its file.
+struct Evictions: Sendable {
+  /// The purge that is going on.
+  private(set) var purge: Purge?
+  /// The names of the entries that are being evicted.
+  private(set) var names: [EntryName] = []
+  /// The damaged files that are to be removed.
+  private(set) var damaged: Set<EntryName> = []
+  /// The trims that wait for the scan, to remove the expired entries themselves.
+  private var waitingTrimCount = 0
+  private var lastFreeSpaceCheck: MonotonicTime?
+  /// The bytes that may be stored before this process looks for stores of its neighbours.
+  private var allowance: UInt64 = 0
+  /// Whether the sweeps are planned. Each sweep plans the next.
+  private var areSweepsPlanned = false
+}
+
+// The purge.
+extension Evictions {
+  /// Begins a purge, or makes the one that is going on serve these limits too.
+  ///
+  /// - Returns: Whether it has begun.
+  mutating func begin(_ passed: PassedLimits, missing: UInt64 = 0, sparing name: EntryName?) -> Bool
+  {
+    let isNew = purge == nil
+    var next = purge ?? Purge()
+    next.passed.formUnion(passed)
+    if missing > 0 { (next.missing, next.freed) = (missing, 0) }
+    next.spared = name
+    purge = next
+    return isNew
+  }
+
+  /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
+  /// on.
+  mutating func mustCarryOn() -> Bool {
+    guard isLeft else { return false }
+    purge?.isCarriedOn = true
+    return true
+  }
+
+  /// Whether a purge has begun that no thread carries on.
+  var isLeft: Bool { purge.map { !$0.isCarriedOn } ?? false }
+
+  /// Leaves the purge to a later thread, because other threads hold all names that could go.
+  fileprivate mutating func leave() { purge?.isCarriedOn = false }
+
+  /// Notes that enough space is free, whoever has freed it.
+  mutating func endFreeing() { purge?.missing = 0 }
+
+  /// Ends the purge, because its goals are reached or another directory is held.
+  mutating func endPurge() { purge = nil }
+}
+
+// Damaged files, trims, sweeps and free space.
+extension Evictions {
+  /// The shortest time between two looks at the free space.
+  static let freeSpaceInterval = Duration.seconds(5)
+
+  /// Begins a look at the free space; returns false if the last one was not long ago.
+  mutating func beginFreeSpaceCheck(at now: MonotonicTime) -> Bool {
+    if let last = lastFreeSpaceCheck, now.duration(since: last) < Self.freeSpaceInterval {
+      return false
+    }
+    lastFreeSpaceCheck = now
+    return true
+  }
+
+  /// Notes a damaged file; returns false if its name was noted before.
+  mutating func add(damaged name: EntryName) -> Bool { damaged.insert(name).inserted }
+
+  mutating func remove(damaged name: EntryName) { damaged.remove(name) }
+
+  /// Whether a trim waits, so that no sweep takes what it is asked to remove and report.
+  var hasWaitingTrim: Bool { waitingTrimCount > 0 }
+
+  mutating func beginTrim() { waitingTrimCount += 1 }
+
+  mutating func endTrim() { waitingTrimCount -= 1 }
+
+  /// Plans the sweeps; returns false if they are planned.
+  mutating func planSweeps() -> Bool {
+    defer { areSweepsPlanned = true }
+    return !areSweepsPlanned
+  }
+}
+
+// Looks for stores of other processes.
+extension Evictions {
+  /// The share of the room below 1.1 × the limit that a process stores between two looks. At the
+  /// limit, 32 processes that have looked at the same time take half of the room before the next
+  /// look of each.
+  static let allowanceShare: UInt64 = 64
+
+  /// Whether a store has to look for stores of other processes first.
+  var mustLook: Bool { allowance == 0 }
+
+  /// Notes that a value was stored.
+  mutating func noteStore(of byteCount: UInt64) { allowance -= min(allowance, byteCount) }
+
+  /// Notes a look.
+  ///
+  /// - Parameter room: The bytes that all processes may still store.
+  mutating func noteLook(room: UInt64) { allowance = room / Self.allowanceShare }
+}
+
+extension EngineState {
+  /// Begins a purge if a limit is exceeded. A process that has stored nothing evicts for no limit.
+  ///
+  /// - Parameters:
+  ///   - name: The entry that was stored; nil if something else was learned. Then the last entry in
+  ///     the order stays, because its store may be about to check the limits itself.
+  ///   - missing: The bytes that the file system lacks for the limit on free space.
+  /// - Returns: Whether a size or count limit is exceeded.
+  @discardableResult
+  mutating func beginPurge(
+    _ configuration: DiskCache.Configuration, sparing name: EntryName?, missing: UInt64 = 0
+  ) -> Bool {
+    guard isScanned, !phase.isShutDown, counters.hasStored else { return false }
+    let passed = configuration.limits(passedBy: catalog.index.totals)
+    if !passed.isEmpty || missing > 0,
+      evictions.begin(passed, missing: missing, sparing: name ?? catalog.index.mostRecentName)
+    {
+      counters.countPurge()
+    }
+    return !passed.isEmpty
+  }
+
+  /// The next step of a thread that evicts.
+  enum EvictionStep: Sendable {
+    /// Remove the file. The name is held, and the epoch is that of this moment.
+    case remove(Victim, NameLocks.Epoch)
+    /// Ask again, because the last name had events, which were followed first.
+    case later
+    /// Other threads hold the names of all entries that could go.
+    case blocked
+    /// Nothing more is to go.
+    case end
+    /// The engine is shut down, and another process may own the directory soon.
+    case closed
+  }
+
+  /// Chooses the entry that goes next: holds its name, and takes it out of the index.
+  mutating func chooseVictim(
+    _ course: inout TrimCourse, _ configuration: DiskCache.Configuration
+  ) -> EvictionStep {
+    if phase.isShutDown { return .closed }
+    if course.isPurge {
+      guard let purge = evictions.purge else { return .end }
+      course.follow(purge, stuck: catalog.index.stuckTotals, configuration)
+    }
+    guard let victim = course.takeNext(from: &catalog.index, held: locks.held) else {
+      if course.isPurge {
+        if course.isBlocked { evictions.leave() } else { evictions.endPurge() }
+      }
+      return course.isBlocked ? .blocked : .end
+    }
+    let name = victim.entry.name
+    _ = locks.take(name)
+    evictions.begin(name)
+    // A scan may have met the file and report it later.
+    catalog.scans.noteChange(of: name)
+    return .remove(victim, epoch)
+  }
+
+  /// Takes over the outcome for a victim. The caller still holds the name.
+  ///
+  /// - Parameter epoch: That of the moment of the choice. What was removed or replaced as a whole
+  ///   since then does not come back.
+  mutating func settle(
+    _ victim: Victim, _ outcome: EvictionOutcome, since epoch: NameLocks.Epoch, at now: Timestamp
+  ) {
+    let entry = victim.entry
+    evictions.end(entry.name, freed: outcome.hasFreed ? entry.allocatedByteCount : 0)
+    if case .removed = outcome { counters.countRemoval(victim.cause) }
+    guard epoch == self.epoch else { return }
+    switch outcome {
+    case .removed: catalog.remove(entry.name)
+    case .changed(let met):
+      // The uses that are known here still count, as after an event.
+      catalog.index.upsert(entry, order: .byLastAccess)
+      _ = takeOver(met, of: entry.name, at: now)
+    case .failed:
+      catalog.index.upsert(entry, order: .byLastAccess)
+      catalog.index.stick(entry.name)
+    }
+  }
+}
+
+extension Evictions {
+  fileprivate mutating func begin(_ name: EntryName) { names.append(name) }
+
+  fileprivate mutating func end(_ name: EntryName, freed: UInt64) {
+    purge?.freed.addSaturating(freed)
+    if let index = names.firstIndex(of: name) { names.remove(at: index) }
+  }
+}

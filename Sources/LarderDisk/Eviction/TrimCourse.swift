@@ -1,0 +1,145 @@
+import LarderBasics
+import LarderSystem
+
+/// An entry that was chosen to go and has left the index. The thread that chose it holds its name.
+package struct Victim: Sendable, Hashable {
+  let entry: IndexedEntry
+  /// The cause that its removal is counted with.
+  let cause: RemovalCause
+}
+
+/// The outcome of an attempt to remove a victim's file.
+enum EvictionOutcome: Sendable {
+  case removed
+  /// The file was used, changed or replaced since the index learned of it, and stays. With nil,
+  /// another process has removed it.
+  case changed(IndexedEntry?)
+  /// The file stays, because it could not be removed.
+  case failed
+}
+
+/// The progress of one thread that evicts entry by entry.
+struct TrimCourse: Sendable {
+  private(set) var plan: TrimPlan
+  /// Whether the goals are those of the purge that is going on. If there is none any more, the
+  /// course is over.
+  let isPurge: Bool
+  /// The bytes on disk that were freed, here or by another process.
+  var freed: UInt64 = 0
+  private(set) var result = BulkRemoval()
+  /// Whether the plan asks for more, but threads hold the names of all entries that could go.
+  private(set) var isBlocked = false
+  /// The latest entries that have turned out to be changed, which are passed over.
+  private var changed: [EntryName] = []
+  private var changedInRow = 0
+  private var goneInRow = 0
+
+  /// The number of names that are passed over at most, because each costs every step after it.
+  private static let mostChanged = 64
+
+  init(_ plan: TrimPlan) {
+    self.plan = plan
+    isPurge = false
+  }
+
+  /// Begins a course that takes part in the purge.
+  init(purgingAt now: Timestamp) {
+    plan = TrimPlan(now: now, protected: nil)
+    isPurge = true
+  }
+}
+
+extension TrimCourse {
+  /// Sets the goals that the purge has at this moment.
+  mutating func follow(
+    _ purge: Purge, stuck: IndexTotals, _ configuration: DiskCache.Configuration
+  ) {
+    plan.setGoals(of: purge, stuck: stuck, configuration)
+    freed = purge.freed
+  }
+
+  /// Takes the entry that goes next out of an index; nil if the plan is fulfilled, or if all
+  /// entries that could go are held.
+  ///
+  /// - Parameter held: The names that threads are changing. They are passed over.
+  /// - Complexity: O(log n).
+  mutating func takeNext(
+    from index: inout EntryIndex, held: [EntryName] = []
+  ) -> Victim? {
+    isBlocked = false
+    guard changedInRow < 2 * Self.mostChanged else { return nil }
+    var isBlocked = false
+    let (plan, freed, changed) = (plan, freed, changed)
+    func mayGo(_ name: EntryName) -> Bool {
+      if name == plan.protected || changed.contains(name) { return false }
+      if held.contains(name) { isBlocked = true }
+      return !held.contains(name)
+    }
+    let totals = index.totals
+    func isFulfilled(_ next: Timestamp) -> Bool {
+      plan.isFulfilled(by: totals, freed: freed, next: next)
+    }
+    if plan.takesAllExpired || !isFulfilled(Timestamp(seconds: .max)),
+      let entry = index.takeExpired(at: plan.now, where: mayGo)
+    {
+      return Victim(entry: entry, cause: .expired)
+    }
+    if let entry = index.takeLeastRecent(where: mayGo, if: { !isFulfilled($0) }) {
+      return Victim(entry: entry, cause: plan.cause)
+    }
+    self.isBlocked = isBlocked
+    return nil
+  }
+
+  /// Notes the outcome for a victim.
+  mutating func note(_ outcome: EvictionOutcome, for victim: Victim) {
+    switch outcome {
+    case .removed:
+      result.removed += 1
+      result.byteCount.addSaturating(victim.entry.byteCount)
+    case .failed: result.failed += 1
+    case .changed: break
+    }
+    if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
+    if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
+    guard case .changed(_?) = outcome else {
+      changedInRow = 0
+      return
+    }
+    changedInRow += 1
+    if changed.count == Self.mostChanged { changed.removeFirst() }
+    changed.append(victim.entry.name)
+  }
+
+  /// Whether so many files in a row were gone that events or scans must have missed their removal.
+  /// Counts anew from then on.
+  mutating func takeMissing() -> Bool {
+    guard goneInRow >= 64 else { return false }
+    goneInRow = 0
+    return true
+  }
+}
+
+extension EvictionOutcome {
+  /// Whether the file's blocks are free.
+  var hasFreed: Bool {
+    switch self {
+    case .removed, .changed(nil): true
+    case .changed, .failed: false
+    }
+  }
+}
+
+extension EntryIndex {
+  /// Takes out all entries that a plan demands.
+  ///
+  /// - Complexity: O(k log n) for k victims.
+  package mutating func take(_ plan: TrimPlan) -> [Victim] {
+    var (course, victims) = (TrimCourse(plan), [Victim]())
+    while let victim = course.takeNext(from: &self) {
+      course.note(.removed, for: victim)
+      victims.append(victim)
+    }
+    return victims
+  }
+}

@@ -1,0 +1,300 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderSystem
+
+@Suite(.serialized, .watched)
+struct `An eviction` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func value(_ count: Int = 100) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+
+  /// Opens a cache with a limit of 1,000 bytes, and stores values of 100 bytes, a second apart.
+  private func filled(
+    _ count: Int, _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+  ) throws -> DiskCache {
+    let cache = try scene.open {
+      $0.sizeLimit = 1000
+      change(&$0)
+    }
+    _ = try cache.count()
+    for number in 0..<count {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store(value(), forKey: "\(number)")
+    }
+    return cache
+  }
+
+  @Test func `has happened when the store that passed the limit returns`() throws {
+    let cache = try scene.open { $0.sizeLimit = 10_000 }
+    _ = try cache.count()
+    let threadCount = 8
+    inThreads(threadCount) { thread in
+      for number in 0..<400 {
+        do {
+          try cache.store(value(), forKey: "\(thread) \(number)")
+        } catch {
+          Issue.record(error)
+        }
+        // The values of the other threads may be visible and not yet returned from.
+        let total = cache.engine.withState { $0.catalog.index.byteCount }
+        #expect(total <= 10_000 + UInt64(threadCount - 1) * 100)
+      }
+    }
+    #expect(cache.engine.withState { $0.catalog.index.byteCount } <= 10_000)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `goes down to half after the store is counted, and not before`() throws {
+    let cache = try filled(11)
+    try cache.flush()
+    #expect(try cache.totalSize() == 500 && cache.statistics.purges == 1)
+  }
+
+  @Test func `is not made for a store that stores nothing`() throws {
+    let cache = try filled(10) { $0.shouldStore = { _, byteCount in byteCount != 7 } }
+    #expect(try cache.store(value(7), forKey: "declined") == .rejected(.declined))
+    #expect(try cache.storeIfAbsent(value(), forKey: "0") == .rejected(.alreadyPresent))
+    scene.faults.plan(.errno(.ioError), for: .write)
+    #expect(throws: CacheError.self) { try cache.store(value(), forKey: "failed") }
+    var outdated = cache.request("outdated", nil, [])
+    outdated.isWanted = { false }
+    #expect(try cache.engine.store(value().span, outdated) == .rejected(.declined))
+    #expect(try cache.count() == 10 && cache.statistics.purges == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `is not made for a store over a value of the same length`() throws {
+    let cache = try filled(10)
+    try cache.store(value(), forKey: "3")
+    #expect(try cache.count() == 10 && cache.statistics.purges == 0)
+    try cache.removeAll()
+    for _ in 0..<2 { try cache.store(value(600), forKey: "large") }
+    #expect(try cache.totalSize() == 600 && cache.statistics.purges == 0)
+  }
+
+  @Test func `spares the value that passed the limit, although it exceeds the target`() throws {
+    let cache = try filled(10)
+    try cache.store(value(600), forKey: "large")
+    try cache.flush()
+    #expect(try cache.count() == 1 && cache.contains("large"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `passes over a name that a slow store holds`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .renameat, at: 1)
+    let done = Gate()
+    done.open()
+    try startThread {
+      #expect(throws: Never.self) { try cache.store(value(), forKey: "0") }
+      done.pass()
+    }
+    gate.waitUntilReached()
+    for number in 10..<20 { try cache.store(value(), forKey: "\(number)") }
+    #expect(cache.engine.withState { $0.catalog.index.byteCount } <= 1000)
+    gate.open()
+    done.waitUntilReached()
+    #expect(try cache.value(forKey: "0") == value() && !cache.contains("1"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `waits for no store whose victim waits for it`() throws {
+    let cache = try scene.open { $0.countLimit = 1 }
+    _ = try cache.count()
+    inThreads(2) { thread in
+      for _ in 0..<500 {
+        #expect(throws: Never.self) { try cache.store([1], forKey: "\(thread)") }
+      }
+    }
+    #expect(try cache.count() == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `tries a file that cannot be removed once`() throws {
+    let cache = try filled(10)
+    let accesses = try (0..<6).map { try scene.status(scene.name("\($0)")).lastAccess }
+    for n in 1...6 { scene.faults.plan(.errno(.notPermitted), for: .unlinkat, at: n) }
+    try cache.store(value(), forKey: "10")
+    try cache.flush()
+    // 600 bytes stay, and half of the other 400.
+    #expect(try cache.totalSize() == 800 && cache.statistics.removals == [.evicted: 3])
+    #expect(cache.statistics.upkeepFailures == [.notPermitted: 6])
+    for number in 11..<20 { try cache.store(value(), forKey: "\(number)") }
+    try cache.flush()
+    #expect(cache.statistics.upkeepFailures == [.notPermitted: 6])
+    #expect(try (0..<6).map { try scene.status(scene.name("\($0)")).lastAccess } == accesses)
+    // A trim tries them again, and they are the coldest.
+    let evicted = cache.statistics.removals[.evicted, default: 0]
+    let removed = try cache.trim(toCount: 2).removed
+    #expect(cache.statistics.removals[.evicted, default: 0] == evicted + removed && removed > 5)
+    #expect(try !cache.contains("0") && cache.contains("19"))
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `waits for the files of a removal of everything, and takes no fresh value for them`()
+    throws
+  {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    let progress = try cache.removeAllInBackground()
+    gate.waitUntilReached()
+    gate.expectToHold { try cache.store(value(1000), forKey: "large") }
+    try progress.wait()
+    #expect(try cache.totalSize() == 1000 && cache.statistics.purges == 0)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `goes on without a file that changes at each look`() throws {
+    let cache = try filled(10)
+    let time = Mutex(scene.clock.now)
+    let change: @Sendable () -> Void = { [scene] in
+      do {
+        let next = time.withLock { time in
+          time = time.adding(seconds: 1)
+          return time
+        }
+        // The last access stays the earliest.
+        let access = try scene.status(scene.name("0")).lastAccess
+        try scene.touch(scene.name("0"), access: access, modification: next.adding(seconds: 9_999))
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(change), for: .fstatat, onwards: true)
+    try cache.store(value(), forKey: "10")
+    try cache.flush()
+    scene.faults.reset()
+    #expect(try cache.contains("0") && !cache.contains("1") && cache.totalSize() == 500)
+    // The last change came after the last look.
+    cache.rescan()
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `asks for a scan when many files are gone already`() throws {
+    let cache = try filled(0) { $0.countLimit = 100 }
+    for number in 0..<100 { try cache.store([1], forKey: "\(number)") }
+    for number in 0..<80 { try FileManager.default.removeItem(atPath: scene.file("\(number)")) }
+    let number = cache.engine.withState { $0.catalog.scans.number }
+    #expect(try cache.trim(toCount: 1).removed == 19)
+    #expect(cache.engine.withState { $0.catalog.scans.number } == number + 1)
+    #expect(cache.statistics.removals == [.evicted: 19])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `that no thread carries on is carried on by a flush, and ends once`() throws {
+    let cache = try filled(10)
+    let isAsked = cache.engine.withState { state in
+      state.catalog.index.upsert(IndexSample.entry(1, bytes: 1), order: .mostRecent)
+      state.beginPurge(cache.engine.configuration, sparing: IndexSample.name(1))
+      return state.evictions.mustCarryOn()
+    }
+    #expect(isAsked && cache.statistics.purges == 1)
+    inThreads(8) { _ in #expect(throws: Never.self) { try cache.flush() } }
+    #expect(cache.engine.withState { $0.evictions.purge == nil })
+    #expect(cache.engine.withState { $0.catalog.index.byteCount } == 401)
+    #expect(cache.statistics.purges == 1)
+    cache.engine.withState { _ = $0.catalog.index.remove(IndexSample.name(1)) }
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `syncs a durable directory once for each loop`() throws {
+    let cache = try filled(10) { $0.durability = .durable }
+    let syncs = Counter()
+    let plan = TrimPlan(for: .count(3), at: scene.clock.now, cache.engine.configuration)
+    scene.faults.plan(.before { syncs.add() }, for: .fsync, onwards: true)
+    cache.engine.evict(TrimCourse(plan))
+    #expect(syncs.value == 1 && cache.statistics.removals == [.evicted: 7])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `for a limit is made by no process that has stored nothing`() throws {
+    try filled(10).close()
+    scene.clock.advance(by: .seconds(1))
+    let writer = try scene.open()
+    try writer.store([1], forKey: "short", expiration: .seconds(1))
+    try writer.close()
+    scene.clock.advance(by: .seconds(2))
+    let cache = try scene.open { $0.sizeLimit = 500 }
+    // What has expired is swept.
+    #expect(try cache.count() == 10 && cache.value(forKey: "0") != nil)
+    try cache.flush()
+    #expect(try cache.count() == 10 && cache.statistics.purges == 0)
+    try cache.store([1], forKey: "new")
+    #expect(try cache.totalSize() == 201 && cache.statistics.purges == 1)
+  }
+
+  @Test func `by a sweep leaves to a trim that waits what that has to report`() throws {
+    let cache = try filled(0)
+    try cache.store(value(), forKey: "short", expiration: .seconds(1))
+    scene.clock.advance(by: .seconds(2))
+    cache.engine.withState { $0.evictions.beginTrim() }
+    cache.engine.sweep()
+    #expect(try cache.count() == 1)
+    cache.engine.withState { $0.evictions.endTrim() }
+    cache.engine.sweep()
+    #expect(try cache.count() == 0)
+  }
+
+  @Test func `of a file that another process removed first is not counted`() throws {
+    let cache = try filled(10)
+    let removals = cache.removals()
+    try FileManager.default.removeItem(atPath: scene.file("0"))
+    #expect(try cache.trim(toCount: 5).removed == 4)
+    #expect(try cache.count() == 5 && cache.statistics.removals == [.evicted: 4])
+    _ = removals
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `of a value that is used or stored meanwhile is not made by a trim`() throws {
+    let cache = try filled(5)
+    let change: @Sendable () -> Void = { [scene] in
+      do {
+        scene.clock.advance(by: .seconds(1))
+        _ = try cache.value(forKey: "3")
+        try cache.store([9], forKey: "4")
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(change), for: .unlinkat, at: 1)
+    let result = try cache.trim(toCount: 0)
+    #expect(result.removed == 3 && result.failed == 0 && result.byteCount == 300)
+    #expect(try cache.count() == 2 && cache.value(forKey: "4") == [9])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `is not undone by a clock that stores`() throws {
+    let cache = Shared<DiskCache?>(nil)
+    let (count, time) = (Counter(), scene.clock.now)
+    let opened = try scene.open {
+      $0.countLimit = 4
+      $0.clock = WallClock {
+        // Not while it stores itself.
+        if let cache = cache.value, count.value < 40 {
+          count.add()
+          if count.value.isMultiple(of: 4) {
+            #expect(throws: Never.self) { try cache.store([1], forKey: "clock \(count.value)") }
+          }
+        }
+        return time
+      }
+    }
+    _ = try opened.count()
+    cache.value = opened
+    for number in 0..<40 { try opened.store([1], forKey: "\(number)") }
+    cache.value = nil
+    #expect(try opened.count() <= 4)
+    try scene.expectConsistent(opened)
+  }
+}

@@ -1,0 +1,235 @@
+import Testing
+
+@testable import Larder
+@testable import LarderDisk
+@testable import LarderSystem
+
+/// The choice of what is evicted and the outcome, tested without threads or files.
+@Suite("The evictions of a process")
+struct EvictionsTests {
+  private let configuration = {
+    var configuration = DiskCache.Configuration(sizeLimit: 1000)
+    configuration.countLimit = 100
+    return configuration
+  }()
+
+  /// Returns a state of entries 0, 1 and so on of 100 bytes, by a process that has stored one.
+  private func state(_ count: Int) -> EngineState {
+    var state = EngineState()
+    _ = state.endScan(state.beginScan(), .finished)
+    for number in 0..<count {
+      state.catalog.index.upsert(
+        IndexSample.entry(number, used: Int64(number)), order: .byLastAccess)
+    }
+    state.counters.countStore(of: 100)
+    return state
+  }
+
+  /// Chooses, and returns the number of the entry; nil if none was chosen.
+  private func choose(
+    _ course: inout TrimCourse, in state: inout EngineState
+  ) -> (victim: Victim, epoch: NameLocks.Epoch)? {
+    guard case .remove(let victim, let epoch) = state.chooseVictim(&course, configuration) else {
+      return nil
+    }
+    return (victim, epoch)
+  }
+
+  private func settle(
+    _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: EvictionOutcome,
+    _ course: inout TrimCourse, in state: inout EngineState
+  ) {
+    course.note(outcome, for: chosen.victim)
+    state.settle(
+      chosen.victim, outcome, since: chosen.epoch, at: Timestamp(seconds: 1_000))
+    let isFree = state.locks.giveBack(chosen.victim.entry.name)
+    #expect(isFree)
+  }
+
+  private var purging: TrimCourse { TrimCourse(purgingAt: Timestamp(seconds: 1_000)) }
+
+  @Test func `a purge begins when a limit is passed, once, and one thread is asked`() {
+    var state = state(10)
+    let early = state.beginPurge(configuration, sparing: nil)
+    #expect(!early && state.evictions.purge == nil)
+    state.catalog.index.upsert(IndexSample.entry(10, used: 10), order: .mostRecent)
+    let isPassed = state.beginPurge(configuration, sparing: IndexSample.name(10))
+    let asked = [state.evictions.mustCarryOn(), state.evictions.mustCarryOn()]
+    let isPassedAgain = state.beginPurge(configuration, sparing: IndexSample.name(3))
+    #expect(isPassed && isPassedAgain && asked == [true, false])
+    #expect(state.snapshot.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
+  }
+
+  @Test func `no purge begins before the first scan, after the end, or without a store`() {
+    var (unscanned, ended, reader) = (EngineState(), state(11), EngineState())
+    unscanned.counters.countStore(of: 1)
+    ended.phase.advance(to: .shutDown)
+    _ = reader.endScan(reader.beginScan(), .finished)
+    for number in 0..<11 {
+      unscanned.catalog.index.upsert(IndexSample.entry(number), order: .byLastAccess)
+      reader.catalog.index.upsert(IndexSample.entry(number), order: .byLastAccess)
+    }
+    let passed = [
+      unscanned.beginPurge(configuration, sparing: nil),
+      ended.beginPurge(configuration, sparing: nil),
+      reader.beginPurge(configuration, sparing: nil),
+    ]
+    #expect(passed == [false, false, false])
+  }
+
+  @Test func `threads that evict at once take no entry too many`() {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: IndexSample.name(10))
+    var (first, second) = (purging, purging)
+    var count = 0
+    while true {
+      let (one, other) = (choose(&first, in: &state), choose(&second, in: &state))
+      if let one { settle(one, .removed, &first, in: &state) }
+      if let other { settle(other, .removed, &second, in: &state) }
+      count += (one == nil ? 0 : 1) + (other == nil ? 0 : 1)
+      if one == nil && other == nil { break }
+    }
+    #expect(count == 6 && state.catalog.index.numbers() == [6, 7, 8, 9, 10])
+    #expect(state.evictions.purge == nil && state.locks.isEmpty)
+    #expect(state.snapshot.removals == [.evicted: 6])
+  }
+
+  @Test func `a chosen entry has left the totals, and its name is held`() throws {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: nil)
+    var course = purging
+    let chosen = try #require(choose(&course, in: &state))
+    let name = IndexSample.name(0)
+    #expect(chosen.victim.entry.name == name && state.catalog.index.count == 10)
+    #expect(state.locks.held == [name] && state.evictions.names == [name])
+    settle(chosen, .removed, &course, in: &state)
+    #expect(state.locks.isEmpty && state.evictions.names.isEmpty)
+  }
+
+  @Test func `a held name is passed over, and the purge is left if no other can go`() {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: IndexSample.name(10))
+    _ = state.evictions.mustCarryOn()
+    for number in [0, 2] { _ = state.locks.take(IndexSample.name(number)) }
+    var course = purging
+    var chosen: [Int] = []
+    while let next = choose(&course, in: &state) {
+      chosen += [next.victim].numbers
+      settle(next, .removed, &course, in: &state)
+    }
+    #expect(chosen == [1, 3, 4, 5, 6, 7] && state.evictions.purge == nil)
+    // Nothing else is left.
+    for number in [8, 9] { _ = state.locks.take(IndexSample.name(number)) }
+    state.catalog.index.upsert(
+      IndexSample.entry(11, used: 11, bytes: 900), order: .mostRecent)
+    state.beginPurge(configuration, sparing: IndexSample.name(11))
+    _ = state.locks.take(IndexSample.name(10))
+    _ = state.evictions.mustCarryOn()
+    if case .blocked = state.chooseVictim(&course, configuration) {
+      #expect(state.evictions.isLeft && state.rarities.contains(.hasLeftPurge))
+    } else {
+      Issue.record("not blocked")
+    }
+  }
+
+  @Test func `what stays becomes an entry again, and its removal is not counted`() throws {
+    var state = state(11)
+    state.beginPurge(configuration, sparing: nil)
+    state.catalog.uses.note(
+      IndexSample.name(0), IndexSample.status(of: IndexSample.entry(0)),
+      access: Timestamp(seconds: 5), expiry: nil)
+    var course = purging
+    // It failed: it keeps its use and is not chosen again.
+    settle(try #require(choose(&course, in: &state)), .failed, &course, in: &state)
+    #expect(state.catalog.index.stuckTotals.count == 1 && !state.catalog.uses.isEmpty)
+    // It changed: it takes its place by what the file says.
+    var changed = IndexSample.entry(1, used: 50)
+    changed.changeTime = Timestamp(seconds: 70)
+    settle(try #require(choose(&course, in: &state)), .changed(changed), &course, in: &state)
+    #expect(state.catalog.index.numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0])
+    // It is gone.
+    settle(try #require(choose(&course, in: &state)), .changed(nil), &course, in: &state)
+    #expect(state.catalog.index.count == 10 && state.snapshot.removals.isEmpty)
+    #expect(course.result.removed == 0 && course.result.failed == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `what was removed or replaced as a whole since the choice does not come back`(
+    isReplaced: Bool
+  ) throws {
+    for outcome in [EvictionOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
+      var state = state(11)
+      state.beginPurge(configuration, sparing: nil)
+      var course = purging
+      let chosen = try #require(choose(&course, in: &state))
+      if isReplaced { state.forgetDirectory() } else { _ = state.beginClearing() }
+      if isReplaced { state.catalog.index.upsert(IndexSample.entry(0), order: .byLastAccess) }
+      settle(chosen, outcome, &course, in: &state)
+      #expect(state.catalog.index.numbers() == (isReplaced ? [0] : []))
+      #expect(state.catalog.index.stuck.isEmpty)
+    }
+  }
+
+  @Test func `missing space is free when as many bytes were removed, here or elsewhere`() throws {
+    var state = state(5)
+    state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
+    var course = purging
+    for outcome in [EvictionOutcome.removed, .changed(nil), .failed, .removed] {
+      settle(try #require(choose(&course, in: &state)), outcome, &course, in: &state)
+    }
+    #expect(choose(&course, in: &state) == nil && state.evictions.purge == nil)
+    state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
+    state.evictions.endFreeing()
+    #expect(choose(&course, in: &state) == nil && state.catalog.index.count == 2)
+  }
+
+  @Test func `a process looks around before it has stored a share of the room`() {
+    var evictions = Evictions()
+    #expect(evictions.mustLook)
+    evictions.noteLook(room: 6_400)
+    evictions.noteStore(of: 99)
+    #expect(!evictions.mustLook)
+    evictions.noteStore(of: 1)
+    #expect(evictions.mustLook)
+    evictions.noteLook(room: 0)
+    #expect(evictions.mustLook)
+  }
+
+  @Test func `the free space is looked at every five seconds`() {
+    var evictions = Evictions()
+    let start = MonotonicTime.now
+    let looks = [0, 0, 4_999, 5_000, 9_999, 10_000].map { milliseconds in
+      evictions.beginFreeSpaceCheck(at: start.advanced(by: .milliseconds(milliseconds)))
+    }
+    #expect(looks == [true, false, false, true, false, true])
+  }
+
+  @Test func `trims, sweeps and damaged files are noted`() {
+    var evictions = Evictions()
+    evictions.beginTrim()
+    evictions.beginTrim()
+    evictions.endTrim()
+    #expect(evictions.hasWaitingTrim)
+    evictions.endTrim()
+    let plans = [evictions.planSweeps(), evictions.planSweeps()]
+    #expect(!evictions.hasWaitingTrim && plans == [true, false])
+    let name = IndexSample.name(1)
+    let added = [evictions.add(damaged: name), evictions.add(damaged: name)]
+    evictions.remove(damaged: name)
+    #expect(added == [true, false] && evictions.damaged.isEmpty)
+  }
+
+  @Test func `a thread gives up when every look finds another change`() {
+    var (index, course) = (IndexSample.index((0..<200).map { IndexSample.entry($0) }), purging)
+    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
+    plan.maximumCount = 0
+    course = TrimCourse(plan)
+    var count = 0
+    while let victim = course.takeNext(from: &index) {
+      index.upsert(victim.entry, order: .byLastAccess)
+      course.note(.changed(victim.entry), for: victim)
+      count += 1
+    }
+    #expect(count == 128 && index.count == 200)
+  }
+}

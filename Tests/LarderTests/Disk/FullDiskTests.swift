@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import Larder
+@testable import LarderDisk
+@testable import LarderFixtures
+@testable import LarderMemory
+@testable import LarderSystem
+
+@Suite(.serialized, .watched)
+struct `A full disk` {
+  let scene: DiskScene
+
+  init() throws {
+    scene = try DiskScene()
+  }
+
+  private func filled(_ count: Int, fullDiskPause: Duration = .seconds(30)) throws -> DiskCache {
+    let cache = try scene.open {
+      $0.sizeLimit = 1000
+      $0.fullDiskPause = fullDiskPause
+    }
+    _ = try cache.count()
+    for number in 0..<count {
+      scene.clock.advance(by: .seconds(1))
+      try cache.store([UInt8](repeating: 1, count: 100), forKey: "\(number)")
+    }
+    return cache
+  }
+
+  @Test(arguments: [Errno.noSpace, .quotaExceeded], [SystemCall.write, .linkat, .fsetxattr])
+  func `a full disk evicts once and the store is tried again`(
+    errno: Errno, call: SystemCall
+  ) throws {
+    let cache = try filled(10)
+    // A shorter attribute is tried before the disk counts as full.
+    for n in 1...(call == .fsetxattr ? 2 : 1) { scene.faults.plan(.errno(errno), for: call, at: n) }
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(try cache.value(forKey: "new") == [7])
+    #expect(cache.statistics.purges == 1)
+    #expect(try cache.count() < 11)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a stream that meets a full disk goes on after an eviction`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.short(2), for: .write, at: 2)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 3)
+    try cache.store(forKey: "new") { stream in
+      try stream.write([1, 2, 3, 4])
+      try stream.write([5, 6, 7, 8])
+    }
+    #expect(try cache.value(forKey: "new") == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a disk that stays full is an error after one eviction`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    let error = #expect(throws: CacheError.self) { try cache.store([7], forKey: "new") }
+    #expect(error?.code == .noSpace && error?.oldValueRemains == false)
+    #expect(cache.statistics.purges == 1)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a disk that stays full costs the cache one eviction and not one a store`() throws {
+    let cache = try filled(10)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    for number in 0..<10 {
+      #expect(throws: CacheError.self) { try cache.store([7], forKey: "new \(number)") }
+    }
+    #expect(throws: CacheError.self) {
+      try cache.store(forKey: "in pieces") { try $0.write([1]) }
+    }
+    #expect(cache.statistics.purges == 1)
+    #expect(cache.statistics.vainEvictions == 1)
+    #expect(try cache.count() == 5)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `after a while a full disk is worth another eviction`() throws {
+    let cache = try filled(10, fullDiskPause: .zero)
+    scene.faults.plan(.errno(.noSpace), for: .write, at: 1, onwards: true)
+    for number in 0..<2 {
+      #expect(throws: CacheError.self) { try cache.store([7], forKey: "new \(number)") }
+    }
+    #expect(cache.statistics.purges == 2)
+    #expect(cache.statistics.vainEvictions == 2)
+  }
+
+  @Test func `stores that find the disk full at once make one eviction`() throws {
+    let cache = try filled(10)
+    let gate = Gate()
+    scene.faults.plan(.before { gate.pass() }, for: .unlinkat, at: 1)
+    for n in 1...2 { scene.faults.plan(.errno(.noSpace), for: .write, at: n) }
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      #expect(throws: Never.self) { try cache.store([7], forKey: "first") }
+      done.signal()
+    }
+    gate.waitUntilReached()
+    gate.expectToHold { try cache.store([8], forKey: "second") }
+    done.wait(for: "the first store")
+    #expect(cache.statistics.purges == 1 && cache.statistics.vainEvictions == 0)
+    #expect(try cache.value(forKey: "first") == [7])
+    #expect(try cache.value(forKey: "second") == [8])
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `a key that does not fit beside the inode is not a full disk`() throws {
+    let cache = try filled(5)
+    scene.faults.plan(.errno(.noSpace), for: .fsetxattr, at: 1)
+    #expect(try cache.store([7], forKey: "new") == .stored)
+    #expect(cache.statistics.purges == 0)
+    #expect(try scene.attribute(scene.name("new"))?.contains(" #") == true)
+    #expect(try cache.value(forKey: "new") == [7])
+  }
+}
