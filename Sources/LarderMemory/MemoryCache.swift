@@ -92,4 +92,6 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
     if configuration.recordsUseTimes || limits.age != nil { noteTimes() }
   }
+
+  deinit { JobTimer.own.forget(jobsOf: threads) }
 }

@@ -264,8 +264,7 @@
     private func judgeDescriptors() {
       let living = (0..<processCount).filter { !killed.contains($0) }.map(processNumber)
       let count = ScheduledFiles.count(of: living)
-      // The timer of a process keeps its bell until the last planned sweep is due.
-      if count > living.count { history.report("\(count) descriptors are left open") }
+      if count > 0 { history.report("\(count) descriptors are left open") }
     }
   }
 

@@ -166,6 +166,7 @@ extension DiskEngine {
     EngineRegistry.remove(self)
     withState { $0.phase.advance(to: .ended) }
     removals.finish()
+    JobTimer.own.forget(jobsOf: threads)
     changed.signal()
   }
 

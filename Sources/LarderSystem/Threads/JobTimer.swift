@@ -87,6 +87,20 @@ package final class JobTimer: Sendable {
     }
   }
 
+  /// Forgets the jobs of an executor that wait for a time, because its owner has ended.
+  ///
+  /// A sweep is planned ten minutes ahead. It would keep the thread and its bell for as long.
+  package func forget(jobsOf executor: IOExecutor) {
+    let (forgotten, bell) = state.withLock { state -> ([Entry], EventDescriptor?) in
+      let isForgotten = { (entry: Entry) in entry.executor === executor && entry.descriptor == nil }
+      let forgotten = state.delayed.filter(isForgotten)
+      state.delayed.removeAll(where: isForgotten)
+      return (forgotten, state.delayed.isEmpty ? state.bell : nil)
+    }
+    // The thread ends if nothing is left. What the jobs hold is released outside of the lock.
+    if !forgotten.isEmpty { bell?.raise() }
+  }
+
   private func add(_ entry: Entry) throws(Errno) {
     let (bell, mustStart) = state.withLock { state in
       let index = state.delayed.firstIndex { $0.due <= entry.due } ?? state.delayed.count

@@ -57,6 +57,26 @@ struct `The timer` {
     #expect(heard.wait { ran.value == 1 })
   }
 
+  private final class Token: Sendable {}
+
+  @Test func `forgets the jobs of an executor whose owner has ended, and no others`() {
+    let (ended, other, ran) = (IOExecutor(), IOExecutor(), Counter())
+    weak var seen: Token?
+    do {
+      let token = Token()
+      seen = token
+      timer.submit(after: .seconds(3_600), to: ended) { withExtendedLifetime(token) {} }
+    }
+    timer.submit(after: .milliseconds(20), to: other) { [heard] in
+      ran.add()
+      heard.tell()
+    }
+    #expect(seen != nil)
+    timer.forget(jobsOf: ended)
+    #expect(seen == nil)
+    #expect(heard.wait { ran.value == 1 })
+  }
+
   @Test func `needs no thread of an executor for what is not due`() async {
     await #expect(processExitsWith: .success) {
       let first = OpenResources.threads.count
