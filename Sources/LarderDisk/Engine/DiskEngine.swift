@@ -138,6 +138,8 @@ package final class DiskEngine: Sendable {
     JobTimer.own.submit(after: delay, to: threads) { [weak self] in
       if let self { job(self) }
     }
+    // The engine may have ended since, and have forgotten what was planned before.
+    if withState({ $0.phase.hasEnded }) { JobTimer.own.forget(jobsOf: threads) }
   }
 
   /// Has a thread carry on a purge that no thread carries on.
