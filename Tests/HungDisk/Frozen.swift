@@ -37,7 +37,9 @@ struct Frozen: Sendable {
     let memory = memoryGrowth()
     judge(memory < 400, "a memory cache that is filled six times takes \(memory) MiB more")
     await hung.cancelCalls()
-    judge(threadCount < 90, "there are \(threadCount) threads")
+    // Eight caches have four for calls each, this program uses two of its own for each, and each
+    // kind of upkeep that hangs has one.
+    judge(threadCount < 150, "there are \(threadCount) threads")
     command("fsfreeze -u \(mount)")
     for load in loads { await load.value }
     judge(true, "loads on the hung disk end when it answers again")

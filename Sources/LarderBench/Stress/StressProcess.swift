@@ -103,6 +103,9 @@ enum StressProcess {
     let disk = try DiskCache(
       directory: directory, configuration: DiskCache.Configuration(sizeLimit: options.limit))
     _ = try disk.count()
+    // A process that has stored nothing evicts for no limit.
+    try disk.store([0], forKey: "judge")
+    try disk.remove(forKey: "judge")
     try disk.flush()
     var verdict = Verdict(walk: StressWalk(directory))
     let walk = verdict.walk

@@ -131,6 +131,8 @@ extension EntryIndex {
   ///
   /// - Returns: The entry; nil if there was none of the name.
   /// - Complexity: O(1), and O(log n) for one that can expire.
+  // Inlined, so that a caller that needs no entry makes none.
+  @inline(__always)
   @discardableResult
   package mutating func remove(_ name: EntryName) -> IndexedEntry? {
     guard let slot = names.slot(of: name) else { return nil }

@@ -68,6 +68,8 @@ extension DiskEngine {
   /// checked, and another directory there is followed (`followReplacement`).
   ///
   /// - Returns: Nil for a miss that is counted.
+  // Inlined, because handing an opened file on costs a fortieth of a miss.
+  @inline(__always)
   func open(
     _ subject: Subject, _ generation: EntryGenerations.Snapshot?
   ) throws(CacheError) -> EntryReader.Opening? {
