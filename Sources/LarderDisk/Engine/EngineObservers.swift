@@ -193,6 +193,7 @@ extension DiskEngine {
     generations.beginAll()
     observers.tell { $0.fileChanged(nil) }
     generations.endAll()
+    observers.letGoElsewhere()
   }
 
   /// Tells the memory tiers that everything is gone.
