@@ -76,7 +76,7 @@ struct `Closing while something is going on` {
 
   @Test func `accepts nothing more to be written later`() throws {
     let cache = try scene.open { $0.writeBehindLimit = Backlog.cost(of: 100, "full", []) }
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     try cache.store([UInt8](repeating: 1, count: 100), forKey: "full")
     // Accepted while the shutdown already writes the waiting values.
     let store = inBackground { try cache.store([2], forKey: "waits for room") }

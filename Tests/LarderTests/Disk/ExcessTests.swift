@@ -64,7 +64,7 @@ struct `The excess over a limit` {
     }
     _ = try cache.count()
     // The writer does not come, so the next store writes the value.
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     let value = [UInt8](repeating: 1, count: 600)
     try cache.store(value, forKey: "k", expiration: .seconds(1))
     scene.clock.advance(by: .seconds(2))

@@ -25,7 +25,7 @@ struct `Beside a pending value` {
       $0.writeBehindLimit = 1 << 20
       change(&$0)
     }
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     return cache
   }
 
@@ -240,7 +240,7 @@ struct `Beside a pending value` {
     let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
     try cache.store("0", forKey: "k")
     try cache.flush()
-    cache.disk.withBacklog { $0.hasWriter = true }
+    cache.disk.blockWriter()
     try cache.store("1", forKey: "k")
     cache.memory.removeAll()
     let accept: @Sendable () -> Void = {
@@ -264,7 +264,7 @@ struct `Beside a pending value` {
     var configuration = CacheConfiguration()
     configuration.disk.writeBehindLimit = 1 << 20
     let cache = try Cache(directory: scene.path, coder: .string, configuration: configuration)
-    cache.disk.withBacklog { $0.hasWriter = true }
+    cache.disk.blockWriter()
     _ = try await cache.store("1", forKey: "k")
     cache.memory.removeAll()
     #expect(try await cache.tier(forKey: "k") == .disk)

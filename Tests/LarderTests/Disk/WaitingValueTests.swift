@@ -29,7 +29,7 @@ struct `A value that waits over a file` {
     }
     try cache.store([1], forKey: "k")
     try cache.flush()
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     #expect(try cache.store([2], forKey: "k") == .pending)
     return cache
   }

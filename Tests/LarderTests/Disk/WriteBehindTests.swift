@@ -154,7 +154,7 @@ struct `Writing behind` {
     let scene = try DiskScene()
     let cache = try open(scene, limit: 64 << 10)
     // No other thread writes.
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     Thread.detachNewThread {
       do {
         for number in 0..<100 {
@@ -223,7 +223,7 @@ struct `Writing behind` {
     let scene = try DiskScene()
     let cache = try open(scene)
     // No other thread writes.
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     try cache.store([1], forKey: "before")
     let counter = Counter()
     let store: @Sendable () -> Void = {
@@ -248,7 +248,7 @@ struct `Writing behind` {
   @Test func `a value that is replaced while it is written reaches the disk all the same`() throws {
     let scene = try DiskScene()
     let cache = try open(scene)
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     try cache.store([1], forKey: "k")
     let store: @Sendable () -> Void = {
       do {
@@ -273,7 +273,7 @@ struct `Writing behind` {
   @Test func `a newer value stands for one that could not be written`() throws {
     let scene = try DiskScene()
     let cache = try open(scene)
-    cache.withBacklog { $0.hasWriter = true }
+    cache.blockWriter()
     try cache.store([1], forKey: "k")
     let store: @Sendable () -> Void = {
       do {
