@@ -29,6 +29,8 @@ struct `Stamping, names and previews` {
   @Test func `an edited file is served with its new content, key and extended data`() throws {
     let cache = try open()
     try cache.store([1], forKey: "abc", expiration: .seconds(60), extendedData: [9])
+    // Waits for the first scan, which sweeps what has expired, as an edited file has.
+    _ = try cache.count()
     let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/\(name)"))
     try file.write(contentsOf: [5, 6])
     try file.close()
