@@ -57,7 +57,7 @@ package final class DiskEngine: Sendable {
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
     state.withLock { state in
-      state.counters.note(isDirectoryUnsafe: location.isUnsafe)
+      state.counters.statistics.isDirectoryUnsafe = location.isUnsafe
       if let lastStamp { state.catalog.uses.resume(from: lastStamp) }
     }
   }
@@ -140,11 +140,6 @@ package final class DiskEngine: Sendable {
     }
     // The engine may have ended since, and have forgotten what was planned before.
     if withState({ $0.phase.hasEnded }) { JobTimer.own.forget(jobsOf: threads) }
-  }
-
-  /// Has a thread carry on a purge that no thread carries on.
-  private func carryOnPurge() {
-    if withState({ $0.evictions.mustCarryOn() }) { runAside { self.purge() } }
   }
 
   /// Waits until the state fulfils a condition, which is checked after every signal of `changed`.
@@ -234,7 +229,9 @@ extension DiskEngine {
 
   /// Counts an error that has a system error number, and returns it.
   func counted(_ error: CacheError) -> CacheError {
-    if let errno = error.errno { withState { $0.counters.countError(errno) } }
+    if let errno = error.errno {
+      withState { $0.counters.statistics.errors[errno, default: 0] += 1 }
+    }
     return error
   }
 }

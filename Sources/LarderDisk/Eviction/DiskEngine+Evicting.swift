@@ -7,7 +7,7 @@ import LarderSystem
 /// | occasion | function | plan |
 /// |---|---|---|
 /// | after a store that has passed a limit | `keepLimits(after:)` | `.limits` |
-/// | a limit was passed, here or by another process | `purge()` | `setGoals(of:stuck:_:)` |
+/// | a limit was passed, here or by another process | `carryOnPurge(after:)` | `setGoals(of:stuck:_:)` |
 /// | the end of the first scan, and every `sweepInterval` | `sweep()` | `.sweep` |
 /// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
 /// | a store that finds the disk full | `makeRoom(for:since:)` | `.room` |
@@ -22,7 +22,7 @@ extension DiskEngine {
     guard configuration.hasLimit else { return }
     startScanIfNeeded()
     rescanIfDue()
-    waitForClearing(0)
+    waitForClearing(toHold: 0)
     if beginPurgeIfDue(sparing: name) {
       evict(TrimCourse(.limits(sparing: name, at: now, configuration)))
     }
@@ -37,18 +37,17 @@ extension DiskEngine {
   /// - Returns: Whether a size or count limit is exceeded.
   private func beginPurgeIfDue(sparing name: EntryName?) -> Bool {
     let missing = missingFreeSpace()
-    let (isPassed, mustCarryOn) = withState { state in
-      (
-        state.beginPurge(configuration, sparing: name, missing: missing),
-        state.evictions.mustCarryOn()
-      )
-    }
-    if mustCarryOn { runAside { self.purge() } }
-    return isPassed
+    return carryOnPurge { $0.beginPurge(configuration, sparing: name, missing: missing) }
   }
 
-  /// Carries the purge on to its end.
-  func purge() { evict(TrimCourse(purgingAt: now)) }
+  /// Has a thread carry on a purge that no thread carries on, after a step in the same hold of the
+  /// lock.
+  @discardableResult
+  func carryOnPurge(after step: (inout EngineState) -> Bool = { _ in false }) -> Bool {
+    let (result, mustCarryOn) = withState { (step(&$0), $0.evictions.mustCarryOn()) }
+    if mustCarryOn { runAside { self.evict(TrimCourse(purgingAt: self.now)) } }
+    return result
+  }
 
   /// Carries the purge on, if one is going on, and waits for the entries that other threads are
   /// evicting or removing as damaged.
@@ -188,7 +187,7 @@ extension DiskEngine {
       if let last {
         let name = last.victim.entry.name
         state.settle(last.victim, last.outcome, since: last.epoch, at: now)
-        state.counters.addEvictionTime(last.duration)
+        state.counters.statistics.evictionTime += last.duration
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
         generations.end(name)
@@ -272,17 +271,27 @@ extension DiskEngine {
 
   /// Waits while a value of a number of bytes exceeds a limit because of files that a removal of
   /// everything has still to remove.
-  func waitForClearing(_ byteCount: Int) {
-    guard mayBe(.hidesFiles) else { return }
-    wait { [configuration] state in
-      guard state.clearing.remaining.count > 0, !state.phase.isShutDown else { return () }
+  func waitForClearing(toHold byteCount: Int) {
+    waitForClearing { [configuration] state in
+      guard state.clearing.remaining.count > 0, !state.phase.isShutDown else { return true }
       var totals = state.totalsOnDisk
       if byteCount > 0 {
         let bytes = UInt64(byteCount)
         totals.add(byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
       }
-      return configuration.limits(passedBy: totals).isEmpty ? () : nil
+      return configuration.limits(passedBy: totals).isEmpty
     }
+  }
+
+  /// Waits while a removal of everything goes on, until it has removed enough files, in place of an
+  /// eviction of newer values.
+  ///
+  /// - Returns: Whether one was going on.
+  @discardableResult
+  func waitForClearing(until isEnough: (inout EngineState) -> Bool) -> Bool {
+    guard mayBe(.hidesFiles) else { return false }
+    wait { !$0.clearing.hidesFiles || isEnough(&$0) ? () : nil }
+    return true
   }
 
   /// Returns the bytes that the file system lacks for the limit on free space, if a look is due.

@@ -148,7 +148,7 @@ extension EngineState {
     if !passed.isEmpty || missing > 0,
       evictions.begin(passed, missing: missing, sparing: name ?? catalog.index.mostRecentName)
     {
-      counters.countPurge()
+      counters.statistics.purges += 1
     }
     return !passed.isEmpty
   }

@@ -87,7 +87,13 @@ extension DiskEngine {
   /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
   ///   outcome of that try to `noteRoom(hasHelped:)`.
   func makeRoom(for byteCount: Int, since count: Int) -> Bool {
-    if waitForClearing(of: UInt64(byteCount)) { return true }
+    var start: IndexTotals?
+    let hasCleared = waitForClearing { state in
+      let (remaining, first) = (state.clearing.remaining, start ?? state.clearing.remaining)
+      start = first
+      return remaining.allocatedByteCount(missingSince: first) > UInt64(byteCount)
+    }
+    if hasCleared { return true }
     let now = self.now
     let step = wait { [configuration] state -> RoomStep? in
       guard state.isScanned else { return .fail }
@@ -97,7 +103,7 @@ extension DiskEngine {
       case .fail: return .fail
       case .evict: break
       }
-      state.counters.countPurge()
+      state.counters.statistics.purges += 1
       return .evict(
         .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration))
     }
@@ -113,28 +119,13 @@ extension DiskEngine {
     return hasFreed
   }
 
-  /// Waits while a removal of everything goes on, until its files have given back so many bytes, in
-  /// place of an eviction of newer values.
-  ///
-  /// - Returns: Whether one was going on.
-  private func waitForClearing(of byteCount: UInt64) -> Bool {
-    var total: UInt64?
-    return wait { state in
-      guard state.clearing.hidesFiles else { return total != nil }
-      let remaining = state.clearing.remaining.allocatedByteCount
-      let first = total ?? remaining
-      total = first
-      return first - min(remaining, first) > byteCount ? true : nil
-    }
-  }
-
   /// Takes note of the outcome of a store that was tried again after an eviction.
   func noteRoom(hasHelped: Bool) {
     withState { state in
       if hasHelped {
         state.fullDisk.noteSuccess()
       } else if state.fullDisk.noteFailure(at: .now) {
-        state.counters.countVainEviction()
+        state.counters.statistics.vainEvictions += 1
       }
     }
   }

@@ -221,7 +221,7 @@ extension DiskEngine {
     // Released outside of the lock, because that takes long.
     let isUnsafe = location.isUnsafe
     _ = withState { state in
-      state.counters.note(isDirectoryUnsafe: isUnsafe)
+      state.counters.statistics.isDirectoryUnsafe = isUnsafe
       let old = state.catalog
       state.forgetDirectory()
       return old

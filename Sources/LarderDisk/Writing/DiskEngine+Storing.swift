@@ -100,7 +100,7 @@ extension DiskEngine {
   /// last, and lets a removal of everything make room.
   private func prepareToStore(_ byteCount: Int) {
     if mayBe(.mustLook) { lookAround() }
-    waitForClearing(byteCount)
+    waitForClearing(toHold: byteCount)
   }
 
   /// Stores a value that comes in pieces.

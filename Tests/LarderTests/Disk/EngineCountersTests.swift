@@ -41,25 +41,14 @@ struct EngineCountersTests {
         })
     #expect(
       snapshot { $0.countRejection(.tooLarge) } == expected { $0.rejections = [.tooLarge: 1] })
-    #expect(snapshot { $0.countLostStore() } == expected { $0.lostStores = 1 })
-    #expect(snapshot { $0.countError(.ioError) } == expected { $0.errors = [.ioError: 1] })
   }
 
   @Test func `steps in the background`() {
-    #expect(snapshot { $0.countPurge() } == expected { $0.purges = 1 })
-    #expect(snapshot { $0.countVainEviction() } == expected { $0.vainEvictions = 1 })
     #expect(snapshot { $0.countStamp() } == expected { $0.stampsWritten = 1 })
     #expect(snapshot { $0.countDroppedStamp() } == expected { $0.stampsDropped = 1 })
     #expect(
       snapshot { $0.countUpkeepFailure(.ioError) } == expected { $0.upkeepFailures = [.ioError: 1] }
     )
-    #expect(
-      snapshot { counters in
-        counters.addEvictionTime(.seconds(1))
-        counters.addEvictionTime(.seconds(2))
-      } == expected { $0.evictionTime = .seconds(3) })
-    #expect(
-      snapshot { $0.note(isDirectoryUnsafe: true) } == expected { $0.isDirectoryUnsafe = true })
   }
 
   @Test func `misses by their reasons, those without a file as well`() {
