@@ -72,11 +72,7 @@ extension DiskCache {
     try checkWhole("entries")
     return try engine.countingErrors { () throws(CacheError) in
       var entries: [DiskEntry] = []
-      let names = try engine.unjudgedNames(reporting: progress).sorted()
-      try engine.forEachLook(at: names, isChecking: false, reporting: progress) { _, look in
-        // An entry that is removed between the walk and the look at it is left out.
-        if let entry = DiskEntry(look.entry) { entries.append(entry) }
-      }
+      try engine.forEachEntry(reporting: progress) { entries.append(DiskEntry($0)) }
       return entries
     }
   }
@@ -145,14 +141,6 @@ extension DiskCache {
 
 // What the tool asks by the names of files, with any extension.
 extension DiskCache {
-  /// Returns the names of all entries, sorted, as of a walk through the directory now.
-  ///
-  /// - Complexity: O(n log n) with one call of `fstatat` per name.
-  package func names() throws(CacheError) -> [EntryName] {
-    try checkWhole("names")
-    return try engine.names().sorted()
-  }
-
   /// Removes the file of a name.
   ///
   /// - Returns: The bytes of its value; nil if there was none.
@@ -177,41 +165,22 @@ extension DiskCache {
   package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
     engine.followReplacement()
-    return DiskEntry(try engine.look(at: name))
+    return try engine.look(at: name).map { DiskEntry($0) }
   }
 }
 
 extension DiskEntry {
-  /// Makes an entry from a look at a name; nil if it shows none.
-  package init?(_ look: DiskEngine.EntryLook) {
-    switch look {
-    case .readable(let inspection): self.init(inspection)
-    case .unreadable(let name, let status): self.init(unreadable: name, status)
-    case .nothing: return nil
-    }
-  }
-
-  private init(unreadable name: EntryName, _ status: FileStatus?) {
-    let expiry = status?.modification.asExpiry ?? .never
+  /// Makes an entry from a look at its file.
+  package init(_ look: EntryLook) {
+    let expiry = look.status?.modification.asExpiry ?? .never
     self.init(
-      name: name.description, key: nil, byteCount: Int(clamping: status?.byteCount ?? 0),
-      allocatedByteCount: Int(clamping: status?.allocatedByteCount ?? 0),
-      lastAccess: status?.lastAccess ?? Timestamp(seconds: 0),
-      expiry: expiry < .never ? expiry : nil, lifetime: nil, extendedData: [], isReadable: false)
-  }
-
-  init(_ inspection: DiskEngine.Inspection) {
-    let expiry = inspection.status.modification.asExpiry
-    // A digest proves a key but does not contain it.
-    var key: CacheKey?
-    if case .key(let bytes)? = inspection.attribute?.proof { key = CacheKey(bytes) }
-    self.init(
-      name: inspection.name.description, key: key,
-      keyHint: inspection.attribute?.proof.hintForDisplay,
-      byteCount: Int(inspection.status.byteCount),
-      allocatedByteCount: Int(clamping: inspection.status.allocatedByteCount),
-      lastAccess: inspection.status.lastAccess, expiry: expiry < .never ? expiry : nil,
-      lifetime: inspection.attribute.flatMap { Expiration($0.lifetime, until: expiry) },
-      extendedData: inspection.extendedData)
+      name: look.name.description, key: look.key,
+      keyHint: look.attribute?.proof.hintForDisplay,
+      byteCount: Int(clamping: look.status?.byteCount ?? 0),
+      allocatedByteCount: Int(clamping: look.status?.allocatedByteCount ?? 0),
+      lastAccess: look.status?.lastAccess ?? Timestamp(seconds: 0),
+      expiry: expiry < .never ? expiry : nil,
+      lifetime: look.attribute.flatMap { Expiration($0.lifetime, until: expiry) },
+      extendedData: look.extendedData, isReadable: look.isReadable)
   }
 }

@@ -69,9 +69,9 @@ extension DiskCache {
     try checkWritable("removeAll")
     return try engine.countingErrors { () throws(CacheError) in
       var unknownKeys = 0
-      var removal = try removeAll { entry, _ in
-        if entry.key == nil { unknownKeys += 1 }
-        return isChosen(entry)
+      var removal = try removeEntries { look in
+        if look.key == nil { unknownKeys += 1 }
+        return isChosen(DiskEntry(look))
       }
       removal.unknownKeys = unknownKeys
       return removal
@@ -96,17 +96,26 @@ extension DiskCache {
       // A load that was being stored is accepted when its name is free, and the walk finds it.
       for load in loads { engine.changing(load.name) {} }
       defer { engine.tellObservers(subject, except: nil) }
-      return try removeAll { _, look in look.isVariant(of: subject) }
+      return try removeEntries { $0.isVariant(of: subject) }
     }
   }
 
   /// Removes the entries that a closure chooses. A value that waits was accepted since the closure
   /// judged the entry of its name, which stays then.
-  private func removeAll(
-    where isChosen: (DiskEntry, DiskEngine.EntryLook) -> Bool
+  private func removeEntries(
+    where isChosen: (EntryLook) -> Bool
   ) throws(CacheError) -> BulkRemoval {
     behind?.writeAll()
-    return try engine.removeAll(unless: { behind?[$0] != nil }, where: isChosen)
+    var removal = BulkRemoval()
+    try engine.forEachEntry { look in
+      guard look.status != nil, isChosen(look) else { return }
+      removal.add(engine.remove(judged: look, as: .explicit) { behind?[$0] != nil })
+    }
+    if removal.removed > 0, configuration.durability == .durable {
+      let location = engine.location
+      try attempt("removeAll", at: location.path, location.handle.descriptor.synchronize())
+    }
+    return removal
   }
 
   /// Removes a value and returns it.
@@ -160,87 +169,17 @@ extension DiskEngine {
       return nil
     }
   }
-
-  /// Removes the entries that a closure chooses.
-  ///
-  /// - Parameter isPassed: Whether an entry is no longer what the closure judged, asked with its
-  ///   name held.
-  fileprivate func removeAll(
-    unless isPassed: (EntryName) -> Bool, where isChosen: (DiskEntry, EntryLook) -> Bool
-  ) throws(CacheError) -> BulkRemoval {
-    var removal = BulkRemoval()
-    for name in try names().sorted() {
-      let look = try look(at: name)
-      guard let status = look.status, let entry = DiskEntry(look), isChosen(entry, look)
-      else { continue }
-      do throws(Errno) {
-        guard try remove(name, judgedBy: status, key: entry.key, unless: isPassed) else { continue }
-        removal.removed += 1
-        removal.byteCount.addSaturating(UInt64(entry.byteCount))
-      } catch {
-        noteUpkeepFailure(error)
-        removal.failed += 1
-      }
-    }
-    if removal.removed > 0, configuration.durability == .durable {
-      try attempt("removeAll", at: location.path, location.handle.descriptor.synchronize())
-    }
-    return removal
-  }
-
-  /// Removes the file of a name if it is still the one that was judged.
-  ///
-  /// - Returns: Whether it was removed.
-  private func remove(
-    _ name: EntryName, judgedBy status: FileStatus, key: CacheKey?,
-    unless isPassed: (EntryName) -> Bool
-  ) throws(Errno) -> Bool {
-    try changing(name) { () throws(Errno) in
-      if isPassed(name) { return false }
-      if withState({ $0.phase.isEnding }) { throw .shutDown }
-      tellObservers(ofRemoved: name, key)
-      defer { tellObservers(ofRemoved: name, key) }
-      guard
-        case .removed = try unlink(
-          name, inode: status.inode, changeTime: status.change, in: location.handle)
-      else { return false }
-      withState { $0.noteRemoved(name, as: .explicit) }
-      tellOfRemoval(name, key: key, .explicit)
-      return true
-    }
-  }
-
-  /// Tells the memory tiers and running loads of a value that is gone.
-  private func tellObservers(ofRemoved name: EntryName, _ key: CacheKey?) {
-    // The key is the file's and untrusted. It decides only which value leaves memory.
-    if let key { tellObservers(Subject(key: key, name: name), except: nil) }
-    // Most files record no key, so the name alone decides on loads.
-    supersedeLoads { $0.name == name }
-    tellObservers(ofFiles: [name])
-  }
 }
 
-extension DiskEngine.EntryLook {
+extension EntryLook {
   /// Whether the file is of a key or of a variant of it, as far as it proves its key. The name
   /// alone proves nothing.
   fileprivate func isVariant(of base: DiskEngine.Subject) -> Bool {
-    guard case .readable(let inspection) = self, let proof = inspection.attribute?.proof else {
-      return false
-    }
+    guard let proof = attribute?.proof else { return false }
     return switch proof {
     case .key(let key): CacheKey(key).isVariant(of: base.key)
-    case .digest:
-      inspection.name.digest == base.name.digest && base.key.withBytes(proof.admits)
+    case .digest: name.digest == base.name.digest && base.key.withBytes(proof.admits)
     case .none: false
-    }
-  }
-
-  /// The status of the file, if it could be read.
-  fileprivate var status: FileStatus? {
-    switch self {
-    case .readable(let inspection): inspection.status
-    case .unreadable(_, let status): status
-    case .nothing: nil
     }
   }
 }

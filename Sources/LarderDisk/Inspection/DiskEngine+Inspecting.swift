@@ -1,26 +1,37 @@
 package import LarderBasics
 public import LarderSystem
 
-extension DiskEngine {
-  /// The status and attributes of a file, read without counting a use or reading the content.
-  package struct Inspection: Sendable {
-    let name: EntryName
-    package let status: FileStatus
-    let reading: EntryAttribute.Reading?
-    let extendedData: [UInt8]
-    /// Whether the file has no attribute and is the rest of a value that a power cut has left.
-    let isRemnant: Bool
+/// A look at an entry's file: its status and attributes, read without counting a use.
+package struct EntryLook: Sendable {
+  package let name: EntryName
+  /// Nil if the system does not tell it, of an entry that cannot be opened.
+  package let status: FileStatus?
+  /// Whether the file could be opened and its attributes read. If not, those below are unknown.
+  fileprivate(set) var isReadable = true
+  fileprivate(set) var reading: EntryAttribute.Reading?
+  fileprivate(set) var extendedData: [UInt8] = []
+  /// Whether the file has no attribute and is the rest of a value that a power cut has left.
+  fileprivate(set) var isRemnant = false
+  /// The comparison of the content with its hash; nil if the content was not to be checked.
+  package fileprivate(set) var finding: Verification.Finding?
 
-    var attribute: EntryAttribute? { reading?.attribute }
+  var attribute: EntryAttribute? { reading?.attribute }
+
+  /// The key, if the file records it. A digest proves a key but does not contain it.
+  var key: CacheKey? {
+    guard case .key(let bytes)? = attribute?.proof else { return nil }
+    return CacheKey(bytes)
   }
+}
 
+extension DiskEngine {
   /// Looks for the entry of a key. Does not count as a use. Returns nil if a read would miss, as
   /// far as that shows without the content.
   ///
   /// - Parameter staleness: The time past its expiry for which an entry is still found.
   func lookUp(
     _ subject: Subject, staleness: Duration = .zero
-  ) throws(CacheError) -> Inspection? {
+  ) throws(CacheError) -> EntryLook? {
     followReplacement()
     return try countingErrors { () throws(CacheError) in
       try inspect(subject, staleness: staleness)
@@ -35,89 +46,53 @@ extension DiskEngine {
   ///   - now: The time, if the caller holds the name.
   func inspect(
     _ subject: Subject, staleness: Duration = .zero, at now: Timestamp? = nil
-  ) throws(CacheError) -> Inspection? {
-    guard let inspection = try inspect(subject.name),
-      reader.objection(to: inspection.reading, isRemnant: inspection.isRemnant, subject.key) == nil
+  ) throws(CacheError) -> EntryLook? {
+    guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
+      reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
     else { return nil }
-    let status = inspection.status
     let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
     let objection = reader.trust.objection(
       to: status, pending: pending, now: (now ?? self.now).adding(.zero - staleness))
-    return objection == nil ? inspection : nil
+    return objection == nil ? look : nil
   }
 
-  /// Inspects the file of a name, expired or not. Returns nil if there is no file that can be an
-  /// entry and be read.
-  func inspect(_ name: EntryName) throws(CacheError) -> Inspection? {
-    guard case .readable(let inspection) = try look(at: name) else { return nil }
-    return inspection
-  }
-
-  /// The outcome of a look at the file of a name.
-  package enum EntryLook: Sendable {
-    case readable(Inspection)
-    /// An entry that cannot be opened or read, with its status if the system tells it.
-    case unreadable(EntryName, FileStatus?)
-    /// No file that can be an entry.
-    case nothing
-  }
-
-  /// Looks at the file of a name, expired or not.
+  /// Looks at the file of a name, expired or not. Returns nil if there is no file that can be an
+  /// entry.
   ///
-  /// - Parameter examine: Is called with the open file of a readable entry.
-  func look(
-    at name: EntryName,
-    _ examine: (borrowing FileDescriptor, Inspection) throws(Errno) -> Void = { _, _ in }
-  ) throws(CacheError) -> EntryLook {
-    if hidesFile(named: name) { return .nothing }
+  /// - Parameter isChecking: Whether the content is read and compared with its hash.
+  func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {
+    if hidesFile(named: name) { return nil }
     switch try reader.open(name.fileName, in: location.handle) {
-    case .missed(.unreadable, _): return lookAtUnreadable(name)
-    case .missed: return .nothing
-    case .file(let descriptor, let status):
-      guard status.isRegular, reader.trust.isTrusted(status) else { return .nothing }
+    case .missed(.unreadable, _): return lookAtUnreadable(name, isChecking)
+    case .missed: return nil
+    case .file(let file, let status):
+      guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
+      var look = EntryLook(name: name, status: status)
       do throws(Errno) {
-        let inspection = try inspection(of: descriptor, status, name)
-        try examine(descriptor, inspection)
-        return .readable(inspection)
+        look.reading = try reader.attributeReading(of: file)
+        look.extendedData = try EntryReader.extendedData(of: file)
+        look.isRemnant = look.reading == nil ? try reader.isRemnant(file, status) : false
       } catch {
-        guard EntryReader.missReason(for: error) == nil else { return .unreadable(name, status) }
+        guard EntryReader.missReason(for: error) == nil else {
+          return EntryLook(unreadable: name, status, isChecking)
+        }
         throw CacheError(readFailure: error, name: name.description)
       }
+      if isChecking { look.finding = try finding(of: file, look) }
+      return look
     }
-  }
-
-  /// Reads the attributes of an open file.
-  func inspection(
-    of file: borrowing FileDescriptor, _ status: FileStatus, _ name: EntryName
-  ) throws(Errno) -> Inspection {
-    let reading = try reader.attributeReading(of: file)
-    return Inspection(
-      name: name, status: status, reading: reading,
-      extendedData: try EntryReader.extendedData(of: file),
-      isRemnant: reading == nil ? try reader.isRemnant(file, status) : false)
   }
 
   /// Looks at a file that cannot be opened. The system may tell its status all the same.
-  private func lookAtUnreadable(_ name: EntryName) -> EntryLook {
+  private func lookAtUnreadable(_ name: EntryName, _ isChecking: Bool) -> EntryLook? {
     do throws(Errno) {
       guard let status = try location.handle.statusIfPresent(of: name.fileName),
         status.isRegular, reader.trust.isTrusted(status)
-      else { return .nothing }
-      return .unreadable(name, status)
+      else { return nil }
+      return EntryLook(unreadable: name, status, isChecking)
     } catch {
-      return .unreadable(name, nil)
+      return EntryLook(unreadable: name, nil, isChecking)
     }
-  }
-
-  /// Walks through the directory, and returns the names of all entries.
-  func names() throws(CacheError) -> [EntryName] {
-    var names: [EntryName] = []
-    try walk("entries") { scan throws(Errno) in
-      let piece = try scan.next()
-      names += piece.entries.map(\.name) + piece.unreadable.map(\.name)
-      return !piece.isLast
-    }
-    return names
   }
 
   /// Walks through the directory and returns the names that look like entries. Reads no status, so
@@ -136,22 +111,79 @@ extension DiskEngine {
     return names
   }
 
-  /// Looks at the files of names, and calls a function for each in their order.
+  /// Looks at the files of names, and calls a function for each in their order, with nil for a name
+  /// without an entry.
   ///
   /// - Parameters:
   ///   - isChecking: Whether the contents are read and compared with their hashes.
   ///   - progress: Is told of each look, after `body` has got it.
   package func forEachLook(
     at names: [EntryName], isChecking: Bool, reporting progress: WalkProgress,
-    _ body: (EntryName, CheckedLook) throws(CacheError) -> Void
+    _ body: (EntryName, EntryLook?) throws(CacheError) -> Void
   ) throws(CacheError) {
     for (index, name) in names.enumerated() {
-      let look =
-        isChecking
-        ? try lookAndCheck(name) : CheckedLook(entry: try look(at: name), finding: nil)
-      try body(name, look)
+      try body(name, try look(at: name, isChecking: isChecking))
       progress(index + 1, names.count)
     }
+  }
+
+  /// Walks through the directory, and looks at all entries in the order of their names. One that is
+  /// removed between the walk and the look at it is left out.
+  func forEachEntry(
+    isChecking: Bool = false, reporting progress: WalkProgress = { _, _ in },
+    _ body: (EntryLook) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    try forEachLook(
+      at: try unjudgedNames(reporting: progress).sorted(), isChecking: isChecking,
+      reporting: progress
+    ) { _, look throws(CacheError) in
+      if let look { try body(look) }
+    }
+  }
+
+  /// Removes the file of a look if it is still in the state that was looked at.
+  ///
+  /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
+  ///   held.
+  func remove(
+    judged look: EntryLook, as cause: RemovalCause,
+    unless isPassed: (EntryName) -> Bool = { _ in false }
+  ) -> BulkRemoval {
+    var removal = BulkRemoval()
+    guard let status = look.status else { return removal }
+    let key = cause == .corrupt ? nil : look.key
+    changing(look.name) {
+      if isPassed(look.name) { return }
+      do throws(Errno) {
+        if withState({ $0.phase.isEnding }) { throw .shutDown }
+        tellObservers(ofRemoved: look, cause)
+        defer { tellObservers(ofRemoved: look, cause) }
+        guard
+          case .removed = try unlink(
+            look.name, inode: status.inode, changeTime: status.change, in: location.handle)
+        else { return }
+        withState { $0.noteRemoved(look.name, as: cause) }
+        tellOfRemoval(look.name, key: key, cause)
+        removal.removed = 1
+        removal.byteCount = Int(clamping: status.byteCount)
+      } catch {
+        noteUpkeepFailure(error)
+        removal.failed = 1
+      }
+    }
+    return removal
+  }
+
+  /// Tells the memory tiers, and the running loads of an entry that is not damaged, that its file
+  /// is removed.
+  private func tellObservers(ofRemoved look: EntryLook, _ cause: RemovalCause) {
+    if cause != .corrupt {
+      // The key is the file's and untrusted. It decides only which value leaves memory.
+      if let key = look.key { tellObservers(Subject(key: key, name: look.name), except: nil) }
+      // Most files record no key, so the name alone decides on loads.
+      supersedeLoads { $0.name == look.name }
+    }
+    tellObservers(ofFiles: [look.name])
   }
 
   /// Walks through the directory, and counts what is in it.
@@ -188,16 +220,16 @@ extension DiskEngine {
   }
 }
 
+extension EntryLook {
+  fileprivate init(unreadable name: EntryName, _ status: FileStatus?, _ isChecking: Bool) {
+    self.init(
+      name: name, status: status, isReadable: false, finding: isChecking ? .unreadable : nil)
+  }
+}
+
 /// A listener for the progress of a walk. While names are read, `done` is the number found and
 /// `total` is nil; afterwards `done` is the number of files inspected.
 package typealias WalkProgress = (_ done: Int, _ total: Int?) -> Void
-
-/// A look at an entry, with the comparison of its content with its hash.
-package struct CheckedLook {
-  package let entry: DiskEngine.EntryLook
-  /// Nil if the content was not to be checked.
-  package let finding: Verification.Finding?
-}
 
 /// The counts of a walk through a cache's directory, which reads and changes no file.
 public struct DirectorySurvey: Sendable, Hashable {

@@ -296,14 +296,13 @@ extension DiskEngine {
 
   /// Whether a read would return a value. The content is checked unless it was checked before.
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    guard let inspection = try inspect(subject, at: heldNow) else { return false }
-    let status = inspection.status
+    guard let status = try inspect(subject, at: heldNow)?.status else { return false }
     let isVerified = withState { state in
       guard let known = state.catalog.index.entry(named: subject.name) else { return false }
       return known.proof != nil && known.inode == status.inode && known.changeTime == status.change
     }
     if isVerified || !reader.checksContent { return true }
-    return try finding(for: subject.name).isServed
+    return try look(at: subject.name, isChecking: true)?.finding?.isServed ?? false
   }
 }
 

@@ -94,23 +94,19 @@ extension Inventory {
   }
 
   private mutating func add(
-    _ name: EntryName, _ look: CheckedLook, upTo maximum: Int,
+    _ name: EntryName, _ look: EntryLook?, upTo maximum: Int,
     _ foreignThing: (FileName) -> ForeignThing?
   ) {
-    if let finding = look.finding { findings?.add(finding, name) }
-    switch look.entry {
-    case .readable(let inspection): count(name, inspection.status)
-    case .unreadable(_, let status?): count(name, status)
-    case .unreadable: break
-    case .nothing:
+    guard let look else {
       // There is no entry: the file was removed after the walk, is hidden, or is foreign. Only a
       // foreign one is listed.
       if let thing = foreignThing(name.fileName) { add(thing, upTo: maximum) }
+      return
     }
-    if let entry = DiskEntry(look.entry) {
-      entries.append(entry)
-      names.append(name)
-    }
+    if let finding = look.finding { findings?.add(finding, name) }
+    if let status = look.status { count(name, status) }
+    entries.append(DiskEntry(look))
+    names.append(name)
   }
 
   private mutating func count(_ name: EntryName, _ status: FileStatus) {

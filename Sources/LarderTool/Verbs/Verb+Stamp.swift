@@ -30,7 +30,7 @@ extension Call {
     let cache = try openForWriting()
     let names = try onCache { () throws(CacheError) in
       if let given { return given }
-      return try cache.names().map(\.description)
+      return try cache.entries().map(\.name)
     }
     var tally = StampTally()
     for name in names {
