@@ -45,6 +45,9 @@ extension DiskCache {
     path(of: subject(key).name)
   }
 
+  /// Returns the path of the file of a name.
+  package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
+
   /// Returns the entry of a key without its value; nil if a read would find none. Does not count as
   /// a use.
   ///
@@ -96,15 +99,6 @@ extension DiskCache {
     }
   }
 
-  /// Returns the number of names that look like entries. Reads no status, so links and foreign
-  /// files count too.
-  package func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {
-    try checkWhole("nameCount")
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.unjudgedNames(reporting: progress).count
-    }
-  }
-
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to. An
   /// entry that cannot be read is not damaged and stays, as does a sparse file of more bytes than
   /// the process could hold, which is not read to its end.
@@ -136,36 +130,6 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in
       try engine.verify(repairs: repairs, reporting: progress)
     }
-  }
-}
-
-// What the tool asks by the names of files, with any extension.
-extension DiskCache {
-  /// Removes the file of a name.
-  ///
-  /// - Returns: The bytes of its value; nil if there was none.
-  ///
-  /// The length is read before the removal, so a store between the two is counted with the older
-  /// length.
-  package func remove(_ name: EntryName) throws(CacheError) -> Int? {
-    try checkUsable("remove")
-    engine.followReplacement()
-    let status = try attempt(
-      "remove", at: path(of: name), engine.location.handle.statusIfPresent(of: name.fileName))
-    return try remove(name, cause: .explicit) ? Int(status?.byteCount ?? 0) : nil
-  }
-
-  /// Returns the path of the file of a name.
-  package func path(of name: EntryName) -> String { "\(directory)/\(name)" }
-
-  /// Returns the entry of a name, even if it has expired or a read would not serve it; nil if there
-  /// is no file that can be an entry. Does not count as a use.
-  ///
-  /// - Complexity: O(1): reads status and attributes, not the content.
-  package func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
-    try checkUsable("entry")
-    engine.followReplacement()
-    return try engine.look(at: name).map { DiskEntry($0) }
   }
 }
 

@@ -19,7 +19,7 @@ extension DiskCache {
   }
 
   /// Removes an entry, as `DiskEngine.remove` does, with what waits to take its place.
-  func remove(
+  package func remove(
     _ name: EntryName, _ subject: DiskEngine.Subject? = nil, cause: RemovalCause,
     whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
@@ -108,17 +108,6 @@ extension DiskCache {
 }
 
 extension DiskCache {
-  /// Removes entries until a goal is reached.
-  package func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
-    switch goal {
-    case .living: try removeExpired()
-    case .size(let byteCount): try trim(toCost: byteCount)
-    case .count(let count): try trim(toCount: count)
-    case .age(let age): try trim(toAge: age)
-    case .nothing: try removeAll()
-    }
-  }
-
   /// Returns the progress of a trim that another thread waits for. While the directory is scanned:
   /// the number of entries that were found, with `total` nil. Then: the number of entries that are
   /// gone, and `total`. Nil before that number is known.

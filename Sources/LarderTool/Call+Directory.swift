@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 extension Call {
   /// Opens the cache directory without changing anything in it.

@@ -52,6 +52,47 @@ extension DiskCache {
   }
 }
 
+extension DiskCache {
+  /// Returns the entry of a name, even if it has expired or a read would not serve it; nil if there
+  /// is no file that can be an entry. Does not count as a use.
+  ///
+  /// - Complexity: O(1): reads status and attributes, not the content.
+  func entry(named name: EntryName) throws(CacheError) -> DiskEntry? {
+    try checkUsable("entry")
+    engine.followReplacement()
+    return try engine.look(at: name).map { DiskEntry($0) }
+  }
+
+  /// Removes the file of a name.
+  ///
+  /// - Returns: The bytes of its value; nil if there was none.
+  ///
+  /// The length is read before the removal, so a store between the two is counted with the older
+  /// length.
+  func remove(_ name: EntryName) throws(CacheError) -> Int? {
+    let byteCount = try entry(named: name)?.byteCount ?? 0
+    return try remove(name, cause: .explicit) ? byteCount : nil
+  }
+
+  /// Returns the number of names that look like entries. Reads no status, so links and foreign
+  /// files count too.
+  func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {
+    try checkWhole("nameCount")
+    return try engine.unjudgedNames(reporting: progress).count
+  }
+
+  /// Removes entries until a goal is reached.
+  func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    switch goal {
+    case .living: try removeExpired()
+    case .size(let byteCount): try trim(toCost: byteCount)
+    case .count(let count): try trim(toCount: count)
+    case .age(let age): try trim(toAge: age)
+    case .nothing: try removeAll()
+    }
+  }
+}
+
 extension DiskEngine {
   /// Whether a regular file has the name.
   fileprivate func hasFile(_ name: EntryName) throws(Errno) -> Bool {

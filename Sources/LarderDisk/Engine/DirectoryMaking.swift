@@ -109,7 +109,7 @@ package enum DirectoryMaking {
   }
 
   /// The kind of tag that a directory has.
-  enum TagFinding: Sendable {
+  package enum TagFinding: Sendable {
     /// None.
     case missing
     /// One that another program wrote, or that cannot be read.
@@ -121,7 +121,7 @@ package enum DirectoryMaking {
   }
 
   /// Examines the tag. Reads no more bytes than Larder's own tag has.
-  static func tagFinding(_ handle: DirectoryHandle) throws(Errno) -> TagFinding {
+  package static func tagFinding(_ handle: DirectoryHandle) throws(Errno) -> TagFinding {
     do throws(Errno) {
       let tag = try handle.openForReading(tagName)
       let status = try tag.status()

@@ -240,7 +240,7 @@ extension DiskEngine {
 /// error.
 // Inlined, because a closure that is called retains what it captures.
 @inline(__always)
-func attempt<Result: ~Copyable>(
+package func attempt<Result: ~Copyable>(
   _ operation: String, at path: @autoclosure () -> String?,
   _ call: @autoclosure () throws(Errno) -> Result
 ) throws(CacheError) -> Result {

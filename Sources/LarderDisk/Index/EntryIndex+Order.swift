@@ -71,9 +71,9 @@ extension EntryIndex {
   ) -> IndexedEntry? {
     let limit = PackedStamp(now)
     // Taken out and inserted again later, because the heap offers only its first element.
-    var spared: [ExpiryHeap.Node] = []
-    defer { for node in spared { expiries.insert(node.slot, node.expiry) } }
-    while let first = expiries.first, first.expiry <= limit {
+    var spared: [StampedSlot] = []
+    defer { for node in spared { expiries.insert(node.slot, node.stamp) } }
+    while let first = expiries.first, first.stamp <= limit {
       if mayGo(names.name(of: first.slot)) { return take(first.slot) }
       spared.append(first)
       expiries.remove(first.slot)
@@ -179,10 +179,18 @@ extension EntryIndex {
   }
 }
 
-extension EntryIndex {
+// The heap of strays.
+extension EntryIndex: SlotHeap {
+  var nodes: ChunkedArray<StampedSlot> { order.strays }
+
   /// Whether a slot goes before another one: the one used earlier; if both are the same, by name.
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
     a.stamp == b.stamp ? names.precedes(a.slot, b.slot) : a.stamp < b.stamp
+  }
+
+  mutating func set(_ stray: StampedSlot, at position: Int) {
+    order.strays[position] = stray
+    order.links.setStrayPosition(of: stray.slot, to: position)
   }
 
   private mutating func enterAsStray(_ slot: EntrySlot, _ stamp: PackedStamp) {
@@ -192,56 +200,10 @@ extension EntryIndex {
     siftUp(stray, from: order.strays.count - 1)
   }
 
-  /// Takes out the stray at a position. The last one takes its place, and moves up or down from
-  /// there.
+  /// Takes out the stray at a position.
   private mutating func removeStray(at position: Int) {
     let last = order.strays.removeLast()
-    guard position < order.strays.count else { return }
-    if position > 0 && precedes(last, order.strays[(position - 1) / 4]) {
-      siftUp(last, from: position)
-    } else {
-      siftDown(last, from: position)
-    }
-  }
-
-  /// Moves the hole at a position up until the stray fits, and fills it.
-  private mutating func siftUp(_ stray: StampedSlot, from start: Int) {
-    var position = start
-    while position > 0 {
-      let parent = order.strays[(position - 1) / 4]
-      guard precedes(stray, parent) else { break }
-      setStray(parent, at: position)
-      position = (position - 1) / 4
-    }
-    setStray(stray, at: position)
-  }
-
-  /// Moves the hole at a position down until the stray fits, and fills it.
-  private mutating func siftDown(_ stray: StampedSlot, from start: Int) {
-    var position = start
-    while let (place, child) = earliestChild(of: position), precedes(child, stray) {
-      setStray(child, at: position)
-      position = place
-    }
-    setStray(stray, at: position)
-  }
-
-  private func earliestChild(of position: Int) -> (position: Int, stray: StampedSlot)? {
-    let first = 4 * position + 1
-    guard first < order.strays.count else { return nil }
-    var earliest = (position: first, stray: order.strays[first])
-    var other = first + 1
-    while other < min(first + 4, order.strays.count) {
-      let stray = order.strays[other]
-      if precedes(stray, earliest.stray) { earliest = (other, stray) }
-      other += 1
-    }
-    return earliest
-  }
-
-  private mutating func setStray(_ stray: StampedSlot, at position: Int) {
-    order.strays[position] = stray
-    order.links.setStrayPosition(of: stray.slot, to: position)
+    if position < order.strays.count { sift(last, from: position) }
   }
 }
 
@@ -271,7 +233,7 @@ struct AccessOrder: Sendable {
 }
 
 /// A slot with its stamp, in 12 bytes. With the stamp in a word of 64 bits it would take 16.
-package struct StampedSlot: Sendable {
+struct StampedSlot: Sendable {
   private let word: SplitWord
   let slot: EntrySlot
 
@@ -281,9 +243,4 @@ package struct StampedSlot: Sendable {
   }
 
   var stamp: PackedStamp { PackedStamp(bits: word.bits) }
-}
-
-extension StampedSlot {
-  /// The stamp of a node in the heap of expiries, which is its expiry.
-  var expiry: PackedStamp { stamp }
 }

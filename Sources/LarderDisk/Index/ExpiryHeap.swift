@@ -4,10 +4,8 @@
 /// 48 bytes. At a million entries, moving a node down misses the processor's caches half as often
 /// as with slots in the heap and stamps elsewhere.
 struct ExpiryHeap: Sendable {
-  /// An expiry and its slot.
-  package typealias Node = StampedSlot
-
-  private(set) var nodes = ChunkedArray<Node>()
+  /// The slots with their expiries.
+  private(set) var nodes = ChunkedArray<StampedSlot>()
   /// The position of each slot's node; `nowhere` if its entry never expires.
   private(set) var positions = ChunkedArray<UInt32>()
 
@@ -16,14 +14,14 @@ struct ExpiryHeap: Sendable {
   /// The slot that expires first, with its expiry; nil if none can expire.
   ///
   /// - Complexity: O(1).
-  var first: Node? { nodes.count > 0 ? nodes[0] : nil }
+  var first: StampedSlot? { nodes.count > 0 ? nodes[0] : nil }
 
   /// Returns the expiry of a slot's entry.
   ///
   /// - Complexity: O(1).
   func expiry(of slot: EntrySlot) -> PackedStamp {
     let position = positions[slot]
-    return position == Self.nowhere ? .never : nodes[Int(position)].expiry
+    return position == Self.nowhere ? .never : nodes[Int(position)].stamp
   }
 
   /// Adds a slot. One that never expires gets no node.
@@ -34,7 +32,7 @@ struct ExpiryHeap: Sendable {
   mutating func insert(_ slot: EntrySlot, _ expiry: PackedStamp) {
     positions.put(Self.nowhere, at: slot)
     guard expiry < .never else { return }
-    let node = Node(slot, expiry)
+    let node = StampedSlot(slot, expiry)
     nodes.append(node)
     siftUp(node, from: nodes.count - 1)
   }
@@ -48,8 +46,9 @@ struct ExpiryHeap: Sendable {
       remove(slot)
       return insert(slot, expiry)
     }
-    let old = nodes[Int(position)].expiry
-    if expiry != old { sift(Node(slot, expiry), from: Int(position), inPlaceOf: old) }
+    if expiry != nodes[Int(position)].stamp {
+      sift(StampedSlot(slot, expiry), from: Int(position))
+    }
   }
 
   /// Takes a slot out.
@@ -61,22 +60,34 @@ struct ExpiryHeap: Sendable {
     let position = positions[slot]
     guard position != Self.nowhere else { return }
     positions[slot] = Self.nowhere
-    let old = nodes[Int(position)].expiry
     let last = nodes.removeLast()
-    if last.slot != slot { sift(last, from: Int(position), inPlaceOf: old) }
+    if last.slot != slot { sift(last, from: Int(position)) }
   }
 }
 
-extension ExpiryHeap {
-  /// Writes a node at a position, and notes the position for its slot.
-  private mutating func set(_ node: Node, at position: Int) {
+extension ExpiryHeap: SlotHeap {
+  func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool { a.stamp < b.stamp }
+
+  mutating func set(_ node: StampedSlot, at position: Int) {
     nodes[position] = node
     positions[node.slot] = UInt32(truncatingIfNeeded: position)
   }
+}
 
-  /// Puts a node in the place of another one, and moves it up or down to where its expiry belongs.
-  private mutating func sift(_ node: Node, from position: Int, inPlaceOf old: PackedStamp) {
-    if node.expiry < old {
+/// A heap of slots with four children a node. To remove a node, its owner takes out the last one and
+/// sifts it from the position of the node.
+protocol SlotHeap {
+  var nodes: ChunkedArray<StampedSlot> { get }
+  /// Whether a node goes before another one.
+  func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool
+  /// Writes a node at a position, and notes the position for its slot.
+  mutating func set(_ node: StampedSlot, at position: Int)
+}
+
+extension SlotHeap {
+  /// Moves the hole at a position up or down until the node fits, and fills it.
+  mutating func sift(_ node: StampedSlot, from position: Int) {
+    if position > 0 && precedes(node, nodes[(position - 1) / 4]) {
       siftUp(node, from: position)
     } else {
       siftDown(node, from: position)
@@ -85,11 +96,11 @@ extension ExpiryHeap {
 
   /// Moves the hole at a position up until the node fits, and fills it. Each node on the way is
   /// written once.
-  private mutating func siftUp(_ node: Node, from start: Int) {
+  mutating func siftUp(_ node: StampedSlot, from start: Int) {
     var position = start
     while position > 0 {
       let parent = nodes[(position - 1) / 4]
-      guard node.expiry < parent.expiry else { break }
+      guard precedes(node, parent) else { break }
       set(parent, at: position)
       position = (position - 1) / 4
     }
@@ -97,27 +108,27 @@ extension ExpiryHeap {
   }
 
   /// Moves the hole at a position down until the node fits, and fills it.
-  private mutating func siftDown(_ node: Node, from start: Int) {
+  private mutating func siftDown(_ node: StampedSlot, from start: Int) {
     var position = start
-    while let (place, child) = earliestChild(of: position), child.expiry < node.expiry {
+    while let (place, child) = firstChild(of: position), precedes(child, node) {
       set(child, at: position)
       position = place
     }
     set(node, at: position)
   }
 
-  /// Returns the child that expires first. The children lie side by side, from four times the
-  /// position and one on.
-  private func earliestChild(of position: Int) -> (position: Int, node: Node)? {
-    let first = 4 * position + 1
-    guard first < nodes.count else { return nil }
-    var earliest = (position: first, node: nodes[first])
-    var other = first + 1
-    while other < min(first + 4, nodes.count) {
+  /// Returns the child that goes first. The children lie side by side, from four times the position
+  /// and one on.
+  private func firstChild(of position: Int) -> (position: Int, node: StampedSlot)? {
+    let start = 4 * position + 1
+    guard start < nodes.count else { return nil }
+    var first = (position: start, node: nodes[start])
+    var other = start + 1
+    while other < min(start + 4, nodes.count) {
       let node = nodes[other]
-      if node.expiry < earliest.node.expiry { earliest = (other, node) }
+      if precedes(node, first.node) { first = (other, node) }
       other += 1
     }
-    return earliest
+    return first
   }
 }

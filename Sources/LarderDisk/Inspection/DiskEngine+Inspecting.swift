@@ -60,7 +60,7 @@ extension DiskEngine {
   /// entry.
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
-  func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {
+  package func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {
     if hidesFile(named: name) { return nil }
     switch try reader.open(name.fileName, in: location.handle) {
     case .missed(.unreadable, _): return lookAtUnreadable(name, isChecking)
@@ -100,7 +100,7 @@ extension DiskEngine {
   ///
   /// For callers that look at each name: reading the status of each file first would make a walk
   /// through 100,000 files on a slow disk take minutes.
-  func unjudgedNames(reporting progress: WalkProgress) throws(CacheError) -> [EntryName] {
+  package func unjudgedNames(reporting progress: WalkProgress) throws(CacheError) -> [EntryName] {
     var names: [EntryName] = []
     try walk("entries") { scan throws(Errno) in
       let piece = try scan.nextNames()

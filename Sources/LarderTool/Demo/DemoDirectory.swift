@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 /// The place of the demo's directory.
 ///

@@ -1,4 +1,5 @@
 import Larder
+import LarderFixtures
 
 extension Verb {
   /// `larder put`

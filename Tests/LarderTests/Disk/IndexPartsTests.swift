@@ -45,7 +45,7 @@ struct IndexPartsTests {
     #expect(MemoryLayout<NameTable.Identity>.stride == 24)
     #expect(MemoryLayout<EntryFacts>.stride == 36)
     #expect(MemoryLayout<SlotLinks.Link>.stride == 16)
-    #expect(MemoryLayout<ExpiryHeap.Node>.stride == 12)
+    #expect(MemoryLayout<StampedSlot>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
   }
 
@@ -110,7 +110,7 @@ struct IndexPartsTests {
       let later = PackedStamp(bits: UInt64.random(in: 0..<500, using: &random))
       heap.update(EntrySlot(number: other), number % 5 == 0 ? .never : later)
       expiries[other] = number % 5 == 0 ? .never : later
-      #expect(heap.first?.expiry == expiries.values.filter { $0 < .never }.min(), "seed \(seed)")
+      #expect(heap.first?.stamp == expiries.values.filter { $0 < .never }.min(), "seed \(seed)")
     }
     #expect(expiries.allSatisfy { heap.expiry(of: EntrySlot(number: $0)) == $1 })
   }

@@ -49,7 +49,7 @@ enum IndexSample {
 
 extension EntryIndex {
   /// The earliest expiry; nil if nothing can expire.
-  var nextExpiry: Timestamp? { expiries.first?.expiry.timestamp }
+  var nextExpiry: Timestamp? { expiries.first?.stamp.timestamp }
 
   /// Returns the numbers of the entries in the order of last access.
   func numbers() -> [Int] {

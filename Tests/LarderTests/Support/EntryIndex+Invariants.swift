@@ -107,8 +107,8 @@ extension ExpiryHeap {
     for position in 0..<nodes.count {
       let node = nodes[position]
       if Int(positions[node.slot]) != position { return "a slot does not know its node" }
-      if node.expiry >= .never { return "a slot in the heap never expires" }
-      if position > 0 && node.expiry < nodes[(position - 1) / 4].expiry {
+      if node.stamp >= .never { return "a slot in the heap never expires" }
+      if position > 0 && node.stamp < nodes[(position - 1) / 4].stamp {
         return "a slot expires before the one above it"
       }
     }

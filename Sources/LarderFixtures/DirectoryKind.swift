@@ -1,0 +1,45 @@
+package import LarderBasics
+import LarderDisk
+import LarderSystem
+
+/// The kind of a directory, as far as the names in it tell.
+package enum DirectoryKind: Sendable, Hashable {
+  /// It holds nothing.
+  case empty
+  /// It holds this library's tag, a blank tag, an entry, or the temporary file of a write.
+  case cache
+  /// It holds only other things.
+  case foreign
+}
+
+extension DirectoryKind {
+  /// Determines the kind of a directory. Reads no file in it except the tag.
+  ///
+  /// The tag comes first, and the walk ends at the first name of an entry, so a cache of any size
+  /// is recognised at once. Other programs mark their caches with CACHEDIR.TAG too. Larder's tag
+  /// names Larder, or is blank after a power cut.
+  ///
+  /// - Throws: `CacheError`: `.directoryMissing`, `.notADirectory`, `.permissionDenied`, `.io`.
+  package init(ofDirectory path: String) throws(CacheError) {
+    self = try attempt(
+      "open", at: path, Self.kind(of: DirectoryHandle.open(path: path, faults: nil)))
+  }
+
+  /// Decides by the names alone. A foreign thing that is named like an entry makes the directory
+  /// count as a cache. This is harmless, because foreign things are never touched.
+  private static func kind(of handle: DirectoryHandle) throws(Errno) -> DirectoryKind {
+    switch try DirectoryMaking.tagFinding(handle) {
+    case .own, .blank: return .cache
+    case .missing, .foreign: break
+    }
+    let stream = try DirectoryStream(handle.reopen())
+    var kind = DirectoryKind.empty
+    while let found = try stream.next() {
+      if case .name(let name) = found, EntryName(name) != nil || name.isTemporary {
+        return .cache
+      }
+      kind = .foreign
+    }
+    return kind
+  }
+}
