@@ -198,15 +198,15 @@ public struct EntryFile: ~Copyable, Sendable {
   }
 
   /// Reads bytes at an offset.
-  func read(from start: Int, _ count: Int) -> Result<[UInt8], CacheError> {
-    do throws(Errno) {
-      let bytes = try file.read(upTo: count, at: start)
-      // EIO, for lack of a better number: the file was whole when it was opened.
-      guard bytes.count == count else { throw .ioError }
-      return .success(bytes)
-    } catch {
-      return .failure(CacheError(errno: error, operation: "read"))
-    }
+  func read(from start: Int, _ count: Int) throws(CacheError) -> [UInt8] {
+    let bytes = try attempt("read", at: nil, file.read(upTo: count, at: start))
+    try checkWhole(bytes.count == count)
+    return bytes
+  }
+
+  /// Throws EIO, for lack of a better number, if the file is shorter than when it was opened.
+  private func checkWhole(_ isWhole: Bool) throws(CacheError) {
+    if !isWhole { throw CacheError(errno: .ioError, operation: "read") }
   }
 
   /// The descriptor's number. It is open for reading until the closure that was lent the file
@@ -219,12 +219,7 @@ public struct EntryFile: ~Copyable, Sendable {
   ///   short.
   /// - Complexity: O(bytes).
   public func read(into span: inout MutableRawSpan) throws(CacheError) {
-    do throws(Errno) {
-      // EIO, because no error number says that the file was whole when it was opened.
-      guard try file.read(into: &span) == span.byteCount else { throw .ioError }
-    } catch {
-      throw CacheError(errno: error, operation: "read")
-    }
+    try checkWhole(try attempt("read", at: nil, file.read(into: &span)) == span.byteCount)
   }
 
   /// Reads on into the whole length of an array, and returns the number of bytes read; 0 at the

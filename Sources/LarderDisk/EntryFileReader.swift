@@ -36,6 +36,14 @@ public final class EntryFileReader: Sendable {
   private struct Content: ~Copyable {
     let file: EntryFile
     var readCount = 0
+
+    mutating func read(from offset: Int?, upTo count: Int) throws(CacheError) -> [UInt8] {
+      let start = offset ?? readCount
+      let rest = Swift.max(0, file.byteCount - start)
+      let bytes = try file.read(from: start, Swift.min(count, rest))
+      if offset == nil { readCount += bytes.count }
+      return bytes
+    }
   }
 
   init(_ file: consuming EntryFile, _ executor: IOExecutor) throws(CacheError) {
@@ -70,13 +78,8 @@ public final class EntryFileReader: Sendable {
     precondition(count > 0, "the most bytes to read must be positive")
     return try await executor.run("read", reads: true) { () throws(CacheError) in
       try self.open.content.withLock { (content) throws(CacheError) in
-        guard var taken = content.take() else { throw Self.ended }
-        let start = offset ?? taken.readCount
-        let outcome = taken.file.read(
-          from: start, Swift.min(count, Swift.max(0, self.byteCount - start)))
-        if offset == nil, case .success(let bytes) = outcome { taken.readCount += bytes.count }
-        content = consume taken
-        return try outcome.get()
+        guard let bytes = try content?.read(from: offset, upTo: count) else { throw Self.ended }
+        return bytes
       }
     }
   }

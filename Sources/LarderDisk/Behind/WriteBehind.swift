@@ -55,11 +55,7 @@ final class WriteBehind: Sendable {
 
   /// Waits until the table fulfils a condition, which is checked after every signal of `changed`.
   func wait<Result: Sendable>(for condition: (inout Backlog) -> Result?) -> Result {
-    while true {
-      let ticket = changed.ticket()
-      if let result = withTable(condition) { return result }
-      changed.wait(ticket)
-    }
+    changed.wait { withTable(condition) }
   }
 
   /// Whether the table had values at some moment during the call.

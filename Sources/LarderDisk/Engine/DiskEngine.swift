@@ -147,11 +147,7 @@ package final class DiskEngine: Sendable {
     file: StaticString = #fileID, line: Int = #line,
     for condition: (inout EngineState) -> Result?
   ) -> Result {
-    while true {
-      let ticket = changed.ticket()
-      if let result = withState(file: file, line: line, { condition(&$0) }) { return result }
-      changed.wait(ticket)
-    }
+    changed.wait { withState(file: file, line: line) { condition(&$0) } }
   }
 
   /// Counts a failure of a best-effort step.
@@ -248,5 +244,18 @@ package func attempt<Result: ~Copyable>(
     return try call()
   } catch {
     throw CacheError(errno: error, operation: operation, path: path())
+  }
+}
+
+extension EventCount {
+  /// Waits until a condition gives a result. It is checked after every signal.
+  func wait<Result, Failure: Error>(
+    for condition: () throws(Failure) -> Result?
+  ) throws(Failure) -> Result {
+    while true {
+      let ticket = self.ticket()
+      if let result = try condition() { return result }
+      wait(ticket)
+    }
   }
 }

@@ -70,12 +70,6 @@ struct FullDiskEvictions: Sendable {
 }
 
 extension DiskEngine {
-  /// The next step of a store that found the disk full.
-  private enum RoomStep: Sendable {
-    case fail, retry
-    case evict(TrimPlan)
-  }
-
   /// The number of evictions for a full disk that are over, which a store notes before it writes.
   var fullDiskCount: Int { fullDiskMark.load(ordering: .relaxed) }
 
@@ -95,22 +89,17 @@ extension DiskEngine {
     }
     if hasCleared { return true }
     let now = self.now
-    let step = wait { [configuration] state -> RoomStep? in
+    var plan: TrimPlan?
+    let step = wait { [configuration] state -> FullDiskEvictions.Step? in
       guard state.isScanned else { return .fail }
-      switch state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause) {
-      case .wait: return nil
-      case .retry: return .retry
-      case .fail: return .fail
-      case .evict: break
+      let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
+      if step == .evict {
+        state.counters.statistics.purges += 1
+        plan = .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration)
       }
-      state.counters.statistics.purges += 1
-      return .evict(
-        .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration))
+      return step == .wait ? nil : step
     }
-    guard case .evict(let plan) = step else {
-      if case .retry = step { return true }
-      return false
-    }
+    guard let plan else { return step == .retry }
     let hasFreed = evict(TrimCourse(plan)).removal.removed > 0
     withState { $0.fullDisk.end(hasFreed: hasFreed) }
     fullDiskMark.wrappingAdd(1, ordering: .relaxed)

@@ -63,12 +63,7 @@ extension DiskEngine {
         return (state.beginClearing(), old)
       }
     }
-    while true {
-      let ticket = changed.ticket()
-      let beginning = if let observer { observer.hide(with: hideFiles) } else { hideFiles() }
-      if let beginning { return beginning }
-      changed.wait(ticket)
-    }
+    return changed.wait { if let observer { observer.hide(with: hideFiles) } else { hideFiles() } }
   }
 
   /// The number of removals of everything that have begun.
