@@ -61,10 +61,7 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.readOnly`, `.closed`, `.forked`, and what the scan met.
   @discardableResult
   public func removeExpired() throws(CacheError) -> BulkRemoval {
-    try checkWhole("removeExpired")
-    return try engine.countingTrim("removeExpired") {
-      TrimPlan(for: .living, at: $0, configuration)
-    }
+    try trim(to: .living, "removeExpired")
   }
 
   /// Removes expired entries, then the least recently used, until the values take at most this many
@@ -78,10 +75,7 @@ extension DiskCache {
   @discardableResult
   public func trim(toCost byteCount: Int) throws(CacheError) -> BulkRemoval {
     precondition(byteCount >= 0, "a size to trim to is negative")
-    try checkWhole("trim")
-    return try engine.countingTrim("trim") {
-      TrimPlan(for: .size(byteCount), at: $0, configuration)
-    }
+    return try trim(to: .size(byteCount))
   }
 
   /// Removes expired entries, then the least recently used, until there are at most this many.
@@ -91,8 +85,7 @@ extension DiskCache {
   @discardableResult
   public func trim(toCount count: Int) throws(CacheError) -> BulkRemoval {
     precondition(count >= 0, "a count to trim to is negative")
-    try checkWhole("trim")
-    return try engine.countingTrim("trim") { TrimPlan(for: .count(count), at: $0, configuration) }
+    return try trim(to: .count(count))
   }
 
   /// Removes expired entries and those whose last access was an age ago or earlier.
@@ -102,12 +95,21 @@ extension DiskCache {
   @discardableResult
   public func trim(toAge age: Duration) throws(CacheError) -> BulkRemoval {
     precondition(age >= .zero, "an age to trim to is negative")
-    try checkWhole("trim")
-    return try engine.countingTrim("trim") { TrimPlan(for: .age(age), at: $0, configuration) }
+    return try trim(to: .age(age))
   }
 }
 
 extension DiskCache {
+  /// Removes entries until a goal is reached, and counts the error that the caller gets.
+  package func trim(
+    to goal: TrimGoal, _ operation: String = "trim"
+  ) throws(CacheError) -> BulkRemoval {
+    try checkWhole(operation)
+    return try engine.countingErrors { () throws(CacheError) in
+      try engine.trim(operation) { TrimPlan(for: goal, at: $0, configuration) }
+    }
+  }
+
   /// Returns the progress of a trim that another thread waits for. While the directory is scanned:
   /// the number of entries that were found, with `total` nil. Then: the number of entries that are
   /// gone, and `total`. Nil before that number is known.

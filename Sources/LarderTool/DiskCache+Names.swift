@@ -80,17 +80,6 @@ extension DiskCache {
     try checkWhole("nameCount")
     return try engine.unjudgedNames(reporting: progress).count
   }
-
-  /// Removes entries until a goal is reached.
-  func trim(to goal: TrimGoal) throws(CacheError) -> BulkRemoval {
-    switch goal {
-    case .living: try removeExpired()
-    case .size(let byteCount): try trim(toCost: byteCount)
-    case .count(let count): try trim(toCount: count)
-    case .age(let age): try trim(toAge: age)
-    case .nothing: try removeAll()
-    }
-  }
 }
 
 extension DiskEngine {

@@ -216,13 +216,6 @@ extension DiskEngine {
     }
   }
 
-  /// Evicts by a plan of the caller's, and counts the error that the caller gets.
-  package func countingTrim(
-    _ operation: String, _ makePlan: (Timestamp) -> TrimPlan
-  ) throws(CacheError) -> BulkRemoval {
-    try countingErrors { () throws(CacheError) in try trim(operation, makePlan) }
-  }
-
   /// Counts an error that has a system error number, and returns it.
   func counted(_ error: CacheError) -> CacheError {
     if let errno = error.errno {

@@ -42,16 +42,6 @@ package protocol EngineObserver: AnyObject, Sendable {
   ) -> [DiskEngine.Subject]
 }
 
-extension EngineObserver {
-  /// Does nothing, as is right for an observer that keeps nothing of the caller's.
-  package func letGo() {}
-
-  /// Does nothing, as is right for an observer that loads nothing.
-  package func supersedeLoads(
-    where isRemoved: (DiskEngine.Subject) -> Bool
-  ) -> [DiskEngine.Subject] { [] }
-}
-
 /// The observers of one engine.
 package final class EngineObservers: Sendable {
   private struct Observer: Sendable {

@@ -88,7 +88,7 @@ extension Call {
       let removed = try cache.preview(goal).removed
       total.withLock { $0 = removed }
     }
-    return try cache.trim(to: goal)
+    return try goal == .nothing ? cache.removeAll() : cache.trim(to: goal)
   }
 
   /// Removes expired entries, and then the least recently used, down to a limit.

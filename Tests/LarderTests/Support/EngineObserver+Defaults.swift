@@ -1,0 +1,11 @@
+@testable import LarderDisk
+
+extension EngineObserver {
+  /// Does nothing, as is right for an observer that keeps nothing of the caller's.
+  func letGo() {}
+
+  /// Does nothing, as is right for an observer that loads nothing.
+  func supersedeLoads(
+    where isRemoved: (DiskEngine.Subject) -> Bool
+  ) -> [DiskEngine.Subject] { [] }
+}
