@@ -54,12 +54,8 @@ extension DiskCache {
     extendedData: [UInt8] = []
   ) throws(CacheError) -> StoreOutcome {
     try checkStorable()
-    var exclusive = request(key, expiration, extendedData)
-    exclusive.isExclusive = true
-    let request = exclusive
-    return try engine.countingErrors { () throws(CacheError) in
-      try store(value.span, request)
-    }
+    let request = request(key, expiration, extendedData, isExclusive: true)
+    return try engine.countingErrors { () throws(CacheError) in try store(value.span, request) }
   }
 
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.

@@ -54,9 +54,6 @@ public final class DiskCache: Sendable {
     directory: String, configuration: Configuration = Configuration()
   ) throws(CacheError) {
     configuration.checkPreconditions()
-    guard !directory.isEmpty, !directory.utf8.contains(0) else {
-      throw CacheError(.invalidArgument, operation: "open", path: directory)
-    }
     // A shell replaces `~` by the home folder, and no system call does.
     guard !directory.hasPrefix("~"), !directory.split(separator: "/").contains("~") else {
       throw CacheError(
@@ -151,11 +148,12 @@ public final class DiskCache: Sendable {
 
   /// Makes the request of a store, with the configured expiration unless one is given.
   package func request(
-    _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8]
+    _ key: some CacheKeyConvertible, _ expiration: Expiration?, _ extendedData: [UInt8],
+    isExclusive: Bool = false
   ) -> DiskEngine.StoreRequest {
     let subject = subject(key)
     return DiskEngine.StoreRequest(
       subject: subject, expiration: expiration ?? self.expiration, extendedData: extendedData,
-      admits: shouldStore, onSettled: behind?.dropping(subject.name))
+      admits: shouldStore, isExclusive: isExclusive, onSettled: behind?.dropping(subject.name))
   }
 }

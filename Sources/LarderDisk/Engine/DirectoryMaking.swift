@@ -25,34 +25,31 @@ package enum DirectoryMaking {
     _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
     do throws(Errno) {
-      try makeOne(path, permissions: permissions, configuration)
-      return true
-    } catch .fileExists {
-      return false
+      return try makeOne(path, permissions: permissions, configuration)
     } catch .noSuchFile {
       guard let parent = parentPath(of: path), parent != path else { throw .noSuchFile }
       _ = try makeDirectories(parent, permissions: 0o700, configuration)
     }
     // Tried only once more, because a parent that is a dangling link exists, but nothing can be
     // made in it.
+    return try makeOne(path, permissions: permissions, configuration)
+  }
+
+  /// Makes one directory with exactly the mode asked for; returns false if it exists.
+  ///
+  /// - Throws: `.noSuchFile` for a missing parent, or another error of the system.
+  private static func makeOne(
+    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
+  ) throws(Errno) -> Bool {
     do throws(Errno) {
-      try makeOne(path, permissions: permissions, configuration)
-      return true
+      try DirectoryHandle.make(path, permissions: permissions, faults: configuration.faults)
     } catch .fileExists {
       return false
     }
-  }
-
-  /// Makes one directory with exactly the mode asked for.
-  ///
-  /// - Throws: `.fileExists`, `.noSuchFile` for a missing parent, or another error of the system.
-  private static func makeOne(
-    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
-  ) throws(Errno) {
-    try DirectoryHandle.make(path, permissions: permissions, faults: configuration.faults)
     if configuration.durability == .durable, let parent = parentPath(of: path) {
       try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
     }
+    return true
   }
 
   /// Returns the path without its last component, by the text alone; nil for an empty path.
@@ -69,24 +66,20 @@ package enum DirectoryMaking {
   /// Failures are ignored, because the cache works without the flag and the tag.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
     if !wasMade {
-      var finding = TagFinding.foreign
-      bestEffort { () throws(Errno) in finding = try tagFinding(handle) }
       // A tag shows that the directory is not empty. The names are read only without one, because
       // the system reads 32 KiB of them before it returns the first.
-      switch finding {
-      case .own, .foreign: return
-      case .blank: return bestEffort { () throws(Errno) in try restoreTag(handle) }
+      switch bestEffort(try tagFinding(handle)) {
+      case .own, .foreign, nil: return
+      case .blank:
+        bestEffort(try restoreTag(handle))
+        return
       case .missing: if try !isEmpty(handle) { return }
       }
     }
     // The flag comes first, because only files made after it inherit it, the tag among them. A file
     // system without the flag reports ENOTTY or EOPNOTSUPP. See: man 2 ioctl_iflags.
-    if !handle.fileSystem.isNetwork {
-      bestEffort { () throws(Errno) in try handle.descriptor.setNoAtimeFlag() }
-    }
-    bestEffort { () throws(Errno) in
-      try writeTag(to: try handle.create(tagName, permissions: 0o644))
-    }
+    if !handle.fileSystem.isNetwork { bestEffort(try handle.descriptor.setNoAtimeFlag()) }
+    bestEffort(try writeTag(to: try handle.create(tagName, permissions: 0o644)))
   }
 
   /// Writes the text of the tag and waits until it is on disk, once for a directory. Without the
@@ -145,12 +138,16 @@ package enum DirectoryMaking {
   }
 
   /// Runs a step that may fail without breaking a promise of the cache.
-  private static func bestEffort(_ step: () throws(Errno) -> Void) {
+  @discardableResult
+  private static func bestEffort<Result>(
+    _ step: @autoclosure () throws(Errno) -> Result
+  ) -> Result? {
     do throws(Errno) {
-      try step()
+      return try step()
     } catch {
       // Without the tag backups include the directory; without the flag `cat` counts as a use.
       // Entries lose nothing.
+      return nil
     }
   }
 }
