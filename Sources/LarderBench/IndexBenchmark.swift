@@ -112,7 +112,10 @@ private struct IndexMeasurement {
   private func changes(of index: inout EntryIndex, _ names: [EntryName]) -> [Double] {
     [
       time(names) { index.touch($0, at: Timestamp(seconds: 1_800_000_000)) },
-      time(names) { index.setExpiry(Timestamp(seconds: 1_900_000_000), of: $0) },
+      time(names) { name in
+        let slot = index.slot(of: name)
+        if let slot { index.setExpiry(Timestamp(seconds: 1_900_000_000), of: slot) }
+      },
       time(names, once: true) { _ = index.remove($0) },
     ]
   }

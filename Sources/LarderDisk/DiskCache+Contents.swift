@@ -88,15 +88,8 @@ extension DiskCache {
   /// - Complexity: O(n), with one system call per name.
   /// - Throws: `CacheError`, as `entries(byUse:)` does.
   public func survey() throws(CacheError) -> DirectorySurvey {
-    try survey { _, _ in }
-  }
-
-  /// Counts the contents as `survey()` does, and tells of the entries that were found.
-  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
     try checkWhole("survey")
-    return try engine.countingErrors { () throws(CacheError) in
-      try engine.survey(reporting: progress)
-    }
+    return try engine.countingErrors { () throws(CacheError) in try engine.survey { _, _ in } }
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to. An
@@ -115,20 +108,11 @@ extension DiskCache {
   public func verify(
     repairs: Bool = false, _ progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(CacheError) -> Verification {
-    try verify(
-      repairs: repairs,
-      reporting: { done, total in
-        if let total { progress(done, total) }
-      })
-  }
-
-  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found as well.
-  package func verify(
-    repairs: Bool, reporting progress: WalkProgress
-  ) throws(CacheError) -> Verification {
     try checkWhole("verify")
     return try engine.countingErrors { () throws(CacheError) in
-      try engine.verify(repairs: repairs, reporting: progress)
+      try engine.verify(repairs: repairs) { done, total in
+        if let total { progress(done, total) }
+      }
     }
   }
 }

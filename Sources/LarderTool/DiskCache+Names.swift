@@ -74,6 +74,20 @@ extension DiskCache {
     return try remove(name, cause: .explicit) ? byteCount : nil
   }
 
+  /// Counts the contents as `survey()` does, and tells of the entries that were found.
+  func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
+    try checkWhole("survey")
+    return try engine.survey(reporting: progress)
+  }
+
+  /// Verifies as `verify(repairs:_:)` does, and reports the names that were found as well.
+  func verify(
+    repairs: Bool, reporting progress: WalkProgress
+  ) throws(CacheError) -> Verification {
+    try checkWhole("verify")
+    return try engine.verify(repairs: repairs, reporting: progress)
+  }
+
   /// Returns the number of names that look like entries. Reads no status, so links and foreign
   /// files count too.
   func nameCount(reporting progress: WalkProgress) throws(CacheError) -> Int {

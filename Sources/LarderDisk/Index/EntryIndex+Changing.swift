@@ -85,17 +85,6 @@ extension EntryIndex {
     enterByStamp(slot, PackedStamp(time))
   }
 
-  /// Sets the expiry of an entry.
-  ///
-  /// - Returns: Whether there is an entry of the name.
-  /// - Complexity: O(log n).
-  @discardableResult
-  package mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
-    guard let slot = names.slot(of: name) else { return false }
-    setExpiry(expiry, of: slot)
-    return true
-  }
-
   /// Notes that this process has stamped an entry's file, if it is still the file that is known.
   ///
   /// A file that had changed before the stamp is no longer verified. After the stamp, its change
@@ -219,7 +208,7 @@ extension EntryIndex {
   /// Sets the expiry of a slot's entry.
   ///
   /// - Complexity: O(log n).
-  mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
+  package mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
     unstick(slot)
     expiries.update(slot, Self.expiry(expiry))
   }

@@ -96,7 +96,7 @@ extension EntryIndex {
   /// Returns the slot of an entry.
   ///
   /// - Complexity: O(1).
-  func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
+  package func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
 
   /// Returns the names of entries in a range of slots that existed when the marks were made and
   /// have none.
@@ -123,7 +123,7 @@ extension EntryIndex {
 /// The place of an entry in an index: the number under which all its parts are kept.
 ///
 /// A slot stays the same as long as its entry is indexed, and may then be given to another one.
-struct EntrySlot: Sendable, Hashable {
+package struct EntrySlot: Sendable, Hashable {
   let number: UInt32
 
   /// No slot.

@@ -187,7 +187,7 @@ extension DiskEngine {
   }
 
   /// Walks through the directory, and counts what is in it.
-  func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
+  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
     var survey = DirectorySurvey()
     let now = self.now
     try walk("survey") { scan throws(Errno) in

@@ -1,4 +1,4 @@
-import LarderBasics
+package import LarderBasics
 import LarderDigest
 import LarderSystem
 
@@ -49,7 +49,7 @@ public struct Verification: Sendable, Hashable {
 extension DiskEngine {
   /// Compares every entry with its attribute, and removes damaged ones if `repairs` is true. An
   /// entry that cannot be read is not damaged.
-  func verify(
+  package func verify(
     repairs: Bool, reporting progress: WalkProgress
   ) throws(CacheError) -> Verification {
     if repairs {

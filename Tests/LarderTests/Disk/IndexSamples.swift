@@ -76,3 +76,13 @@ extension EntryIndex {
     return entries + stuck.names(in: 0..<stuck.slotCount).compactMap { entry(named: $0) }
   }
 }
+
+extension EntryIndex {
+  /// Sets the expiry of the entry of a name, and returns whether there is one.
+  @discardableResult
+  mutating func setExpiry(_ expiry: Timestamp, of name: EntryName) -> Bool {
+    guard let slot = slot(of: name) else { return false }
+    setExpiry(expiry, of: slot)
+    return true
+  }
+}
