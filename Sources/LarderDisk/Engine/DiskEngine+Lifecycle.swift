@@ -19,14 +19,8 @@ extension DiskEngine {
     guard try !findsFilesByPath() else {
       throw CacheError(.writingUnsupported, operation: "open", path: location.path)
     }
-    var isLocked = true
-    do throws(Errno) {
-      isLocked = try location.handle.descriptor.tryLock(lock)
-    } catch {
-      // On a file system without locks, no other process holds a lock either.
-      noteUpkeepFailure(error)
-    }
-    guard isLocked else { throw lockedError() }
+    // On a file system without locks, no other process holds a lock either.
+    guard upkeep(try location.handle.descriptor.tryLock(lock)) != false else { throw lockedError() }
   }
 
   /// Whether the file system finds open files by their paths. Tries it with two files if the name
@@ -159,7 +153,8 @@ extension DiskEngine {
   }
 
   private func end() {
-    unlockDirectory()
+    // The directory can be opened again even while a reference to the closed object is left.
+    if !isReadOnly { upkeep(try location.handle.descriptor.unlock()) }
     configuration.clock.remember(
       withState { $0.catalog.uses.lastAccess }, in: location.handle.identity)
     location.close()
@@ -168,17 +163,6 @@ extension DiskEngine {
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)
     changed.signal()
-  }
-
-  /// Releases the lock, so that the directory can be opened again even while a reference to the
-  /// closed object is left.
-  private func unlockDirectory() {
-    guard !isReadOnly else { return }
-    do throws(Errno) {
-      try location.handle.descriptor.unlock()
-    } catch {
-      noteUpkeepFailure(error)
-    }
   }
 
   /// Whether the end of the engine waits for the scan; see `RescanSchedule.mustFinishScan`.

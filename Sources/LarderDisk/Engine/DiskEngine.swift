@@ -150,6 +150,17 @@ package final class DiskEngine: Sendable {
     changed.wait { withState(file: file, line: line) { condition(&$0) } }
   }
 
+  /// Makes a best-effort system call. Counts a failure, and returns nil then.
+  @discardableResult
+  func upkeep<Result>(_ call: @autoclosure () throws(Errno) -> Result) -> Result? {
+    do throws(Errno) {
+      return try call()
+    } catch {
+      noteUpkeepFailure(error)
+      return nil
+    }
+  }
+
   /// Counts a failure of a best-effort step.
   package func noteUpkeepFailure(_ errno: Errno) {
     withState { $0.counters.countUpkeepFailure(errno) }

@@ -7,7 +7,7 @@ import LarderSystem
 /// | occasion | function | plan |
 /// |---|---|---|
 /// | after a store that has passed a limit | `keepLimits(after:)` | `.limits` |
-/// | a limit was passed, here or by another process | `carryOnPurge(after:)` | `setGoals(of:stuck:_:)` |
+/// | a limit was passed, here or elsewhere | `carryOnPurge(after:)` | `setGoals(of:stuck:_:)` |
 /// | the end of the first scan, and every `sweepInterval` | `sweep()` | `.sweep` |
 /// | a caller's trim or sweep | `trim(_:_:)` | `TrimPlan(for:at:_:)`, or that of the caller |
 /// | a store that finds the disk full | `makeRoom(for:since:)` | `.room` |
@@ -236,12 +236,7 @@ extension DiskEngine {
 
   /// Makes removals survive a power cut, if the cache is durable.
   func synchronizeRemovals() {
-    guard configuration.durability == .durable else { return }
-    do throws(Errno) {
-      try location.handle.descriptor.synchronize()
-    } catch {
-      noteUpkeepFailure(error)
-    }
+    if configuration.durability == .durable { upkeep(try location.handle.descriptor.synchronize()) }
   }
 }
 
@@ -309,13 +304,9 @@ extension DiskEngine {
   }
 
   private func missingBytes() -> UInt64 {
-    guard let limit = configuration.freeSpaceLimit else { return 0 }
-    do throws(Errno) {
-      let free = try location.handle.freeByteCount()
-      return free < UInt64(limit) ? UInt64(limit) - free : 0
-    } catch {
-      noteUpkeepFailure(error)
-      return 0
-    }
+    guard let limit = configuration.freeSpaceLimit,
+      let free = upkeep(try location.handle.freeByteCount())
+    else { return 0 }
+    return free < UInt64(limit) ? UInt64(limit) - free : 0
   }
 }

@@ -74,8 +74,8 @@ extension ExpiryHeap: SlotHeap {
   }
 }
 
-/// A heap of slots with four children a node. To remove a node, its owner takes out the last one and
-/// sifts it from the position of the node.
+/// A heap of slots with four children a node. To remove a node, its owner takes out the last one
+/// and sifts it from the position of the node.
 protocol SlotHeap {
   var nodes: ChunkedArray<StampedSlot> { get }
   /// Whether a node goes before another one.

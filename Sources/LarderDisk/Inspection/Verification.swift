@@ -66,8 +66,8 @@ extension DiskEngine {
     return result
   }
 
-  /// Compares the open file of a look with its attribute. A failure that concerns this file alone is
-  /// a finding.
+  /// Compares the open file of a look with its attribute. A failure that concerns this file alone
+  /// is a finding.
   func finding(
     of file: borrowing FileDescriptor, _ look: EntryLook
   ) throws(CacheError) -> Verification.Finding {
