@@ -90,7 +90,7 @@ let package = Package(
       "LarderFixtures",
       ["LarderSystem", "LarderDigest", "LarderBasics", "LarderDisk", "Larder"]),
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
-    .target(name: "LarderHTTP", dependencies: ["Larder"], swiftSettings: house),
+    layer("LarderHTTP", ["Larder"]),
     .executableTarget(
       name: "LarderTool", dependencies: layers + ["LarderFixtures"], swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.

@@ -40,7 +40,7 @@ extension HTTPCache.Stored {
   private func fulfils(_ condition: String?) -> Bool {
     guard let condition else { return true }
     if condition.hasPrefix("\"") { return condition == fields["etag"] }
-    return condition == fields["last-modified"] && (lastModified ?? .max) < date
+    return condition == fields["last-modified"] && lastModified ?? .max < date
   }
 }
 
@@ -49,23 +49,19 @@ extension HTTPCache.Response {
   ///
   /// Source: RFC 9110, 13.2.2 and 15.4.5; RFC 9111, 4.3.2.
   mutating func meetConditions(of request: Request) {
-    guard (200..<300).contains(status), isKnown(to: request) else { return }
+    var isKnown = false
+    if request.fields.contains("if-none-match") {
+      let (tags, own) = (request.fields.members(of: "if-none-match"), fields["etag"]?.opaqueTag)
+      isKnown = tags.contains { $0 == "*" || $0.opaqueTag == own }
+    } else if let since = request.fields["if-modified-since"],
+      // A year of two digits is of a century near the date of the response.
+      let date = fields.seconds("date", at: 0), let time = HTTPDate.seconds(since, at: date)
+    {
+      isKnown = fields.seconds("last-modified", at: date) ?? date <= time
+    }
+    guard isKnown, (200..<300).contains(status) else { return }
     let ofBody = ["length", "type", "encoding", "language", "range"].map { "content-\($0)" }
     self = Self(status: 304, fields: fields.removing(ofBody))
-  }
-
-  private func isKnown(to request: Request) -> Bool {
-    if request.fields.contains("if-none-match") {
-      let tag = fields["etag"]?.opaqueTag
-      return request.fields.members(of: "if-none-match")
-        .contains { $0 == "*" || $0.opaqueTag == tag }
-    }
-    // A year of two digits is of a century near the date of the response.
-    guard let since = request.fields["if-modified-since"],
-      let date = fields["date"].flatMap({ HTTPDate.seconds($0, at: 0) }),
-      let time = HTTPDate.seconds(since, at: date)
-    else { return false }
-    return fields["last-modified"].flatMap { HTTPDate.seconds($0, at: date) } ?? date <= time
   }
 }
 

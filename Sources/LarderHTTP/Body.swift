@@ -6,21 +6,15 @@ extension HTTPCache {
   /// A body that ends early throws, so that a server closes the connection instead of ending the
   /// message.
   public struct Body: Sendable {
-    enum Content: Sendable {
-      case bytes([UInt8])
-      case file(EntryFileReader, Range<Int>)
-      case stream(@Sendable () async throws -> [UInt8]?)
-    }
-
-    let content: Content
+    /// The whole body, if it is in memory.
+    public private(set) var bytes: [UInt8]?
+    private var place: (file: EntryFileReader, range: Range<Int>)?
+    private var stream: (@Sendable () async throws -> [UInt8]?)?
     /// The bytes of the body; nil if only its end will tell.
     public let byteCount: Int?
 
     /// Creates a body that is in memory.
-    public init(_ bytes: [UInt8]) {
-      content = .bytes(bytes)
-      byteCount = bytes.count
-    }
+    public init(_ bytes: [UInt8]) { (self.bytes, byteCount) = (bytes, bytes.count) }
 
     /// Creates a body that comes in pieces.
     ///
@@ -28,8 +22,7 @@ extension HTTPCache {
     ///   - byteCount: The bytes that the origin has announced, or nil.
     ///   - next: Returns the next piece, and nil at the end. Called by one task at a time.
     public init(byteCount: Int?, next: @escaping @Sendable () async throws -> [UInt8]?) {
-      content = .stream(next)
-      self.byteCount = byteCount
+      (self.byteCount, stream) = (byteCount, next)
     }
 
     /// Creates a body of the pieces of a sequence, such as that of an HTTP client.
@@ -40,31 +33,20 @@ extension HTTPCache {
     }
 
     init(_ file: EntryFileReader, _ range: Range<Int>) {
-      content = .file(file, range)
-      byteCount = range.count
+      (place, byteCount) = ((file, range), range.count)
     }
-
-    /// The whole body, if it is in memory.
-    public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
     /// The open file that holds the body and the body's place in it, for `sendfile`.
     ///
     /// The descriptor stays open for as long as this body or a copy of it exists.
     public var file: (descriptor: Int32, range: Range<Int>)? {
-      if case .file(let reader, let range) = content { (reader.descriptor, range) } else { nil }
+      place.map { ($0.file.descriptor, $0.range) }
     }
-  }
 
-  /// The iterator of a sequence, which several tasks may hold.
-  private actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
-    private var iterator: Pieces.AsyncIterator?
-
-    init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
-
-    func next() async throws -> [UInt8]? {
-      guard var taken = iterator.take() else { return nil }
-      defer { iterator = taken }
-      return try await taken.next(isolation: self)
+    /// Returns a part of a body that is in memory or in a file.
+    func part(_ range: Range<Int>) -> Self {
+      guard let (file, whole) = place else { return bytes.map { Self(Array($0[range])) } ?? self }
+      return Self(file, whole.dropFirst(range.lowerBound).prefix(range.count))
     }
   }
 
@@ -78,21 +60,18 @@ extension HTTPCache {
 extension HTTPCache.Body: AsyncSequence {
   /// Reads a body in pieces of at most 64 KiB if it is in a file, and as they come otherwise.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let content: Content
+    fileprivate let body: HTTPCache.Body
     private(set) var offset = 0
 
     /// Returns the next piece; nil at the end.
     ///
     /// - Throws: The origin's error; ``HTTPCache/BodyError`` for another length than announced.
     public mutating func next() async throws -> [UInt8]? {
-      let piece: [UInt8]
-      switch content {
-      case .stream(let next): return try await next()
-      case .bytes(let bytes): piece = offset == 0 ? bytes : []
-      case .file(_, let range) where offset == range.count: return nil
-      case .file(let reader, let range):
-        let count = Swift.min(64 << 10, range.count - offset)
-        piece = try await reader.read(at: range.lowerBound + offset, upTo: count)
+      if let stream = body.stream { return try await stream() }
+      guard let rest = body.byteCount.map({ $0 - offset }), rest > 0 else { return nil }
+      var piece = body.bytes ?? []
+      if let (file, range) = body.place {
+        piece = try await file.read(at: range.lowerBound + offset, upTo: Swift.min(64 << 10, rest))
       }
       offset += piece.count
       return piece.isEmpty ? nil : piece
@@ -100,15 +79,18 @@ extension HTTPCache.Body: AsyncSequence {
   }
 
   /// Returns an iterator; the pieces of a stream are read once in all.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
+}
 
-  /// Returns a part of a body that is in memory or in a file.
-  func part(_ range: Range<Int>) -> Self {
-    switch content {
-    case .bytes(let bytes): Self(Array(bytes[range]))
-    case .file(let file, let whole):
-      Self(file, whole.dropFirst(range.lowerBound).prefix(range.count))
-    case .stream: self
-    }
+/// The iterator of a sequence, which several tasks may hold.
+actor Puller<Pieces: AsyncSequence & Sendable> where Pieces.Element == [UInt8] {
+  private var iterator: Pieces.AsyncIterator?
+
+  init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
+
+  func next() async throws -> [UInt8]? {
+    var taken = iterator.take()
+    defer { iterator = taken }
+    return try await taken?.next(isolation: self)
   }
 }

@@ -5,22 +5,21 @@ import Synchronization
 /// A number that cannot be read is 0, and so is one that is given twice with different values:
 /// a response with wrong freshness is stale. Source: RFC 9111, 4.2.1.
 struct Directives: Sendable {
+  /// The kind of value that a directive has.
+  private enum Kind { case none, number, names }
+  /// The directives that count. Others do not, because a client may send thousands.
+  private static let kinds: [String: Kind] = [
+    "max-age": .number, "s-maxage": .number, "max-stale": .number, "min-fresh": .number,
+    "stale-if-error": .number, "stale-while-revalidate": .number, "no-cache": .names,
+    "private": .names, "no-store": .none, "public": .none, "must-revalidate": .none,
+    "proxy-revalidate": .none, "must-understand": .none, "only-if-cached": .none,
+  ]
   /// The numbers of directives; 0 for one that has none. A list, because a search of the few that
   /// there are is faster than a hash.
   private var values: [(name: String, number: Int)] = []
   /// The fields that `no-cache` and `private` name: not used again without validation, and not
   /// stored by a shared cache.
   private(set) var named: [String: [String]] = [:]
-
-  private static let numeric: Set = [
-    "max-age", "s-maxage", "stale-if-error", "stale-while-revalidate", "max-stale", "min-fresh",
-  ]
-  /// The directives that may be limited to some fields.
-  private static let naming: Set = ["no-cache", "private"]
-  private static let plain: Set = [
-    "no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand",
-    "only-if-cached",
-  ]
 
   /// Whether a directive is there that is not limited to some fields.
   func has(_ name: String) -> Bool { self[name] != nil }
@@ -31,12 +30,13 @@ struct Directives: Sendable {
   /// Reads the directives of a field whose lines were joined.
   init(_ field: String) {
     for member in Fields.members(of: field) {
-      let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) ?? member.endIndex
-      let (name, text) = (member[..<equals], member[equals...].dropFirst())
+      let (name, text) = member.split(at: "=")
       // A space before the sign is against the grammar. The directive is meant all the same, and
       // its value is not believed.
-      let value = name != name.trimmed ? nil : text.isToken ? String(text) : text.unquoted
-      add(name.trimmed.lowercased(), equals == member.endIndex ? nil : value ?? "")
+      let isBad = text != nil && name != name[...].trimmed
+      add(
+        name[...].trimmed.lowercased(),
+        isBad ? "" : text.map { $0.isToken ? $0 : $0.unquoted ?? "" })
     }
   }
 
@@ -45,89 +45,51 @@ struct Directives: Sendable {
   ///
   /// A directive whose value has another type than its own does not count. Source: RFC 9213, 2.1.
   init?(targeted field: String) {
-    var parser = StructuredField(rest: field[...])
-    guard let members = parser.dictionary() else { return nil }
+    var (rest, members) = (field[...].trimmed, [String: String]())
+    repeat {
+      guard let found = Self.member.withLock({ rest.prefixMatch(of: $0)?.output }) else {
+        return nil
+      }
+      members[String(found.1)] = String(found.2 ?? "?1")
+      rest = rest[found.0.endIndex...]
+    } while !rest.isEmpty
     for (name, value) in members {
-      let isNumber = Self.numeric.contains(name) && Int(value) != nil
-      let isText = Self.naming.contains(name) && value.hasPrefix("\"")
-      if isNumber || isText { add(name, value.unquoted ?? String(value)) }
-      if value == "?1", !Self.numeric.contains(name) { add(name, nil) }
+      let kind = Self.kinds[name]
+      if kind != .number, value == "?1" { add(name, nil) }
+      if kind == .names, let names = value.unquoted { add(name, names) }
+      if kind == .number, Int(value) != nil { add(name, value) }
     }
   }
 
-  /// Adds a directive. Others than those that are asked for do not count, because a client may send
-  /// thousands.
-  private mutating func add(_ name: String, _ value: String?) {
-    guard [Self.numeric, Self.naming, Self.plain].contains(where: { $0.contains(name) }) else {
-      return
+  /// A member of a dictionary, with the comma after it. Source: RFC 9651, 4.2.
+  private static let member = {
+    let key = #"[a-z*][a-z0-9_\-.*]*"#
+    let string = #""(?:[ !#-\[\]-~]|\\["\\])*""#
+    let number = #"-?[0-9]{1,12}\.[0-9]{1,3}|@?-?[0-9]{1,15}|\?[01]"#
+    let token = #":[A-Za-z0-9+/=]*:|[A-Za-z*][A-Za-z0-9!#$%&'*+\-.^_`|~:/]*"#
+    let item = "(?:\(string)|\(number)|\(token))"
+    let parameters = "(?:; *\(key)(?:=\(item))?)*"
+    let list = #"\( *(?:\#(item)\#(parameters)(?: +|(?=\))))*\)"#
+    let text = "(\(key))(?:=(\(item)|\(list)))?\(parameters)[ \\t]*(?:,[ \\t]*(?!$)|$)"
+    // The text is a constant: if it were no pattern, no dictionary would be read.
+    do { return Mutex(try Regex(text, as: (Substring, Substring, Substring?).self)) } catch {
+      return Mutex(#/()(?!)(.)?/#)
     }
-    let fields = Self.naming.contains(name) ? value.map(Fields.members) ?? [] : []
+  }()
+
+  private mutating func add(_ name: String, _ value: String?) {
+    guard let kind = Self.kinds[name] else { return }
+    let fields = kind == .names ? value.map(Fields.members) ?? [] : []
     if !fields.isEmpty, fields.allSatisfy(\.isToken) { return named[name, default: []] += fields }
     let isAny = name == "max-stale" && value == nil
-    let number = Self.numeric.contains(name) ? value?.deltaSeconds ?? (isAny ? .max : 0) : 0
+    let number = kind == .number ? value?.deltaSeconds ?? (isAny ? .max : 0) : 0
     let isSame = self[name] ?? number == number
     values.removeAll { $0.name == name }
     values.append((name, isSame ? number : 0))
   }
 }
 
-/// A reader of the dictionaries of structured fields. Source: RFC 9651, 4.2.
-struct StructuredField {
-  private static let key = Mutex(#/[a-z*][a-z0-9_\-.*]*/#)
-  private static let item = Mutex(
-    #/
-    "(?:[\x20!\#-\[\]-~]|\\["\\])*" | -?[0-9]{1,12}\.[0-9]{1,3} | @?-?[0-9]{1,15} | \?[01]
-    | :[A-Za-z0-9+\/=]*: | [A-Za-z*][A-Za-z0-9!\#$%&'*+\-.^_`\|~:\/]*
-    /#)
-  fileprivate var rest: Substring
-
-  /// Returns the members, the last of each name; nil if there is none or the text is no dictionary.
-  mutating func dictionary() -> [String: Substring]? {
-    var members: [String: Substring] = [:]
-    repeat {
-      rest = rest.trimmed
-      guard let name = take(Self.key), let value = skip("=") ? value() : "?1", hasParameters()
-      else { return nil }
-      members[String(name)] = value
-      rest = rest.trimmed
-    } while skip(",")
-    return rest.isEmpty ? members : nil
-  }
-
-  private mutating func take(_ pattern: borrowing Mutex<Regex<Substring>>) -> Substring? {
-    guard let found = pattern.withLock({ rest.prefixMatch(of: $0)?.output }) else { return nil }
-    rest = rest[found.endIndex...]
-    return found
-  }
-
-  private mutating func skip(_ sign: Character) -> Bool {
-    guard rest.first == sign else { return false }
-    rest.removeFirst()
-    return true
-  }
-
-  /// Takes an item, or a list of them, whose content does not matter.
-  private mutating func value() -> Substring? {
-    guard skip("(") else { return take(Self.item) }
-    while true {
-      rest = rest.drop { $0 == " " }
-      if skip(")") { return "" }
-      guard take(Self.item) != nil, hasParameters(), rest.first == " " || rest.first == ")" else {
-        return nil
-      }
-    }
-  }
-
-  private mutating func hasParameters() -> Bool {
-    while skip(";") {
-      rest = rest.drop { $0 == " " }
-      guard take(Self.key) != nil, !skip("=") || take(Self.item) != nil else { return false }
-    }
-    return true
-  }
-}
-
-extension Substring {
+extension String {
   /// The content of a quoted string; nil for any other text. Source: RFC 9110, 5.6.4.
   //
   // Byte by byte, because a client chooses the length.
@@ -140,5 +102,12 @@ extension Substring {
       if !isEscaped { content.append(byte) }
     }
     return isEscaped ? nil : String(decoding: content, as: UTF8.self)
+  }
+
+  /// Splits at the first occurrence of some bytes, because a character may be more than one of
+  /// them. Without one, the name is the whole.
+  func split(at separator: String) -> (name: String, value: String?) {
+    guard let place = utf8.firstRange(of: separator.utf8) else { return (self, nil) }
+    return (String(self[..<place.lowerBound]), String(self[place.upperBound...]))
   }
 }

@@ -40,6 +40,13 @@ extension CacheKey {
   init(bodyOf key: String, id: UInt64) { self.init(joining: [key, "body", String(id, radix: 16)]) }
 }
 
+extension HTTPCache.Stored {
+  /// The key of the body; nil if that is no entry of its own.
+  var bodyKey: CacheKey? {
+    if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
+  }
+}
+
 extension HTTPCache.Stored.Content {
   /// The last line before the head of the response.
   fileprivate var line: String {
@@ -91,8 +98,8 @@ extension Coder<Stored> {
     }
     let fields = Fields(response.dropFirst().map { ($0.name, $0.value ?? "\0") })
     let variant = facts.filter { $0.name == "vary" }.map { ($0.value ?? "").split(at: ": ") }
-    let (moments, status) = (times("times"), response.first.flatMap { Int($0.name.dropFirst(9)) })
-    guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid, let status,
+    let (moments, status) = (times("times"), response.first?.name.dropFirst(9).number ?? 0)
+    guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid,
       (200...599).contains(status), let content = Stored.Content(facts.last, rest)
     else { throw WrongEntry() }
     return Stored(
@@ -102,9 +109,9 @@ extension Coder<Stored> {
   }
 
   /// Takes the lines up to an empty one, as what stands before and after the first separator.
-  private static func head(_ rest: inout ArraySlice<UInt8>, _ separator: String) throws -> [(
-    name: String, value: String?
-  )] {
+  private static func head(
+    _ rest: inout ArraySlice<UInt8>, _ separator: String
+  ) throws -> [(name: String, value: String?)] {
     var lines: [(String, String?)] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]
@@ -115,15 +122,6 @@ extension Coder<Stored> {
       lines.append(text.split(at: separator))
     }
     throw WrongEntry()
-  }
-}
-
-extension String {
-  /// Splits at the first occurrence of some bytes, because a character may be more than one of
-  /// them. Without one, the name is the whole.
-  fileprivate func split(at separator: String) -> (name: String, value: String?) {
-    guard let place = utf8.firstRange(of: separator.utf8) else { return (self, nil) }
-    return (String(self[..<place.lowerBound]), String(self[place.upperBound...]))
   }
 }
 

@@ -30,21 +30,19 @@ extension Exchange {
 
   /// Returns the body of a stored response; nil if its entry is gone.
   private func body(of stored: Stored) async throws(CacheError) -> Body? {
-    switch stored.content {
-    case .variants: return nil
-    case .bytes(let bytes): return Body(bytes)
-    case .entry(let id, let byteCount):
-      let key = CacheKey(bodyOf: stored.key, id: id)
-      let file = try await cache.entries.disk.openFile(forKey: key, extending: .off)
-      guard let file, file.byteCount == byteCount else { return nil }
-      return Body(file, 0..<byteCount)
-    }
+    if case .bytes(let bytes) = stored.content { return Body(bytes) }
+    let disk = cache.entries.disk
+    guard let key = stored.bodyKey,
+      let file = try await disk.openFile(forKey: key, extending: .off),
+      file.byteCount == stored.content.byteCount
+    else { return nil }
+    return Body(file, 0..<file.byteCount)
   }
 
   /// Stores a response whose body is stored already, in place of an older one, and ends the flight
   /// that brought it. If it was invalidated since the flight began, nothing is stored.
   func publish(_ stored: Stored) async {
-    let isDone = await cache.countingFailure { () async throws(CacheError) in
+    let isDone = await cache.countingFailure {
       guard await cache.flights.isWanted(flight) else { return }
       try await cache.store(stored, try await place(for: stored), policy)
       // An invalidation since the first look removes first and sees this response, or this look
@@ -53,10 +51,9 @@ extension Exchange {
         try await cache.invalidate(request.url)
       } else if usable?.stored.content != stored.content {
         try await cache.removeBody(of: usable?.stored)
-      } else if case .entry(let id, _) = stored.content {
+      } else if let key = stored.bodyKey {
         try await cache.entries.disk.touch(
-          forKey: CacheKey(bodyOf: key, id: id), expiration: cache.expiration(of: stored, policy),
-          allowingExpired: true)
+          forKey: key, expiration: cache.expiration(of: stored, policy), allowingExpired: true)
       }
     }
     await cache.flights.end(flight, isDone ? .looksAgain : .flies)
@@ -75,7 +72,7 @@ extension Exchange {
   /// Removes the stored response for the request.
   func removeUsable() async {
     guard let usable else { return }
-    await cache.countingFailure { () async throws(CacheError) in
+    await cache.countingFailure {
       try await cache.entries.remove(forKey: usable.place)
       try await cache.removeBody(of: usable.stored)
     }
@@ -85,9 +82,8 @@ extension Exchange {
 extension HTTPCache {
   /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
   /// response that is not kept.
-  @discardableResult
-  func countingFailure(_ change: () async throws(CacheError) -> Void) async -> Bool {
-    do throws(CacheError) { try await change() } catch {
+  @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
+    do { try await change() } catch {
       count { $0.notKept += 1 }
       return false
     }
@@ -95,8 +91,8 @@ extension HTTPCache {
   }
 
   func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {
-    let expiration = expiration(of: stored, policy)
-    let outcome = try await entries.store(stored, forKey: place, expiration: expiration)
+    let outcome = try await entries.store(
+      stored, forKey: place, expiration: expiration(of: stored, policy))
     guard outcome.isKept else { throw .notKept }
   }
 
@@ -109,8 +105,7 @@ extension HTTPCache {
 
   /// Removes the entry that holds the body of a response, if one does.
   func removeBody(of stored: Stored?) async throws(CacheError) {
-    guard let stored, case .entry(let id, _) = stored.content else { return }
-    try await entries.disk.remove(forKey: CacheKey(bodyOf: stored.key, id: id))
+    if let key = stored?.bodyKey { try await entries.disk.remove(forKey: key) }
   }
 }
 

@@ -13,8 +13,8 @@ import Synchronization
 struct Exchange: Sendable {
   let cache: HTTPCache
   let request: Request
-  let policy: Policy
   let forwarding: @Sendable (Request) async throws -> Response
+  var policy: Policy
   /// What names the response in the cache: see ``Request/key``.
   let key: String
   /// The stored response for the request, with its body at hand, and its key.
@@ -33,7 +33,7 @@ extension Exchange {
   /// Answers from what is stored, asks the origin, or waits for another request that does and looks
   /// again.
   mutating func answer() async throws -> Response {
-    var mayWait = true
+    var mayWait = !request.isPersonal && !request.fields.contains("range")
     while true {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
       try await lookUp()
@@ -48,12 +48,13 @@ extension Exchange {
       case .gatewayTimeout: return stating("detail=only-if-cached", in: Response(status: 504))
       case .validate, .forward: break
       }
-      if usable != nil { reason = request.demandsFreshness ? .request : .stale }
+      let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
+      if usable != nil { reason = isDemanded ? .request : .stale }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
       guard request.method == "GET", usable != nil || !request.fields.contains("range") else {
         return try await passBy()
       }
-      switch await cache.flights.join(request, key, mayWait && request.mayShare, after: endCount) {
+      switch await cache.flights.join(request, key, mayWait, after: endCount) {
       case .asks(let own):
         flight = own
         return try await ask()
@@ -82,25 +83,26 @@ extension Exchange {
   /// Returns what is stored, if it may answer although the origin has failed.
   private func staleAnswer() -> Response? {
     let time = cache.now
-    guard let stored = usable?.stored, policy.answersFailure(with: stored, to: request, at: time)
-    else { return nil }
-    return serve(at: time)
+    let stored = usable?.stored
+    let isAllowed = stored.map { policy.answersFailure(with: $0, to: request, at: time) } ?? false
+    return isAllowed ? serve(at: time) : nil
   }
 
   /// Asks the origin for a response that was served stale, unless another request does.
   private func refresh() {
-    Exchange.drain { [self] in
-      var own = self
-      own.reason = .stale
-      let turn = await cache.flights.join(request, key, true, after: .max)
+    var own = self
+    own.reason = .stale
+    drain { [own] in
+      let turn = await own.cache.flights.join(own.request, own.key, true, after: .max)
       guard case .asks(let flight) = turn else { return Body([]) }
-      own.flight = flight
-      return try await own.ask().body
+      var asking = own
+      asking.flight = flight
+      return try await asking.ask().body
     }
   }
 
   /// Reads a body that no client waits for, in a task of its own, so that it is stored.
-  private static func drain(_ body: @escaping @Sendable () async throws -> Body) {
+  private func drain(_ body: @escaping @Sendable () async throws -> Body) {
     Task {
       do { for try await _ in try await body() {} } catch {
         // Nothing is stored, and the client had its answer.
@@ -137,49 +139,44 @@ extension Exchange {
 
   /// Carries out what a response of the origin means for what is stored, and returns the answer.
   private func settle(_ response: Response, _ asked: Request, _ sent: Timestamp) async -> Response {
+    var stored: Stored?
     let verdict = policy.verdict(
       on: response, to: asked, previous: usable?.stored, sent: sent, at: cache.now)
     switch verdict {
-    case .store(let new) where !isAlone: return await keep(response, new)
+    case .store(let new): stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
       await cache.flights.end(flight, .looksAgain)
       guard !isAlone, let body = usable?.body else { break }
       cache.count { $0.validated += 1 }
       let answer = new.response(to: request, body, at: cache.now)
-      return stating(status(304, isStored: isKept), in: answer)
-    case .pass(keepsPrevious: false) where !isAlone: await removeUsable()
+      return stating(origin(304, isStored: isKept), in: answer)
+    case .pass(let keepsPrevious): if !keepsPrevious, !isAlone { await removeUsable() }
     case .invalidate(let urls):
-      for url in urls {
-        await cache.countingFailure { () async throws(CacheError) in try await cache.invalidate(url)
-        }
-      }
-    case .store, .pass: break
+      for url in urls { await cache.countingFailure { try await cache.invalidate(url) } }
     }
-    if !isAlone { _ = await cache.flights.headCame(of: flight, nil) }
-    await cache.flights.end(flight, .flies)
-    return passed(response, isStored: false)
-  }
-
-  /// Stores a response, now if its body is small and known, or else as it goes to the client.
-  private func keep(_ response: Response, _ new: Stored) async -> Response {
     let length = response.body.byteCount ?? response.announcedLength
-    let fits = (length ?? 0) <= cache.configuration.bodyLimit ?? .max
-    guard await cache.flights.headCame(of: flight, fits ? new.variant : nil) else {
+    let variant = length ?? 0 <= cache.configuration.bodyLimit ?? .max ? stored?.variant : nil
+    guard !isAlone, await cache.flights.headCame(of: flight, variant), let stored else {
       await cache.flights.end(flight, .flies)
       return passed(response, isStored: false)
     }
+    return await keep(response, length, stored)
+  }
+
+  /// Stores a response, now if its body is small and known, or else as it goes to the client.
+  private func keep(_ response: Response, _ length: Int?, _ stored: Stored) async -> Response {
     if let bytes = response.body.bytes, bytes.count <= Entry.largestInlineBody,
       bytes.count == response.announcedLength ?? bytes.count
     {
-      await publish(new.with(.bytes(bytes)))
+      await publish(stored.with(.bytes(bytes)))
       return passed(response, isStored: true)
     }
-    let fill = Fill(response.body, length, of: new, self)
-    let body = Body(byteCount: length) { try await fill.next() }
-    let filling = Response(status: response.status, fields: response.fields, body: body)
-    let answer = passed(filling, isStored: true)
-    if answer.status == 304 { Exchange.drain { body } }
+    var response = response
+    let fill = Fill(response.body, length, of: stored, self)
+    response.body = Body(byteCount: length) { try await fill.next() }
+    let (body, answer) = (response.body, passed(response, isStored: true))
+    if answer.status == 304 { drain { body } }
     return answer
   }
 
@@ -192,11 +189,11 @@ extension Exchange {
       answer.fields.append("Date", HTTPDate.text(cache.now.seconds))
     }
     if !isAlone { answer.meetConditions(of: request) }
-    return stating(status(response.status, isStored: isStored), in: answer)
+    return stating(origin(response.status, isStored: isStored), in: answer)
   }
 
   /// The parameters of `Cache-Status` for what the origin answered. Source: RFC 9211, 2.
-  private func status(_ status: Int, isStored: Bool) -> String {
+  private func origin(_ status: Int, isStored: Bool) -> String {
     "fwd=\(reason.rawValue); fwd-status=\(status)" + (isStored ? "; stored" : "")
       + (hasWaited ? "; collapsed=?0" : "")
   }

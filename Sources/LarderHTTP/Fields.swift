@@ -103,14 +103,7 @@ extension StringProtocol {
   }
 
   /// Whether the text is a token. Source: RFC 9110, 5.6.2.
-  var isToken: Bool {
-    !isEmpty
-      && utf8.allSatisfy { byte in
-        // The usual ones first.
-        (97...122).contains(byte.lowered) || byte == UInt8(ascii: "-") || byte.isDigit
-          || "!#$%&'*+.^_`|~".utf8.contains(byte)
-      }
-  }
+  var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenSign) }
 
   /// Whether a space or a control character is in the text.
   var hasControls: Bool { utf8.contains { $0 <= 32 || $0 == 127 } }
@@ -136,6 +129,11 @@ extension Substring {
 
 extension UInt8 {
   var isDigit: Bool { (48...57).contains(self) }
+
+  /// Whether the byte may be in a token; the usual ones first.
+  var isTokenSign: Bool {
+    (97...122).contains(lowered) || self == 45 || isDigit || "!#$%&'*+.^_`|~".utf8.contains(self)
+  }
 
   /// The lower case of an ASCII letter, and any other byte as it is.
   var lowered: UInt8 { (65...90).contains(self) ? self | 32 : self }

@@ -10,19 +10,19 @@ actor Fill {
   private let exchange: Exchange
   private let stored: Stored
   private let announced: Int?
-  private var iterator: Body.AsyncIterator
+  private let source: Puller<Body>
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter, request: DiskEngine.StoreRequest)?
   private var count = 0
   private var isKept = true
   private var hasEnded = false
 
-  init(_ source: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
+  init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
     (self.announced, self.stored, self.exchange) = (announced, stored, exchange)
-    iterator = source.makeAsyncIterator()
+    source = Puller(body)
   }
 
-  // The client has gone before the end: who waits asks on its own.
+  // The client has gone before the end: requests that wait for it ask on their own.
   deinit {
     guard !hasEnded else { return }
     Task { [exchange, entry] in await exchange.discard(entry?.writer) }
@@ -32,13 +32,14 @@ actor Fill {
   func next() async throws -> [UInt8]? {
     guard !hasEnded else { return nil }
     do {
-      let piece = try await pull()
+      let piece = try await source.next()
       count += piece?.count ?? 0
       hasEnded = piece == nil || count == announced
       // Nothing may follow the last byte that was announced.
-      while hasEnded, piece != nil, let rest = try await pull() { count += rest.count }
-      let isWrong = hasEnded ? count != announced ?? count : count > announced ?? count
-      if isWrong { throw HTTPCache.BodyError.wrongLength }
+      while hasEnded, piece != nil, let rest = try await source.next() { count += rest.count }
+      if let announced, hasEnded ? count != announced : count > announced {
+        throw HTTPCache.BodyError.wrongLength
+      }
       await store(piece ?? [])
       return piece
     } catch {
@@ -48,21 +49,17 @@ actor Fill {
     }
   }
 
-  private func pull() async throws -> [UInt8]? {
-    var taken = iterator
-    defer { iterator = taken }
-    return try await taken.next()
-  }
-
   /// Stores a piece; after the last one, the response. From the first failure on, the response goes
   /// on and is not stored.
   private func store(_ piece: [UInt8]) async {
     guard isKept else { return }
-    isKept = await exchange.cache.countingFailure { () async throws(CacheError) in
-      guard count <= exchange.cache.configuration.bodyLimit ?? .max else { throw .notKept }
+    isKept = await exchange.cache.countingFailure {
+      guard count <= exchange.cache.configuration.bodyLimit ?? .max else {
+        throw CacheError.notKept
+      }
       gathered = gathered.isEmpty ? piece : gathered + piece
       if count > Entry.largestInlineBody, !gathered.isEmpty { try await write() }
-      if hasEnded { try await finish() }
+      if hasEnded { await exchange.publish(stored.with(try await content())) }
     }
     guard !isKept else { return }
     gathered = []
@@ -86,30 +83,25 @@ actor Fill {
     gathered = []
   }
 
-  /// Publishes the body, then the head that names it.
-  private func finish() async throws(CacheError) {
-    var content = Stored.Content.bytes(gathered)
-    if let entry {
-      content = .entry(id: entry.id, byteCount: count)
-      let disk = exchange.cache.entries.disk
-      let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
-        try disk.engine.finish(entry.writer, entry.request)
-      }
-      guard outcome.isKept else { throw .notKept }
+  /// Returns the place of the whole body, whose entry it publishes if there is one.
+  private func content() async throws(CacheError) -> Stored.Content {
+    guard let (id, writer, request) = entry else { return .bytes(gathered) }
+    let disk = exchange.cache.entries.disk
+    let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
+      try disk.engine.finish(writer, request)
     }
-    await exchange.publish(stored.with(content))
+    guard outcome.isKept else { throw .notKept }
+    return .entry(id: id, byteCount: count)
   }
 }
 
 extension Exchange {
-  /// Removes what was written of a body, on one of the cache's threads, and lets those go who wait
-  /// for it.
+  /// Removes what was written of a body, on one of the cache's threads, and lets those requests go
+  /// that wait for it.
   fileprivate func discard(_ writer: EntryFileWriter?) async {
     if let writer {
-      await cache.countingFailure { () async throws(CacheError) in
-        try await cache.entries.disk.executor.runToEnd { () throws(CacheError) in
-          _ = writer.takeStream()
-        }
+      await cache.countingFailure {
+        try await cache.entries.disk.executor.runToEnd { _ = writer.takeStream() }
       }
     }
     await cache.flights.end(flight, .flies)

@@ -59,14 +59,13 @@ actor Flights {
   ///   - mayShare: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
   ///     one of the URL has ended since.
-  func join(_ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64) async -> Turn
-  {
-    guard mayShare, lone[key].map({ $0 <= .now }) ?? true else {
-      return .asks(start(key, isShared: false))
-    }
-    if lastEnds[key.hashValue & 1023] > count { return .looksAgain }
-    let match = limit > .zero ? ids[key]?.first { flights[$0]?.serves(request) ?? false } : nil
-    guard let match else { return .asks(start(key, isShared: true)) }
+  func join(
+    _ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64
+  ) async -> Turn {
+    let isShared = mayShare && lone[key].map { $0 <= .now } ?? true
+    if isShared, lastEnds[key.hashValue & 1023] > count { return .looksAgain }
+    let match = isShared ? ids[key]?.first { flights[$0]?.serves(request) ?? false } : nil
+    guard let match, limit > .zero else { return .asks(start(key, isShared: isShared)) }
     lastID += 1
     let id = lastID
     return await withTaskCancellationHandler {

@@ -4,15 +4,6 @@ import LarderDisk
 import LarderSystem
 import Synchronization
 
-// In builds for the explorer of schedules and for the thread sanitizer, two imported types have a
-// name of these, and the compiler chooses neither. It prefers the module's own.
-#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
-  typealias Mutex<Value: ~Copyable> = LarderSystem.Mutex<Value>
-#endif
-#if LARDER_SCHEDULES
-  typealias Atomic<Value: Sendable> = LarderSystem.Atomic<Value>
-#endif
-
 /// A cache for HTTP by RFC 9111, for servers, proxies and clients.
 ///
 /// ```swift
@@ -87,17 +78,20 @@ public final class HTTPCache: Sendable {
   public func respond(
     to request: Request, forwarding: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
-    let route = configuration.route?(request)
-    var policy = configuration.policy
-    if case .cached(let own) = route { policy = own }
     var exchange = Exchange(
-      cache: self, request: request, policy: policy, forwarding: forwarding, key: request.key)
+      cache: self, request: request, forwarding: forwarding, policy: configuration.policy,
+      key: request.key)
+    var passesBy = request.isForOrigin
+    switch configuration.route?(request) {
+    case .cached(let policy): exchange.policy = policy
+    case .bypassed: passesBy = true
+    case nil: break
+    }
     guard request.method == "GET" || request.method == "HEAD" else {
       exchange.reason = .method
       return try await exchange.passBy()
     }
-    if case .bypassed = route { return try await exchange.passBy() }
-    return try await request.isForOrigin ? exchange.passBy() : exchange.answer()
+    return try await passesBy ? exchange.passBy() : exchange.answer()
   }
 
   /// Waits until everything stored is on disk, and detaches from the directory.
@@ -166,9 +160,8 @@ extension HTTPCache {
   @discardableResult public func invalidate(_ url: String) async throws(CacheError) -> Bool {
     let text = "GET \(URLReference(url)?.text ?? url)"
     await flights.invalidate(text)
-    let key = CacheKey(text)
-    let stored = try await entries.value(forKey: key)
-    let wasThere = try await entries.remove(forKey: key)
+    let stored = try await entries.value(forKey: CacheKey(text))
+    let wasThere = try await entries.remove(forKey: CacheKey(text))
     try await removeBody(of: stored)
     return wasThere
   }

@@ -22,35 +22,37 @@ enum HTTPDate {
     else { return nil }
     // With the number of the month in place of its name, a format says where digits are.
     let rest = text.dropFirst(name.count).replacing(months[month], with: "\(101 + month)".suffix(2))
-    let numbers = rest.utf8.split { !$0.isDigit }.compactMap { Int64(Substring($0)) }
-    let places: (day: Int, year: Int, hour: Int)
+    var parts = rest.utf8.split { !$0.isDigit }.map { String(Substring($0)) }
     switch (String(decoding: rest.utf8.map { $0.isDigit ? 48 : $0 }, as: UTF8.self), day == name) {
-    case (", 00 00 0000 00:00:00 gmt", false), (", 00-00-00 00:00:00 gmt", true):
-      places = (0, 2, 3)
-    case (" 00 00 00:00:00 0000", false), (" 00  0 00:00:00 0000", false): places = (1, 5, 2)
-    default: return nil
-    }
-    var year = numbers[places.year]
-    if day == name {
+    case (", 00 00 0000 00:00:00 gmt", false): break
+    case (", 00-00-00 00:00:00 gmt", true):
       // What appears to be more than 50 years in the future is of the century before.
       let present = 1970 + now / 31_556_952
-      year += present / 100 * 100
-      year -= year > present + 50 ? 100 : 0
+      let year = present / 100 * 100 + Int64(parts[2].number ?? 0)
+      parts[2] = "\(year > present + 50 ? year - 100 : year)"
+    case (" 00 00 00:00:00 0000", false), (" 00  0 00:00:00 0000", false):
+      parts = [String("0\(parts[1])".suffix(2)), parts[0], parts[5]] + parts[2...4]
+    default: return nil
     }
-    let date = CivilDate(year: year, month: Int64(month) + 1, day: numbers[places.day])
-    let time = numbers[places.hour...].prefix(3)
-    guard let date, zip(time, [24, 60, 61]).allSatisfy(<) else { return nil }
-    return date.daysSince1970 * 86_400 + time.reduce(0) { $0 * 60 + $1 }
+    let isLeap = parts[5] == "60"
+    let time = "\(parts[3]):\(parts[4]):\(isLeap ? "59" : parts[5])"
+    return Timestamp(rfc3339: "\(parts[2])-\(parts[1])-\(parts[0])T\(time)Z")
+      .map { $0.seconds + (isLeap ? 1 : 0) }
   }
 
   /// Returns a time as `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func text(_ seconds: Int64) -> String {
-    let (day, time) = min(max(seconds, 0), 253_402_300_799).quotientAndRemainder(dividingBy: 86_400)
-    let date = CivilDate(daysSince1970: day)
-    func digits(_ number: Int64) -> Substring { "\(100 + number)".dropFirst() }
-    let names = [days[Int((day + 4) % 7)], months[Int(date.month) - 1]]
+    let time = Timestamp(seconds: min(max(seconds, 0), Timestamp.lastOfRFC3339.seconds))
+    let date = time.dateText.split(separator: "-")
+    let names = [days[Int(time.seconds / 86_400 + 4) % 7], months[(date[1].number ?? 1) - 1]]
       .map { $0.prefix(1).uppercased() + $0.dropFirst().prefix(2) }
-    let clock = [time / 3600, time / 60 % 60, time % 60].map(digits).joined(separator: ":")
-    return "\(names[0]), \(digits(date.day)) \(names[1]) \(date.year) \(clock) GMT"
+    return "\(names[0]), \(date[2]) \(names[1]) \(date[0]) \(time.timeOfDayText) GMT"
+  }
+}
+
+extension HTTPCache.Fields {
+  /// Returns the time in a field; nil if there is no date in it.
+  func seconds(_ name: String, at now: Int64) -> Int64? {
+    self[name].flatMap { HTTPDate.seconds($0, at: now) }
   }
 }

@@ -63,12 +63,6 @@ extension HTTPCache.Request {
       || !fields.areValid || authority.hasControls || target.hasControls
   }
 
-  /// Whether it asks for more than a response that is fresh.
-  var demandsFreshness: Bool { ["no-cache", "max-age", "min-fresh"].contains(where: control.has) }
-
-  /// Whether other requests may wait for the response, and this one for theirs.
-  var mayShare: Bool { !isPersonal && !fields.contains("range") }
-
   /// Whether the response concerns one user alone, or is not to be stored for this one.
   var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
 
@@ -108,7 +102,7 @@ struct URLReference {
     let origin = origin.lowercased()
     let port = origin.hasPrefix("https:") ? ":443" : ":80"
     self.origin = origin.hasSuffix(port) ? String(origin.dropLast(port.count)) : origin
-    self.target = target
+    self.target = target.isEmpty ? "/" : target
   }
 
   init(_ request: Request) { self.init("\(request.scheme)://\(request.authority)", request.target) }
@@ -124,21 +118,19 @@ struct URLReference {
   /// Source: RFC 3986, 5.2; RFC 9111, 4.4.
   func resolving(_ reference: String) -> URLReference? {
     let scheme = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } : ""
-    if let other = URLReference("\(scheme)\(reference)") {
-      return other.origin == origin ? other : nil
-    }
+    if let other = URLReference(scheme + reference) { return other.origin == origin ? other : nil }
     let (reference, path) = (reference.prefix { $0 != "#" }, target.prefix { $0 != "?" })
-    let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    let folder = path.dropLast(path.reversed().prefix { $0 != "/" }.count)
     let isQuery = reference.isEmpty || reference.hasPrefix("?")
     let whole = (reference.hasPrefix("/") ? "" : isQuery ? path : folder) + reference
     let end = whole.firstIndex(of: "?") ?? whole.endIndex
+    let parts = whole[..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     // Source: RFC 3986, 5.2.4.
     var kept: [Substring] = []
-    for part in whole[..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+    for part in parts {
       if part == ".." { _ = kept.popLast() } else if part != "." { kept.append(part) }
     }
-    let isFolder = whole[..<end].hasSuffix("/.") || whole[..<end].hasSuffix("/..")
-    if isFolder { kept.append("") }
+    if [".", ".."].contains(parts.last) { kept.append("") }
     return URLReference(origin, "/\(kept.joined(separator: "/"))\(whole[end...])")
   }
 }

@@ -147,10 +147,20 @@ private struct Judgement {
       // user or by one that the client did not want stored.
       let isForAll = [200, 301, 308, 404, 410].contains(status) && !request.isPersonal
       return .pass(keepsPrevious: !isForAll)
-    case ("HEAD", let previous?): return freshening(of: previous)
+    // Source: RFC 9111, 4.3.5.
+    case ("HEAD", let previous?)
+    where status == 200 && previous.status == 200 && previous.isConfirmed(by: fields):
+      return updated(previous)
+    case ("HEAD", let previous?) where [200, 404, 410].contains(status):
+      return .renew(previous.with(outdated: now), isKept: true)
     default:
-      let isOutdated = (200..<400).contains(status) && !Policy.safeMethods.contains(request.method)
-      return isOutdated ? .invalidate(outdated) : .pass(keepsPrevious: true)
+      guard (200..<400).contains(status), !Policy.safeMethods.contains(request.method) else {
+        return .pass(keepsPrevious: true)
+      }
+      // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.
+      let own = URLReference(request)
+      let named = fields.values(of: "location") + fields.values(of: "content-location")
+      return .invalidate([own.text] + named.compactMap { own.resolving($0)?.text })
     }
   }
 
@@ -161,7 +171,7 @@ private struct Judgement {
     guard let variant = Variant(of: fields, to: request) else { return nil }
     var fields = fields
     // Source: RFC 9110, 6.6.1.
-    let hasDate = fields["date"].map { HTTPDate.seconds($0, at: now.seconds) != nil } ?? false
+    let hasDate = fields.seconds("date", at: now.seconds) != nil
     if !hasDate { fields.set("Date", HTTPDate.text(now.seconds)) }
     let stored = Stored(
       status: status, fields: fields, key: request.key, variant: variant, sent: sent, received: now,
@@ -173,8 +183,7 @@ private struct Judgement {
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
   private func isStorable(_ stored: Stored) -> Bool {
-    let rules = stored.rules(policy).directives
-    let isExplicit = stored.lifetime(policy).isExplicit
+    let (rules, isExplicit) = (stored.rules(policy).directives, stored.lifetime(policy).isExplicit)
     let isUnderstood = Policy.understoodStatuses.contains { $0.contains(stored.status) }
     let isForbidden =
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
@@ -196,27 +205,7 @@ private struct Judgement {
 
   /// Returns what newer fields make of the stored response.
   private func updated(_ previous: Stored) -> HTTPCache.Verdict {
-    let fields = previous.fields(updatedBy: fields)
-    guard let renewed = stored(previous.status, fields, previous.content) else {
-      return .renew(previous, isKept: false)
-    }
-    return .renew(renewed, isKept: isStorable(renewed))
-  }
-
-  /// Returns what a response to HEAD makes of the stored one to GET. Source: RFC 9111, 4.3.5.
-  private func freshening(of previous: Stored) -> HTTPCache.Verdict {
-    if status == 200, previous.status == 200, previous.isConfirmed(by: fields) {
-      return updated(previous)
-    }
-    let isOther = [200, 404, 410].contains(status)
-    return isOther ? .renew(previous.with(outdated: now), isKept: true) : .pass(keepsPrevious: true)
-  }
-
-  /// The URLs whose stored responses an unsafe request has outdated: its own, and those of the same
-  /// origin that the response names. Source: RFC 9111, 4.4.
-  private var outdated: [String] {
-    let own = URLReference(request)
-    let named = fields.values(of: "location") + fields.values(of: "content-location")
-    return [own.text] + named.compactMap { own.resolving($0)?.text }
+    let renewed = stored(previous.status, previous.fields(updatedBy: fields), previous.content)
+    return .renew(renewed ?? previous, isKept: renewed.map(isStorable) ?? false)
   }
 }

@@ -56,19 +56,19 @@ extension HTTPCache {
       (self.status, self.fields, self.key, self.variant) = (status, fields, key, variant)
       (self.sent, self.received, self.content, self.outdated) = (sent, received, content, outdated)
       control = Directives(fields["cache-control"] ?? "")
-      let names = Set(fields.map { $0.name.lowercased() })
-        .filter { $0.hasSuffix("-control") && $0 != "cache-control" }
-      targeted = Dictionary(uniqueKeysWithValues: names.map { ($0, fields[$0] ?? "") })
-        .compactMapValues(Directives.init(targeted:))
-      func seconds(_ text: String) -> Int64? { HTTPDate.seconds(text, at: received.seconds) }
-      let date = fields["date"].flatMap(seconds) ?? received.seconds
+      let names = Set(fields.map { $0.name.lowercased() }.filter { $0.hasSuffix("-control") })
+      targeted = names.reduce(into: [:]) { targeted, name in
+        if name != "cache-control" { targeted[name] = Directives(targeted: fields[name] ?? "") }
+      }
+      let date = fields.seconds("date", at: received.seconds) ?? received.seconds
       self.date = date
       // The first of a list counts, and what is no number does not. Source: RFC 9111, 5.1.
       age = fields.members(of: "age").first?.deltaSeconds ?? 0
       // Several that differ are stale.
-      let ends = Set(fields.values(of: "expires").map { seconds($0) ?? date })
-      expires = ends.count > 1 ? date : ends.first
-      lastModified = fields["last-modified"].flatMap(seconds)
+      let ends = fields.values(of: "expires")
+        .map { HTTPDate.seconds($0, at: received.seconds) ?? date }
+      expires = Set(ends).count > 1 ? date : ends.first
+      lastModified = fields.seconds("last-modified", at: received.seconds)
     }
   }
 }
@@ -86,10 +86,8 @@ extension HTTPCache.Stored {
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
   func rules(_ policy: Policy) -> (directives: Directives, useExpires: Bool) {
-    for name in policy.targetedFields {
-      if let own = targeted[name.lowercased()] { return (own, false) }
-    }
-    return (control, true)
+    let own = policy.targetedFields.lazy.compactMap { self.targeted[$0.lowercased()] }.first
+    return (own ?? control, own == nil)
   }
 
   /// Returns the seconds for which the response is fresh, and whether it says so itself.
@@ -122,13 +120,10 @@ extension HTTPCache.Stored {
   /// The fields of a request that asks whether the response is still good; none if it has no
   /// validator. Source: RFC 9111, 4.3.1; RFC 9110, 13.2.1.
   var validators: Fields {
-    var conditions: Fields = [:]
-    guard (200..<300).contains(status) else { return conditions }
-    if let tag = fields["etag"], !tag.isEmpty { conditions.append("If-None-Match", tag) }
-    if lastModified != nil, let date = fields["last-modified"] {
-      conditions.append("If-Modified-Since", date)
-    }
-    return conditions
+    guard (200..<300).contains(status) else { return [:] }
+    let (tag, date) = (fields["etag"] ?? "", lastModified == nil ? nil : fields["last-modified"])
+    let conditions = [("If-None-Match", tag), ("If-Modified-Since", date ?? "")]
+    return Fields(conditions.filter { !$0.1.isEmpty })
   }
 
   /// Whether both have the same validators and length, as far as a response without a body says.
@@ -157,9 +152,9 @@ extension HTTPCache.Stored {
 
   /// Returns the same response with its body, whose length its fields then tell.
   func with(_ content: Content) -> Stored {
-    let isTold = status == 204 || fields.contains("content-length")
-    let length: Fields = isTold ? [:] : ["Content-Length": "\(content.byteCount)"]
-    return with(fields.adding(length), content)
+    var fields = fields
+    if status != 204 { fields.set("Content-Length", "\(content.byteCount)") }
+    return with(fields, content)
   }
 
   /// Returns the same response with other fields, or with the demand to validate it.

@@ -135,6 +135,15 @@ struct `Selection` {
     #expect(scene.requests.count == (row.1 ? 3 : 2))
   }
 
+  @Test func `4.4: an empty path is that of the root, also for what a response names`() async throws
+  {
+    let scene = try Scene([Reply(200, fresh), Reply(201, ["Location": "b"]), Reply(200, fresh)])
+    _ = try await scene.get(target: "/b").body.text
+    _ = try await scene.respond(.init(method: "POST", authority: "example.org", target: ""))
+    _ = try await scene.get(target: "/b").body.text
+    #expect(scene.requests.count == 3)
+  }
+
   @Test func `an invalidation names what is stored by its URL`() async throws {
     let scene = try Scene([Reply(200, fresh), Reply(200, fresh)])
     _ = try await scene.get().body.text

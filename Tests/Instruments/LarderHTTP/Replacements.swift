@@ -1,0 +1,10 @@
+// Types of LarderSystem replace types of the standard library. If two imported types have one
+// name, the compiler chooses neither; it prefers the module's own type to an imported one.
+#if LARDER_SCHEDULES || LARDER_THREAD_SANITIZER
+  import LarderSystem
+
+  typealias Mutex<Value: ~Copyable> = LarderSystem.Mutex<Value>
+#endif
+#if LARDER_SCHEDULES
+  typealias Atomic<Value: Sendable> = LarderSystem.Atomic<Value>
+#endif
