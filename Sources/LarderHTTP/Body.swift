@@ -3,9 +3,8 @@ import Larder
 extension HTTPCache {
   /// The body of a response: a sequence of pieces that can be read once.
   ///
-  /// A body that ends early throws, so that a server closes the connection instead of ending the
-  /// message.
-  public struct Body: Sendable {
+  /// A body that ends early throws, so that a server closes the connection without ending the body.
+  public struct Body: Sendable, AsyncSequence {
     /// The whole body, if it is in memory.
     public private(set) var bytes: [UInt8]?
     private var place: (file: EntryFileReader, range: Range<Int>)?
@@ -43,6 +42,30 @@ extension HTTPCache {
       place.map { ($0.file.descriptor, $0.range) }
     }
 
+    /// Reads a body in pieces of at most 64 KiB if it is in a file, and as they come otherwise.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate let body: Body
+      private(set) var offset = 0
+
+      /// Returns the next piece; nil at the end.
+      ///
+      /// - Throws: The origin's error; ``HTTPCache/BodyError`` for another length than announced.
+      public mutating func next() async throws -> [UInt8]? {
+        if let stream = body.stream { return try await stream() }
+        guard let rest = body.byteCount.map({ $0 - offset }), rest > 0 else { return nil }
+        var piece = body.bytes ?? []
+        if let (file, range) = body.place {
+          piece = try await file.read(
+            at: range.lowerBound + offset, upTo: Swift.min(64 << 10, rest))
+        }
+        offset += piece.count
+        return piece.isEmpty ? nil : piece
+      }
+    }
+
+    /// Returns an iterator; the pieces of a stream are read once in all.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
+
     /// Returns a part of a body that is in memory or in a file.
     func part(_ range: Range<Int>) -> Self {
       guard let (file, whole) = place else { return bytes.map { Self(Array($0[range])) } ?? self }
@@ -55,31 +78,6 @@ extension HTTPCache {
     /// More or fewer bytes came than were announced.
     case wrongLength
   }
-}
-
-extension HTTPCache.Body: AsyncSequence {
-  /// Reads a body in pieces of at most 64 KiB if it is in a file, and as they come otherwise.
-  public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate let body: HTTPCache.Body
-    private(set) var offset = 0
-
-    /// Returns the next piece; nil at the end.
-    ///
-    /// - Throws: The origin's error; ``HTTPCache/BodyError`` for another length than announced.
-    public mutating func next() async throws -> [UInt8]? {
-      if let stream = body.stream { return try await stream() }
-      guard let rest = body.byteCount.map({ $0 - offset }), rest > 0 else { return nil }
-      var piece = body.bytes ?? []
-      if let (file, range) = body.place {
-        piece = try await file.read(at: range.lowerBound + offset, upTo: Swift.min(64 << 10, rest))
-      }
-      offset += piece.count
-      return piece.isEmpty ? nil : piece
-    }
-  }
-
-  /// Returns an iterator; the pieces of a stream are read once in all.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 }
 
 /// The iterator of a sequence, which several tasks may hold.

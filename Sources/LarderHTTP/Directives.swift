@@ -33,10 +33,9 @@ struct Directives: Sendable {
       let (name, text) = member.split(at: "=")
       // A space before the sign is against the grammar. The directive is meant all the same, and
       // its value is not believed.
-      let isBad = text != nil && name != name[...].trimmed
-      add(
-        name[...].trimmed.lowercased(),
-        isBad ? "" : text.map { $0.isToken ? $0 : $0.unquoted ?? "" })
+      let known = name[...].trimmed
+      let value = text.map { name != known ? "" : $0.isToken ? $0 : $0.unquoted ?? "" }
+      add(known.lowercased(), value)
     }
   }
 
@@ -47,11 +46,9 @@ struct Directives: Sendable {
   init?(targeted field: String) {
     var (rest, members) = (field[...].trimmed, [String: String]())
     repeat {
-      guard let found = Self.member.withLock({ rest.prefixMatch(of: $0)?.output }) else {
-        return nil
-      }
-      members[String(found.1)] = String(found.2 ?? "?1")
-      rest = rest[found.0.endIndex...]
+      guard let hit = Self.member.withLock({ rest.prefixMatch(of: $0)?.output }) else { return nil }
+      members[String(hit.1)] = String(hit.2 ?? "?1")
+      rest = rest[hit.0.endIndex...]
     } while !rest.isEmpty
     for (name, value) in members {
       let kind = Self.kinds[name]
@@ -86,28 +83,5 @@ struct Directives: Sendable {
     let isSame = self[name] ?? number == number
     values.removeAll { $0.name == name }
     values.append((name, isSame ? number : 0))
-  }
-}
-
-extension String {
-  /// The content of a quoted string; nil for any other text. Source: RFC 9110, 5.6.4.
-  //
-  // Byte by byte, because a client chooses the length.
-  fileprivate var unquoted: String? {
-    guard utf8.count > 1, utf8.first == 34, utf8.last == 34 else { return nil }
-    var (content, isEscaped) = ([UInt8](), false)
-    for byte in utf8.dropFirst().dropLast() {
-      if byte == 34, !isEscaped { return nil }
-      isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-      if !isEscaped { content.append(byte) }
-    }
-    return isEscaped ? nil : String(decoding: content, as: UTF8.self)
-  }
-
-  /// Splits at the first occurrence of some bytes, because a character may be more than one of
-  /// them. Without one, the name is the whole.
-  func split(at separator: String) -> (name: String, value: String?) {
-    guard let place = utf8.firstRange(of: separator.utf8) else { return (self, nil) }
-    return (String(self[..<place.lowerBound]), String(self[place.upperBound...]))
   }
 }

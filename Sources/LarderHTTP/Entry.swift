@@ -1,30 +1,7 @@
 import Larder
-import LarderBasics
-import LarderSystem
 
-/// The form of a stored response in its file.
-///
-/// ```
-/// GET http://example.org/a?b=c
-/// vary accept-language: de
-/// times 1700000000.000000000 1700000000.250000000
-/// body 5
-///
-/// HTTP/1.1 200
-/// Content-Type: text/plain
-///
-/// hello
-/// ```
-///
-/// A body over 16 KiB is an entry of its own, and `body 1048576 9a3f…` names it. A line
-/// `outdated TIME` is written by ``HTTPCache/expire(_:)``. A marker has the names of the fields by
-/// which responses vary, without values, and `variants 9a3f…` in place of `body`.
-enum Entry {
-  /// The largest body that lies behind its head in one file.
-  static let largestInlineBody = 16 << 10
-  /// The largest head of a response, in bytes.
-  static let largestHead = 64 << 10
-}
+/// Parts of a line before and after its separator.
+private typealias Line = (name: String, value: String?)
 
 /// The bytes are no entry of this module.
 struct WrongEntry: Error {}
@@ -32,19 +9,11 @@ struct WrongEntry: Error {}
 extension CacheKey {
   /// The key of one of the responses of a URL that vary.
   init(_ variant: Variant, of marker: Stored) {
-    let values = variant.values.map { $0.map { "=\($0)" } ?? "-" }
-    self.init(joining: [marker.key, marker.content.line] + values)
+    self.init(joining: [marker.key, marker.content.line] + variant.lines)
   }
 
   /// The key of a body that is an entry of its own.
   init(bodyOf key: String, id: UInt64) { self.init(joining: [key, "body", String(id, radix: 16)]) }
-}
-
-extension HTTPCache.Stored {
-  /// The key of the body; nil if that is no entry of its own.
-  var bodyKey: CacheKey? {
-    if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
-  }
 }
 
 extension HTTPCache.Stored.Content {
@@ -58,7 +27,7 @@ extension HTTPCache.Stored.Content {
   }
 
   /// Reads the last line, and the body if it follows; nil if they are none.
-  fileprivate init?(_ line: (name: String, value: String?)?, _ rest: ArraySlice<UInt8>) {
+  fileprivate init?(_ line: Line?, _ rest: ArraySlice<UInt8>) {
     let words = line?.value?.split(separator: " ") ?? []
     let id = words.last.flatMap { UInt64($0, radix: 16) }
     switch (line?.name, words.count, words.first?.number, id) {
@@ -70,16 +39,31 @@ extension HTTPCache.Stored.Content {
   }
 }
 
+/// The form of a stored response in its file.
+///
+/// ```
+/// GET http://example.org/a?b=c
+/// vary accept-language: de
+/// times 2023-11-14T22:13:20Z 2023-11-14T22:13:20.250000000Z
+/// body 5
+///
+/// HTTP/1.1 200
+/// Content-Type: text/plain
+///
+/// hello
+/// ```
+///
+/// A body over 16 KiB is an entry of its own, and `body 1048576 9a3f…` names it. A line
+/// `outdated TIME` is written by ``HTTPCache/expire(_:)``. A marker has the names of the fields by
+/// which responses vary, without values, and `variants 9a3f…` in place of `body`.
 extension Coder<Stored> {
   static let entry = Coder(encode: encode, decode: decode)
 
   private static func encode(_ stored: Stored) -> [UInt8] {
-    let variant = zip(stored.variant.names, stored.variant.values).map { name, value in
-      "vary \(name)\(value.map { ": \($0)" } ?? "")\n"
-    }
-    let outdated = stored.outdated.map { "outdated \($0.decimal)\n" } ?? ""
+    let vary = stored.variant.lines.map { "vary \($0)\n" }.joined()
+    let outdated = stored.outdated.map { "outdated \($0.rfc3339)\n" } ?? ""
     let head = """
-      \(stored.key)\n\(variant.joined())times \(stored.sent.decimal) \(stored.received.decimal)
+      \(stored.key)\n\(vary)times \(stored.sent.rfc3339) \(stored.received.rfc3339)
       \(outdated)\(stored.content.line)\n
       HTTP/1.1 \(stored.status)\r
       \(stored.fields.map { "\($0.name): \($0.value)\r\n" }.joined())\r\n
@@ -94,25 +78,23 @@ extension Coder<Stored> {
     let response = try head(&rest, ": ")
     func times(_ name: String) -> [Timestamp] {
       let words = facts.first { $0.name == name }?.value?.split(separator: " ") ?? []
-      return words.compactMap(Timestamp.init(decimal:))
+      return words.compactMap(Timestamp.init(rfc3339:))
     }
     let fields = Fields(response.dropFirst().map { ($0.name, $0.value ?? "\0") })
-    let variant = facts.filter { $0.name == "vary" }.map { ($0.value ?? "").split(at: ": ") }
+    let variant = facts.filter { $0.name == "vary" }.map { $0.value ?? "" }
     let (moments, status) = (times("times"), response.first?.name.dropFirst(9).number ?? 0)
     guard let url = facts.first, url.name == "GET", moments.count == 2, fields.areValid,
       (200...599).contains(status), let content = Stored.Content(facts.last, rest)
     else { throw WrongEntry() }
     return Stored(
       status: status, fields: fields, key: "GET \(url.value ?? "")",
-      variant: Variant(names: variant.map(\.name), values: variant.map(\.value)), sent: moments[0],
-      received: moments[1], content: content, outdated: times("outdated").first)
+      variant: Variant(lines: variant), sent: moments[0], received: moments[1], content: content,
+      outdated: times("outdated").first)
   }
 
   /// Takes the lines up to an empty one, as what stands before and after the first separator.
-  private static func head(
-    _ rest: inout ArraySlice<UInt8>, _ separator: String
-  ) throws -> [(name: String, value: String?)] {
-    var lines: [(String, String?)] = []
+  private static func head(_ rest: inout ArraySlice<UInt8>, _ separator: String) throws -> [Line] {
+    var lines: [Line] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       var line = rest[..<end]
       rest = rest[(end + 1)...]
@@ -125,16 +107,37 @@ extension Coder<Stored> {
   }
 }
 
-extension Timestamp {
-  /// Seconds, a dot and nine digits.
-  fileprivate var decimal: String { "\(seconds).\("\(1_000_000_000 + nanoseconds)".dropFirst())" }
+/// The fields of a request by which its response was chosen. Source: RFC 9111, 4.1.
+struct Variant: Sendable, Hashable {
+  /// Names in lower case and in order, without repetition, each with its value in a normal form;
+  /// without one for a field that the request has not.
+  let lines: [String]
 
-  fileprivate init?(decimal text: Substring) {
-    let parts = text.split(separator: ".")
-    // Bounded, so that no arithmetic with times from a file goes beyond its range.
-    guard parts.count == 2, let seconds = parts[0].number, seconds <= 1 << 40,
-      parts[1].utf8.count == 9, let nanoseconds = parts[1].number
-    else { return nil }
-    self.init(seconds: Int64(seconds), nanoseconds: Int64(nanoseconds))
+  static let only = Variant(lines: [])
+
+  var names: [String] { lines.map { $0.split(at: ":").name } }
+}
+
+extension Variant {
+  /// Creates the variant that a request asks for, of those that differ by some fields.
+  ///
+  /// Space and the division into lines do not count, nor does the case of languages.
+  init(names: [String], of request: Request) {
+    lines = names.map { name in
+      guard let value = request.fields[name] else { return name }
+      let text = Fields.members(of: value).joined(separator: ",")
+      return "\(name): \(name == "accept-language" ? text.lowercased() : text)"
+    }
+  }
+
+  /// Whether a request asks for this variant, of those that differ by the same fields.
+  func fits(_ request: Request) -> Bool { Variant(names: names, of: request) == self }
+
+  /// Creates the variant to which a response belongs; nil if no request matches, because `Vary` has
+  /// `*` or what is no name.
+  init?(of response: Fields, to request: Request) {
+    let names = Set(response.members(of: "vary").map { $0.lowercased() })
+    guard !names.contains("*"), names.allSatisfy(\.isToken) else { return nil }
+    self.init(names: names.sorted(), of: request)
   }
 }

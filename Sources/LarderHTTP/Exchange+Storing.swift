@@ -1,7 +1,5 @@
 import Larder
-import LarderBasics
-import LarderDisk
-import LarderSystem
+import Synchronization
 
 extension Exchange {
   /// Finds what is stored for the request, with its body. A failure of the disk counts as nothing.
@@ -13,12 +11,11 @@ extension Exchange {
       var (place, variant) = (CacheKey(key), Variant.only)
       guard var stored = try await cache.entries.value(forKey: place) else { return }
       if stored.isMarker {
-        let outdated = stored.outdated
         variant = Variant(names: stored.variant.names, of: request)
         (place, reason) = (CacheKey(variant, of: stored), .varyMiss)
         guard let found = try await cache.entries.value(forKey: place) else { return }
-        stored = found
-        if let outdated, outdated >= found.received { stored = found.with(outdated: outdated) }
+        let isOutdated = stored.outdated.map { $0 >= found.received } ?? false
+        stored = isOutdated ? found.with(outdated: stored.outdated) : found
       }
       guard stored.key == key, stored.variant == variant else { return }
       usable = try await body(of: stored).map { (stored, $0, place) }
@@ -31,9 +28,8 @@ extension Exchange {
   /// Returns the body of a stored response; nil if its entry is gone.
   private func body(of stored: Stored) async throws(CacheError) -> Body? {
     if case .bytes(let bytes) = stored.content { return Body(bytes) }
-    let disk = cache.entries.disk
     guard let key = stored.bodyKey,
-      let file = try await disk.openFile(forKey: key, extending: .off),
+      let file = try await cache.entries.disk.openFile(forKey: key, extending: .off),
       file.byteCount == stored.content.byteCount
     else { return nil }
     return Body(file, 0..<file.byteCount)
@@ -56,7 +52,7 @@ extension Exchange {
           forKey: key, expiration: cache.expiration(of: stored, policy), allowingExpired: true)
       }
     }
-    await cache.flights.end(flight, isDone ? .looksAgain : .flies)
+    await cache.flights.end(flight, .looks(mayWait: isDone))
   }
 
   /// Returns the key for a response. Stores the marker before if the response varies.
@@ -77,6 +73,14 @@ extension Exchange {
       try await cache.removeBody(of: usable.stored)
     }
   }
+
+  /// Removes what was written of a body, on one of the cache's threads, and lets those requests go
+  /// that wait for it.
+  func discard(_ writer: EntryFileWriter?) async {
+    let disk = cache.entries.disk
+    await cache.countingFailure { try await disk.executor.runToEnd { _ = writer?.takeStream() } }
+    await cache.flights.end(flight, .looks(mayWait: false))
+  }
 }
 
 extension HTTPCache {
@@ -84,7 +88,7 @@ extension HTTPCache {
   /// response that is not kept.
   @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
     do { try await change() } catch {
-      count { $0.notKept += 1 }
+      counters.withLock { $0.notKept += 1 }
       return false
     }
     return true
@@ -93,8 +97,11 @@ extension HTTPCache {
   func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {
     let outcome = try await entries.store(
       stored, forKey: place, expiration: expiration(of: stored, policy))
-    guard outcome.isKept else { throw .notKept }
+    guard outcome.isKept else { throw Self.notKept }
   }
+
+  /// The disk tier has refused a value.
+  static let notKept = CacheError(.notCached, operation: "store")
 
   /// Returns the expiry of a response's files: as long past its freshness as it is kept.
   func expiration(of stored: Stored, _ policy: Policy) -> Expiration {
@@ -107,9 +114,4 @@ extension HTTPCache {
   func removeBody(of stored: Stored?) async throws(CacheError) {
     if let key = stored?.bodyKey { try await entries.disk.remove(forKey: key) }
   }
-}
-
-extension CacheError {
-  /// The disk tier has refused a value.
-  static var notKept: CacheError { CacheError(.notCached, operation: "store") }
 }

@@ -1,6 +1,4 @@
 import Larder
-import LarderBasics
-import LarderSystem
 import Synchronization
 
 /// A request on its way: to what is stored, to the origin, or to another request's response.
@@ -8,32 +6,29 @@ import Synchronization
 /// 1. ``answer()`` looks for a stored response, and the policy says whether that may answer.
 /// 2. If not, it asks the origin with ``Flights``' leave, or waits for a request that does and goes
 ///    back to 1.
-/// 3. ``settle(_:_:_:)`` does with the origin's response what the policy says: it stores it, renews
-///    the stored one, removes that, or does nothing.
+/// 3. ``settle(_:_:_:)`` does with the origin's response what the policy says.
 struct Exchange: Sendable {
   let cache: HTTPCache
   let request: Request
   let forwarding: @Sendable (Request) async throws -> Response
-  var policy: Policy
+  var policy: HTTPCache.Policy
   /// What names the response in the cache: see ``Request/key``.
   let key: String
+  /// Why the origin is asked.
+  var reason: HTTPCache.Reason
   /// The stored response for the request, with its body at hand, and its key.
   var usable: (stored: Stored, body: Body, place: CacheKey)?
-  /// Why the origin is asked.
-  var reason = HTTPCache.Reason.bypass
   /// Whether it has waited for another request.
   var hasWaited = false
   /// Its flight in ``Flights``, from when it asks the origin.
   var flight: UInt64 = 0
   /// Whether the origin is not asked on behalf of others: the response is not stored.
   var isAlone = false
-}
 
-extension Exchange {
-  /// Answers from what is stored, asks the origin, or waits for another request that does and looks
-  /// again.
+  /// Answers from what is stored or from the origin, or waits for another request's response.
   mutating func answer() async throws -> Response {
-    var mayWait = !request.isPersonal && !request.fields.contains("range")
+    let isPart = request.fields.contains("range")
+    var mayWait = !request.isPersonal && !isPart
     while true {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
       try await lookUp()
@@ -51,15 +46,12 @@ extension Exchange {
       let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
       if usable != nil { reason = isDemanded ? .request : .stale }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
-      guard request.method == "GET", usable != nil || !request.fields.contains("range") else {
-        return try await passBy()
-      }
+      guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
       switch await cache.flights.join(request, key, mayWait, after: endCount) {
       case .asks(let own):
         flight = own
         return try await ask()
-      case .looksAgain: hasWaited = true
-      case .flies: (hasWaited, mayWait) = (true, false)
+      case .looks(let again): (hasWaited, mayWait) = (true, again)
       case .fails(let error):
         (hasWaited, mayWait) = (true, false)
         if let stale = staleAnswer() { return stale }
@@ -72,7 +64,7 @@ extension Exchange {
   private func serve(at time: Timestamp) -> Response {
     guard let (stored, body, _) = usable else { return Response(status: 504) }
     let rest = -stored.staleness(policy, at: time)
-    cache.count {
+    cache.counters.withLock {
       if rest > 0 { $0.hits += 1 } else { $0.stale += 1 }
       if hasWaited { $0.collapsed += 1 }
     }
@@ -82,31 +74,20 @@ extension Exchange {
 
   /// Returns what is stored, if it may answer although the origin has failed.
   private func staleAnswer() -> Response? {
-    let time = cache.now
-    let stored = usable?.stored
+    let (time, stored) = (cache.now, usable?.stored)
     let isAllowed = stored.map { policy.answersFailure(with: $0, to: request, at: time) } ?? false
     return isAllowed ? serve(at: time) : nil
   }
 
-  /// Asks the origin for a response that was served stale, unless another request does.
+  /// Asks the origin for a response that was served stale, unless another request does. If that
+  /// fails, nothing is stored, and the client had its answer.
   private func refresh() {
-    var own = self
-    own.reason = .stale
-    drain { [own] in
-      let turn = await own.cache.flights.join(own.request, own.key, true, after: .max)
-      guard case .asks(let flight) = turn else { return Body([]) }
-      var asking = own
-      asking.flight = flight
-      return try await asking.ask().body
-    }
-  }
-
-  /// Reads a body that no client waits for, in a task of its own, so that it is stored.
-  private func drain(_ body: @escaping @Sendable () async throws -> Body) {
-    Task {
-      do { for try await _ in try await body() {} } catch {
-        // Nothing is stored, and the client had its answer.
-      }
+    Task { [self] in
+      let turn = await cache.flights.join(request, key, true, after: .max)
+      guard case .asks(let flight) = turn else { return }
+      var own = self
+      (own.flight, own.reason) = (flight, .stale)
+      for try await _ in try await own.ask().body {}
     }
   }
 
@@ -120,7 +101,7 @@ extension Exchange {
   private func ask() async throws -> Response {
     let asked = request.forwarded(isAlone ? nil : usable?.stored.validators ?? [:])
     let sent = cache.now
-    cache.count { $0.forwarded[reason, default: 0] += 1 }
+    cache.counters.withLock { $0.forwarded[reason, default: 0] += 1 }
     do {
       var response = try await forwarding(asked)
       if !response.hasValidHead(for: asked) { response = Response(status: 502) }
@@ -131,7 +112,7 @@ extension Exchange {
     } catch {
       // The cancellation of one task says nothing to the others.
       let isCancelled = error is CancellationError || Task.isCancelled
-      await cache.flights.end(flight, isCancelled ? .flies : .fails(error))
+      await cache.flights.end(flight, isCancelled ? .looks(mayWait: false) : .fails(error))
       if !isCancelled, let stale = staleAnswer() { return stale }
       throw error
     }
@@ -146,19 +127,19 @@ extension Exchange {
     case .store(let new): stored = new
     case .renew(let new, let isKept):
       if isKept { await publish(new) } else if !asked.isPersonal { await removeUsable() }
-      await cache.flights.end(flight, .looksAgain)
+      await cache.flights.end(flight, .looks(mayWait: true))
       guard !isAlone, let body = usable?.body else { break }
-      cache.count { $0.validated += 1 }
+      cache.counters.withLock { $0.validated += 1 }
       let answer = new.response(to: request, body, at: cache.now)
       return stating(origin(304, isStored: isKept), in: answer)
     case .pass(let keepsPrevious): if !keepsPrevious, !isAlone { await removeUsable() }
     case .invalidate(let urls):
       for url in urls { await cache.countingFailure { try await cache.invalidate(url) } }
     }
-    let length = response.body.byteCount ?? response.announcedLength
+    let length = response.announcedLength ?? response.body.byteCount
     let variant = length ?? 0 <= cache.configuration.bodyLimit ?? .max ? stored?.variant : nil
     guard !isAlone, await cache.flights.headCame(of: flight, variant), let stored else {
-      await cache.flights.end(flight, .flies)
+      await cache.flights.end(flight, .looks(mayWait: false))
       return passed(response, isStored: false)
     }
     return await keep(response, length, stored)
@@ -166,17 +147,16 @@ extension Exchange {
 
   /// Stores a response, now if its body is small and known, or else as it goes to the client.
   private func keep(_ response: Response, _ length: Int?, _ stored: Stored) async -> Response {
-    if let bytes = response.body.bytes, bytes.count <= Entry.largestInlineBody,
-      bytes.count == response.announcedLength ?? bytes.count
-    {
+    var answer = passed(response, isStored: true)
+    let isSmall = response.body.byteCount ?? .max <= Stored.Content.largestInline
+    if isSmall, let bytes = response.body.bytes, bytes.count == length {
       await publish(stored.with(.bytes(bytes)))
-      return passed(response, isStored: true)
+      return answer
     }
-    var response = response
     let fill = Fill(response.body, length, of: stored, self)
-    response.body = Body(byteCount: length) { try await fill.next() }
-    let (body, answer) = (response.body, passed(response, isStored: true))
-    if answer.status == 304 { drain { body } }
+    let body = Body(byteCount: length) { try await fill.next() }
+    // If no client reads the body, it is read to be stored.
+    if answer.status == 304 { Task { for try await _ in body {} } } else { answer.body = body }
     return answer
   }
 

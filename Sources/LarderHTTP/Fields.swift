@@ -1,6 +1,6 @@
 extension HTTPCache {
   /// The fields of a message in their order. Names are looked up without regard to case.
-  public struct Fields: Sendable, Hashable {
+  public struct Fields: Sendable, Hashable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
     /// A name and a value.
     public struct Field: Sendable, Hashable {
       /// The name as it came.
@@ -10,92 +10,97 @@ extension HTTPCache {
     }
 
     private var all: [Field]
-  }
-}
 
-extension HTTPCache.Fields: RandomAccessCollection, ExpressibleByDictionaryLiteral {
-  /// Creates fields from names and values.
-  public init(_ pairs: some Sequence<(String, String)>) {
-    all = pairs.map { Field(name: $0, value: $1) }
-  }
+    private init(all: [Field]) { self.all = all }
 
-  /// Creates fields from names and values, which may repeat a name.
-  public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
+    /// Creates fields from names and values.
+    public init(_ pairs: some Sequence<(String, String)>) {
+      all = pairs.map { Field(name: $0, value: $1) }
+    }
 
-  /// 0.
-  public var startIndex: Int { 0 }
-  /// The number of fields.
-  public var endIndex: Int { all.count }
-  /// The field at a position.
-  public subscript(position: Int) -> Field { all[position] }
+    /// Creates fields from names and values, which may repeat a name.
+    public init(dictionaryLiteral pairs: (String, String)...) { self.init(pairs) }
 
-  /// Adds a field at the end.
-  public mutating func append(_ name: String, _ value: String) {
-    all.append(Field(name: name, value: value))
-  }
+    /// 0.
+    public var startIndex: Int { 0 }
+    /// The number of fields.
+    public var endIndex: Int { all.count }
+    /// The field at a position.
+    public subscript(position: Int) -> Field { all[position] }
 
-  /// Puts one field in place of every field with a name.
-  public mutating func set(_ name: String, _ value: String) {
-    if contains(name) { self = removing([name]) }
-    append(name, value)
-  }
+    /// Adds a field at the end.
+    public mutating func append(_ name: String, _ value: String) {
+      all.append(Field(name: name, value: value))
+    }
 
-  /// Returns the fields without those with some names.
-  public func removing(_ names: [String]) -> Self {
-    Self(all: all.filter { !names.contains(where: $0.name.equalsIgnoringCase) })
-  }
+    /// Puts one field in place of every field with a name.
+    public mutating func set(_ name: String, _ value: String) {
+      if contains(name) { self = removing([name]) }
+      append(name, value)
+    }
 
-  func adding(_ others: Self) -> Self { Self(all: all + others.all) }
+    /// Returns the fields without those with some names.
+    public func removing(_ names: [String]) -> Self {
+      Self(all: all.filter { !names.contains(where: $0.name.equalsIgnoringCase) })
+    }
 
-  /// The values of every field with a name, in their order.
-  public func values(of name: String) -> [String] {
-    all.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
-  }
+    func adding(_ others: Self) -> Self { Self(all: all + others.all) }
 
-  /// The values of every field with a name, joined by `", "`; nil if there is no such field.
-  ///
-  /// Source: RFC 9110, 5.3.
-  public subscript(name: String) -> String? {
-    let values = values(of: name)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
-  }
+    /// The values of every field with a name, in their order.
+    public func values(of name: String) -> [String] {
+      all.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
+    }
 
-  func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
+    /// The values of every field with a name, joined by `", "`, or nil. Source: RFC 9110, 5.3.
+    public subscript(name: String) -> String? {
+      let values = values(of: name)
+      return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
 
-  /// The elements of the list in every field with a name.
-  func members(of name: String) -> [String] { self[name].map(Self.members(of:)) ?? [] }
+    func contains(_ name: String) -> Bool { all.contains { $0.name.equalsIgnoringCase(name) } }
 
-  /// The elements of a list, without the space around them. Commas in quotes do not separate.
-  static func members(of list: String) -> [String] {
-    var (isQuoted, isEscaped) = (false, false)
-    return list.utf8.split { byte in
-      defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
-      if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
-      return byte == UInt8(ascii: ",") && !isQuoted
-    }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
-  }
+    /// The elements of the list in every field with a name.
+    func members(of name: String) -> [String] { self[name].map(Self.members(of:)) ?? [] }
 
-  /// The fields without those that concern one connection.
-  ///
-  /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
-  var withoutHopByHop: Self {
-    removing(
-      members(of: "connection") + [
-        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
-        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-      ])
-  }
+    /// The elements of a list, without the space around them. Commas in quotes do not separate.
+    static func members(of list: String) -> [String] {
+      var (isQuoted, isEscaped) = (false, false)
+      return list.utf8.split { byte in
+        defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
+        if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+        return byte == UInt8(ascii: ",") && !isQuoted
+      }.map { String(Substring($0).trimmed) }.filter { !$0.isEmpty }
+    }
 
-  /// Whether every name is a token, no value holds CR, LF or NUL, and a head has room for all.
-  ///
-  /// Source: RFC 9110, 5.1, 5.5.
-  var areValid: Bool {
-    allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [0, 10, 13].contains($0) } }
-      && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= Entry.largestHead
+    /// The fields without those that concern one connection.
+    ///
+    /// Source: RFC 9110, 7.6.1; RFC 9111, 3.1.
+    var withoutHopByHop: Self { removing(members(of: "connection") + Self.hopByHop) }
+
+    private static let hopByHop = [
+      "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+      "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Whether every name is a token, no value holds CR, LF or NUL, and all fit into 64 KiB.
+    ///
+    /// Source: RFC 9110, 5.1, 5.5.
+    var areValid: Bool {
+      allSatisfy { $0.name.isToken && !$0.value.utf8.contains { [0, 10, 13].contains($0) } }
+        && reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } <= 64 << 10
+    }
+
+    /// Returns the time in a field; nil if there is no date in it.
+    func seconds(_ name: String, at now: Int64) -> Int64? {
+      self[name].flatMap { HTTPDate.seconds($0, at: now) }
+    }
   }
 }
 
 extension StringProtocol {
+  /// An entity tag without its mark of weakness. Source: RFC 9110, 8.8.3.
+  var opaqueTag: SubSequence { hasPrefix("W/") ? dropFirst(2) : self[...] }
+
   /// Whether two texts are the same but for the case of ASCII letters.
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
     utf8.count == other.utf8.count
@@ -110,12 +115,33 @@ extension StringProtocol {
 
   /// The number that the text spells with digits alone, at most 2⁶²; nil for any other text.
   var number: Int? {
-    guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
-    return utf8.reduce(0) { $0 > 1 << 58 ? 1 << 62 : $0 * 10 + Int($1 & 15) }
+    isEmpty || !utf8.allSatisfy(\.isDigit) ? nil : Swift.min(Int(self) ?? .max, 1 << 62)
   }
 
   /// A number of seconds, at most 2³¹. Source: RFC 9111, 1.2.2.
   var deltaSeconds: Int? { number.map { Swift.min($0, 1 << 31) } }
+}
+
+extension String {
+  /// The content of a quoted string; nil for any other text. Source: RFC 9110, 5.6.4.
+  //
+  // Byte by byte, because a client chooses the length.
+  var unquoted: String? {
+    guard utf8.count > 1, utf8.first == 34, utf8.last == 34 else { return nil }
+    var (content, isEscaped) = ([UInt8](), false)
+    for byte in utf8.dropFirst().dropLast() {
+      if byte == 34, !isEscaped { return nil }
+      isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+      if !isEscaped { content.append(byte) }
+    }
+    return isEscaped ? nil : String(decoding: content, as: UTF8.self)
+  }
+
+  /// Splits at the first occurrence of some bytes; without one, the name is the whole.
+  func split(at separator: String) -> (name: String, value: String?) {
+    guard let place = utf8.firstRange(of: separator.utf8) else { return (self, nil) }
+    return (String(self[..<place.lowerBound]), String(self[place.upperBound...]))
+  }
 }
 
 extension Substring {

@@ -1,6 +1,4 @@
 import Larder
-import LarderBasics
-import LarderDisk
 
 /// The body of a response on its way to the first client, which is stored as it passes.
 ///
@@ -13,19 +11,17 @@ actor Fill {
   private let source: Puller<Body>
   private var gathered: [UInt8] = []
   private var entry: (id: UInt64, writer: EntryFileWriter, request: DiskEngine.StoreRequest)?
-  private var count = 0
-  private var isKept = true
-  private var hasEnded = false
+  private var (count, isKept, hasEnded) = (0, true, false)
 
   init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
-    (self.announced, self.stored, self.exchange) = (announced, stored, exchange)
-    source = Puller(body)
+    (source, self.announced, self.stored, self.exchange) = (
+      Puller(body), announced, stored, exchange
+    )
   }
 
   // The client has gone before the end: requests that wait for it ask on their own.
   deinit {
-    guard !hasEnded else { return }
-    Task { [exchange, entry] in await exchange.discard(entry?.writer) }
+    if !hasEnded { Task { [exchange, entry] in await exchange.discard(entry?.writer) } }
   }
 
   /// Returns the next piece, after it was stored; nil at the end.
@@ -37,9 +33,8 @@ actor Fill {
       hasEnded = piece == nil || count == announced
       // Nothing may follow the last byte that was announced.
       while hasEnded, piece != nil, let rest = try await source.next() { count += rest.count }
-      if let announced, hasEnded ? count != announced : count > announced {
-        throw HTTPCache.BodyError.wrongLength
-      }
+      let isWrong = announced.map { hasEnded ? count != $0 : count > $0 } ?? false
+      if isWrong { throw HTTPCache.BodyError.wrongLength }
       await store(piece ?? [])
       return piece
     } catch {
@@ -54,11 +49,9 @@ actor Fill {
   private func store(_ piece: [UInt8]) async {
     guard isKept else { return }
     isKept = await exchange.cache.countingFailure {
-      guard count <= exchange.cache.configuration.bodyLimit ?? .max else {
-        throw CacheError.notKept
-      }
+      if count > exchange.cache.configuration.bodyLimit ?? .max { throw HTTPCache.notKept }
       gathered = gathered.isEmpty ? piece : gathered + piece
-      if count > Entry.largestInlineBody, !gathered.isEmpty { try await write() }
+      if count > Stored.Content.largestInline, !gathered.isEmpty { try await write() }
       if hasEnded { await exchange.publish(stored.with(try await content())) }
     }
     guard !isKept else { return }
@@ -76,7 +69,7 @@ actor Fill {
         try disk.checkStorable()
         return try disk.engine.startStream(request, disk.executor)
       }
-      guard case .writer(let writer) = start else { throw .notKept }
+      guard case .writer(let writer) = start else { throw HTTPCache.notKept }
       entry = (id, writer, request)
     }
     try await entry?.writer.write(gathered)
@@ -90,20 +83,7 @@ actor Fill {
     let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
       try disk.engine.finish(writer, request)
     }
-    guard outcome.isKept else { throw .notKept }
+    guard outcome.isKept else { throw HTTPCache.notKept }
     return .entry(id: id, byteCount: count)
-  }
-}
-
-extension Exchange {
-  /// Removes what was written of a body, on one of the cache's threads, and lets those requests go
-  /// that wait for it.
-  fileprivate func discard(_ writer: EntryFileWriter?) async {
-    if let writer {
-      await cache.countingFailure {
-        try await cache.entries.disk.executor.runToEnd { _ = writer.takeStream() }
-      }
-    }
-    await cache.flights.end(flight, .flies)
   }
 }

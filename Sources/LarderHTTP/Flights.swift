@@ -3,18 +3,15 @@ import Synchronization
 
 /// The requests that are at the origin, and the requests that wait for one of them.
 ///
-/// A request waits for the head of another one to the same URL, then for its body if that is for it
-/// as well. It waits no longer than a limit, and not at all for a URL whose last response could not
-/// be stored.
+/// A request waits for the head of another one to the same URL, then for its body if that suits it.
+/// It waits no longer than a limit, and not for a URL whose last response could not be stored.
 actor Flights {
   /// What a request does next.
   enum Turn: Sendable {
     /// It asks the origin, for those that wait for this flight too.
     case asks(UInt64)
-    /// It looks for a stored response once more.
-    case looksAgain
-    /// It asks the origin, and waits for no other request.
-    case flies
+    /// It looks for a stored response once more, then waits for a request again or for none.
+    case looks(mayWait: Bool)
     /// The origin has failed, without an error by a response that says so.
     case fails((any Error)?)
   }
@@ -33,9 +30,7 @@ actor Flights {
     var timer: Task<Void, any Error>?
 
     /// Whether a request may wait for the response, as far as is known.
-    func serves(_ request: Request) -> Bool {
-      isShared && variant.map { Variant(names: $0.names, of: request) == $0 } ?? true
-    }
+    func suits(_ asker: Request) -> Bool { isShared && isWanted && variant?.fits(asker) ?? true }
   }
 
   private(set) var flights: [UInt64: Flight] = [:]
@@ -56,29 +51,25 @@ actor Flights {
   /// Starts a flight, or waits for one that another request has started.
   ///
   /// - Parameters:
-  ///   - mayShare: Whether it may wait, and others for it.
+  ///   - shares: Whether it may wait, and others for it.
   ///   - count: The flights that had ended when it looked for a stored response. It looks again if
   ///     one of the URL has ended since.
-  func join(
-    _ request: Request, _ key: String, _ mayShare: Bool, after count: UInt64
-  ) async -> Turn {
-    let isShared = mayShare && lone[key].map { $0 <= .now } ?? true
-    if isShared, lastEnds[key.hashValue & 1023] > count { return .looksAgain }
-    let match = isShared ? ids[key]?.first { flights[$0]?.serves(request) ?? false } : nil
+  func join(_ request: Request, _ key: String, _ shares: Bool, after count: UInt64) async -> Turn {
+    let isShared = shares && lone[key].map { $0 <= .now } ?? true
+    if isShared, lastEnds[key.hashValue & 1023] > count { return .looks(mayWait: true) }
+    let match = isShared ? ids[key]?.first { flights[$0]?.suits(request) ?? false } : nil
     guard let match, limit > .zero else { return .asks(start(key, isShared: isShared)) }
     lastID += 1
     let id = lastID
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard !Task.isCancelled else {
-          return continuation.resume(returning: .fails(CancellationError()))
-        }
+        if Task.isCancelled { return continuation.resume(returning: .fails(CancellationError())) }
         flights[match]?.waiters[id] = (request, continuation)
         if flights[match]?.timer == nil {
           flights[match]?.timer = Task {
             try await Task.sleep(for: limit)
             flights[match]?.isShared = false
-            release(match, .flies)
+            release(match, .looks(mayWait: false)) { _, _ in true }
           }
         }
       }
@@ -94,10 +85,8 @@ actor Flights {
     return lastID
   }
 
-  private func release(
-    _ flight: UInt64, _ turn: Turn, where isReleased: (UInt64, Request) -> Bool = { _, _ in true }
-  ) {
-    for (id, waiter) in flights[flight]?.waiters ?? [:] where isReleased(id, waiter.request) {
+  private func release(_ flight: UInt64, _ turn: Turn, where goes: (UInt64, Request) -> Bool) {
+    for (id, waiter) in flights[flight]?.waiters ?? [:] where goes(id, waiter.request) {
       flights[flight]?.waiters[id] = nil
       waiter.continuation.resume(returning: turn)
     }
@@ -116,13 +105,13 @@ actor Flights {
     let isFilling = ids[own.key]?.contains { flights[$0]?.variant == variant }
     let mayStore = own.isWanted && isFilling != true
     if mayStore { flights[flight]?.variant = variant }
-    release(flight, .looksAgain) { !mayStore || Variant(names: variant.names, of: $1) != variant }
+    release(flight, .looks(mayWait: true)) { !mayStore || !variant.fits($1) }
     return mayStore
   }
 
   /// Ends a flight.
   func end(_ flight: UInt64, _ turn: Turn) {
-    release(flight, turn)
+    release(flight, turn) { _, _ in true }
     guard let ended = flights.removeValue(forKey: flight) else { return }
     ended.timer?.cancel()
     lastEnds[ended.key.hashValue & 1023] = endCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -135,20 +124,16 @@ actor Flights {
 
   /// Forbids that responses of a URL which are under way are stored.
   func invalidate(_ key: String) {
-    for id in ids[key] ?? [] {
-      flights[id]?.isWanted = false
-      flights[id]?.isShared = false
-    }
+    for id in ids[key] ?? [] { flights[id]?.isWanted = false }
     markers[key] = nil
   }
 
   /// Returns the marker for a response that varies: the stored one if its names are the same, or
   /// else the one that a flight of the URL has made or makes now.
   func marker(for response: Stored, stored: Stored?) -> Stored {
-    let known = [stored, markers[response.key]].compactMap(\.self).first {
-      $0.isMarker && $0.variant.names == response.variant.names
-    }
-    let marker = known ?? response.makeMarker()
+    let known = [stored, markers[response.key]].compactMap(\.self).filter(\.isMarker)
+    let own = known.first { $0.variant.names == response.variant.names }
+    let marker = own ?? response.makeMarker()
     markers[response.key] = marker
     return marker
   }

@@ -1,7 +1,4 @@
 @_exported public import Larder
-import LarderBasics
-import LarderDisk
-import LarderSystem
 import Synchronization
 
 /// A cache for HTTP by RFC 9111, for servers, proxies and clients.
@@ -48,74 +45,6 @@ public final class HTTPCache: Sendable {
     case bypassed
   }
 
-  let configuration: Configuration
-  let entries: Cache<Stored>
-  let flights: Flights
-  private let counters = Mutex(Statistics())
-  private let lastTime = Mutex(Timestamp(seconds: 0))
-
-  /// Opens a cache in a directory, and makes the directory if it does not exist.
-  ///
-  /// - Throws: `CacheError`, as `DiskCache.init(directory:configuration:)` does.
-  public init(
-    directory: String, configuration: Configuration = Configuration()
-  ) throws(CacheError) {
-    var storage = configuration.storage
-    storage.disk.extending = .off
-    self.configuration = configuration
-    entries = try Cache(directory: directory, coder: .entry, configuration: storage)
-    flights = Flights(limit: configuration.collapseLimit)
-  }
-
-  /// Returns the response to a request, from the cache or from the origin.
-  ///
-  /// - Parameters:
-  ///   - request: The request of a client.
-  ///   - forwarding: Sends a request to the origin, follows no redirect and decodes no content.
-  ///     It is called once or never; after the response too, to refresh what was served stale.
-  /// - Throws: The error of `forwarding`, unless something stored may answer instead;
-  ///   `CancellationError`; `CacheError` with `.closed` and `.forked`.
-  public func respond(
-    to request: Request, forwarding: @escaping @Sendable (Request) async throws -> Response
-  ) async throws -> Response {
-    var exchange = Exchange(
-      cache: self, request: request, forwarding: forwarding, policy: configuration.policy,
-      key: request.key)
-    var passesBy = request.isForOrigin
-    switch configuration.route?(request) {
-    case .cached(let policy): exchange.policy = policy
-    case .bypassed: passesBy = true
-    case nil: break
-    }
-    guard request.method == "GET" || request.method == "HEAD" else {
-      exchange.reason = .method
-      return try await exchange.passBy()
-    }
-    return try await passesBy ? exchange.passBy() : exchange.answer()
-  }
-
-  /// Waits until everything stored is on disk, and detaches from the directory.
-  ///
-  /// - Throws: `CacheError`, as `Cache.close()` does.
-  public func close() async throws(CacheError) { try await entries.close() }
-
-  /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
-  /// fresh again.
-  var now: Timestamp {
-    let time = entries.configuration.disk.clock.now()
-    return lastTime.withLock { last in
-      last = max(last, time)
-      return last
-    }
-  }
-
-  /// The counters of answered requests.
-  public var statistics: Statistics { counters.withLock { $0 } }
-
-  func count(_ change: (inout Statistics) -> Void) { counters.withLock { change(&$0) } }
-}
-
-extension HTTPCache {
   /// What became of the requests.
   public struct Statistics: Sendable, Hashable {
     /// Requests that were answered without the origin, from fresh responses.
@@ -148,9 +77,45 @@ extension HTTPCache {
     /// The cache does not answer such requests.
     case bypass
   }
-}
 
-extension HTTPCache {
+  let configuration: Configuration
+  let entries: Cache<Stored>
+  let flights: Flights
+  let counters = Mutex(Statistics())
+  private let lastTime = Mutex(Timestamp(seconds: 0))
+
+  /// Opens a cache in a directory, and makes the directory if it does not exist.
+  ///
+  /// - Throws: `CacheError`, as `DiskCache.init(directory:configuration:)` does.
+  public init(directory: String, configuration: Configuration = .init()) throws(CacheError) {
+    var storage = configuration.storage
+    storage.disk.extending = .off
+    self.configuration = configuration
+    entries = try Cache(directory: directory, coder: .entry, configuration: storage)
+    flights = Flights(limit: configuration.collapseLimit)
+  }
+
+  /// Returns the response to a request, from the cache or from the origin.
+  ///
+  /// - Parameters:
+  ///   - request: The request of a client.
+  ///   - forwarding: Sends a request to the origin, follows no redirect and decodes no content.
+  ///     It is called once or never; after the response too, to refresh what was served stale.
+  /// - Throws: The error of `forwarding`, unless something stored may answer instead;
+  ///   `CancellationError`; `CacheError` with `.closed` and `.forked`.
+  public func respond(
+    to request: Request, forwarding: @escaping @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    let isRead = request.method == "GET" || request.method == "HEAD"
+    let route = configuration.route?(request) ?? .cached(configuration.policy)
+    var exchange = Exchange(
+      cache: self, request: request, forwarding: forwarding, policy: configuration.policy,
+      key: request.key, reason: isRead ? .bypass : .method)
+    guard case .cached(let policy) = route else { return try await exchange.passBy() }
+    exchange.policy = policy
+    return try await isRead && !request.isForOrigin ? exchange.answer() : exchange.passBy()
+  }
+
   /// Removes every stored response of a URL, and keeps responses that are under way from being
   /// stored.
   ///
@@ -177,12 +142,30 @@ extension HTTPCache {
     try await store(stored.with(outdated: now), key, configuration.policy)
     return true
   }
+
+  /// Waits until everything stored is on disk, and detaches from the directory.
+  ///
+  /// - Throws: `CacheError`, as `Cache.close()` does.
+  public func close() async throws(CacheError) { try await entries.close() }
+
+  /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
+  /// fresh again.
+  var now: Timestamp {
+    let time = entries.configuration.disk.clock.now()
+    return lastTime.withLock { last in
+      last = max(last, time)
+      return last
+    }
+  }
+
+  /// The counters of answered requests.
+  public var statistics: Statistics { counters.withLock { $0 } }
+
 }
 
 // The names of the nested types within the module.
 typealias Body = HTTPCache.Body
 typealias Fields = HTTPCache.Fields
-typealias Policy = HTTPCache.Policy
 typealias Request = HTTPCache.Request
 typealias Response = HTTPCache.Response
 typealias Stored = HTTPCache.Stored

@@ -1,13 +1,11 @@
-import LarderSystem
+import Larder
 
 /// The dates of HTTP, as seconds since 1970. Source: RFC 9110, 5.6.7; RFC 9111, 4.2.
 enum HTTPDate {
-  private static let days = [
-    "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
-  ]
-  private static let months = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-  ]
+  private static let days = "sunday monday tuesday wednesday thursday friday saturday"
+    .split(separator: " ")
+  private static let months = "jan feb mar apr may jun jul aug sep oct nov dec".split(
+    separator: " ")
 
   /// Returns the time that a text means in one of the three formats; nil for any other text.
   ///
@@ -18,7 +16,7 @@ enum HTTPDate {
     let text = text.lowercased()
     let name = text.prefix { !", ".contains($0) }
     guard let day = days.first(where: { $0 == name || $0.prefix(3) == name }),
-      let month = months.firstIndex(where: text.contains)
+      let month = months.firstIndex(where: { text.contains($0) })
     else { return nil }
     // With the number of the month in place of its name, a format says where digits are.
     let rest = text.dropFirst(name.count).replacing(months[month], with: "\(101 + month)".suffix(2))
@@ -34,10 +32,10 @@ enum HTTPDate {
       parts = [String("0\(parts[1])".suffix(2)), parts[0], parts[5]] + parts[2...4]
     default: return nil
     }
-    let isLeap = parts[5] == "60"
-    let time = "\(parts[3]):\(parts[4]):\(isLeap ? "59" : parts[5])"
-    return Timestamp(rfc3339: "\(parts[2])-\(parts[1])-\(parts[0])T\(time)Z")
-      .map { $0.seconds + (isLeap ? 1 : 0) }
+    // A leap second counts as the one before it.
+    if parts[5] == "60" { parts[5] = "59" }
+    let time = parts[3...].joined(separator: ":")
+    return Timestamp(rfc3339: "\(parts[2])-\(parts[1])-\(parts[0])T\(time)Z")?.seconds
   }
 
   /// Returns a time as `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -47,12 +45,5 @@ enum HTTPDate {
     let names = [days[Int(time.seconds / 86_400 + 4) % 7], months[(date[1].number ?? 1) - 1]]
       .map { $0.prefix(1).uppercased() + $0.dropFirst().prefix(2) }
     return "\(names[0]), \(date[2]) \(names[1]) \(date[0]) \(time.timeOfDayText) GMT"
-  }
-}
-
-extension HTTPCache.Fields {
-  /// Returns the time in a field; nil if there is no date in it.
-  func seconds(_ name: String, at now: Int64) -> Int64? {
-    self[name].flatMap { HTTPDate.seconds($0, at: now) }
   }
 }

@@ -27,6 +27,35 @@ extension HTTPCache {
 
     /// The URL by which ``HTTPCache/invalidate(_:)`` finds what was stored.
     public var url: String { URLReference(self).text }
+
+    /// What names the response to GET: the first line of its file, and its key.
+    var key: String { "GET \(url)" }
+
+    /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
+    var control: Directives {
+      let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
+      return Directives(fields["cache-control"] ?? (isForced ? "no-cache" : ""))
+    }
+
+    /// Whether the origin alone can answer: a body follows, a condition concerns the origin's own
+    /// state, or URL and fields cannot stand in the lines of a file.
+    var isForOrigin: Bool {
+      hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
+        || !fields.areValid || authority.hasControls || target.hasControls
+    }
+
+    /// Whether the response concerns one user alone, or is not to be stored for this one.
+    var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
+
+    /// Returns the request to the origin, with conditions of the cache in place of the client's, or
+    /// with the client's if there are none.
+    func forwarded(_ conditions: Fields?) -> Self {
+      let own = ["if-none-match", "if-modified-since", "if-range", "range"]
+      var copy = self
+      copy.fields = fields.withoutHopByHop
+      if let conditions { copy.fields = copy.fields.removing(own).adding(conditions) }
+      return copy
+    }
   }
 
   /// A response: of an origin to the cache, or of the cache to a client.
@@ -42,53 +71,38 @@ extension HTTPCache {
     public init(status: Int, fields: Fields = [:], body: Body = Body([])) {
       (self.status, self.fields, self.body) = (status, fields, body)
     }
-  }
-}
 
-extension HTTPCache.Request {
-  /// What names the response to GET: the first line of its file, and its key.
-  var key: String { "GET \(url)" }
+    /// The length that the fields announce; nil for none.
+    var announcedLength: Int? {
+      let lengths = Set(fields.members(of: "content-length"))
+      return lengths.count == 1 ? lengths.first?.number : nil
+    }
 
-  /// The directives of the request. Source: RFC 9111, 5.2.1 and 5.4.
-  var control: Directives {
-    if let field = fields["cache-control"] { return Directives(field) }
-    let isForced = fields.members(of: "pragma").contains { $0.equalsIgnoringCase("no-cache") }
-    return Directives(isForced ? "no-cache" : "")
-  }
+    /// Whether the head can be sent on and stored without changing the meaning of what follows it.
+    func hasValidHead(for request: Request) -> Bool {
+      let hasLength = status == 304 || request.method == "HEAD" || announcedLength != nil
+      return (200...999).contains(status) && fields.areValid
+        && (hasLength || !fields.contains("content-length"))
+    }
 
-  /// Whether the origin alone can answer: a body follows, a condition concerns the origin's own
-  /// state, or URL and fields cannot stand in the lines of a file.
-  var isForOrigin: Bool {
-    hasBody || fields.contains("if-match") || fields.contains("if-unmodified-since")
-      || !fields.areValid || authority.hasControls || target.hasControls
-  }
-
-  /// Whether the response concerns one user alone, or is not to be stored for this one.
-  var isPersonal: Bool { fields.contains("authorization") || control.has("no-store") }
-
-  /// Returns the request to the origin, with conditions of the cache in place of the client's, or
-  /// with the client's if there are none.
-  func forwarded(_ conditions: Fields?) -> Self {
-    let own = ["if-none-match", "if-modified-since", "if-range", "range"]
-    var copy = self
-    copy.fields = fields.withoutHopByHop
-    if let conditions { copy.fields = copy.fields.removing(own).adding(conditions) }
-    return copy
-  }
-}
-
-extension HTTPCache.Response {
-  /// The length that the fields announce; nil for none.
-  var announcedLength: Int? {
-    let lengths = Set(fields.members(of: "content-length"))
-    return lengths.count == 1 ? lengths.first?.number : nil
-  }
-
-  /// Whether the head can be sent on and stored without changing the meaning of what follows it.
-  func hasValidHead(for request: Request) -> Bool {
-    let hasLength = status == 304 || request.method == "HEAD" || announcedLength != nil
-    return (200...999).contains(status) && fields.areValid
-      && (hasLength || !fields.contains("content-length"))
+    /// Becomes a 304 if the request's conditions say that the client has this response already.
+    ///
+    /// Source: RFC 9110, 13.2.2 and 15.4.5; RFC 9111, 4.3.2.
+    mutating func meetConditions(of request: Request) {
+      var isKnown = false
+      if request.fields.contains("if-none-match") {
+        let (tags, own) = (request.fields.members(of: "if-none-match"), fields["etag"]?.opaqueTag)
+        isKnown = tags.contains { $0 == "*" || $0.opaqueTag == own }
+      } else if let since = request.fields["if-modified-since"],
+        // A year of two digits is of a century near the date of the response.
+        let date = fields.seconds("date", at: 0), let time = HTTPDate.seconds(since, at: date)
+      {
+        isKnown = fields.seconds("last-modified", at: date) ?? date <= time
+      }
+      guard isKnown, (200..<300).contains(status) else { return }
+      let ofBody = ["length", "type", "encoding", "language", "range"].map { "content-\($0)" }
+      self = Self(status: 304, fields: fields.removing(ofBody))
+    }
   }
 }
 

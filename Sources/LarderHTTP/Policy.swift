@@ -1,5 +1,4 @@
 public import Larder
-import LarderSystem
 
 extension HTTPCache {
   /// The decisions of a cache by RFC 9111, as functions of requests, responses and the time.
@@ -21,6 +20,50 @@ extension HTTPCache {
 
     /// Creates the rules of a shared cache.
     public init() {}
+
+    /// Returns what to do with a request. Source: RFC 9111, 4.
+    ///
+    /// - Parameter stored: The response that is stored for this request, if there is one.
+    public func action(for request: Request, stored: Stored?, at now: Timestamp) -> Action {
+      let demand = request.control
+      let mustNotForward = demand.has("only-if-cached")
+      guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
+      let (rules, staleness) = (stored.rules(self).directives, stored.staleness(self, at: now))
+      let isYoung = demand["max-age"].map { $0 > 0 && stored.age(at: now) <= $0 }
+      if isYoung ?? true, !demand.has("no-cache"), stored.isTrusted(at: now) {
+        let isFresh = staleness < 0 && !rules.has("no-cache")
+        if isFresh, -staleness >= demand["min-fresh"] ?? 0 { return .serve }
+        let mayBeStale = mayBeStale(rules) && demand["min-fresh"] == nil
+        if mayBeStale, let limit = demand["max-stale"], staleness <= limit { return .serve }
+        // A request that says how old a response may be wants no stale one. Source: 5.2.1.1.
+        let window = mayBeStale && isYoung == nil ? rules["stale-while-revalidate"] : nil
+        if let window, staleness <= window {
+          return mustNotForward ? .serve : .serveStaleAndRefresh
+        }
+      }
+      if mustNotForward { return .gatewayTimeout }
+      return stored.validators.isEmpty ? .forward : .validate(stored.validators)
+    }
+
+    /// Whether directives leave it open that a response is used when it is not fresh.
+    ///
+    /// Source: RFC 9111, 4.2.4.
+    private func mayBeStale(_ rules: Directives) -> Bool {
+      let ofShared = isShared ? ["proxy-revalidate", "s-maxage"] : []
+      return !(["must-revalidate", "no-cache"] + ofShared).contains(where: rules.has)
+    }
+
+    /// Returns whether a stored response answers a request for which the origin has failed: without
+    /// a response, or with 500, 502, 503 or 504. Source: RFC 5861, 4.
+    public func answersFailure(with old: Stored, to request: Request, at now: Timestamp) -> Bool {
+      let (demand, rules) = (request.control, old.rules(self).directives)
+      // A stored failure is no better than a new one.
+      let isUseful = old.status < 500 && old.isTrusted(at: now) && mayBeStale(rules)
+      let isWanted = !demand.has("no-cache") && demand["max-age"] != 0
+      let allowed = rules["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
+      let window = max(allowed, demand["stale-if-error"] ?? 0)
+      return isUseful && isWanted && old.staleness(self, at: now) <= window
+    }
   }
 
   /// What to do with a request.
@@ -51,56 +94,13 @@ extension HTTPCache {
 }
 
 extension HTTPCache.Policy {
-  /// Returns what to do with a request. Source: RFC 9111, 4.
-  ///
-  /// - Parameter stored: The response that is stored for this request, if there is one.
-  public func action(for request: HTTPCache.Request, stored: HTTPCache.Stored?, at now: Timestamp)
-    -> HTTPCache.Action
-  {
-    let demand = request.control
-    let mustNotForward = demand.has("only-if-cached")
-    guard let stored else { return mustNotForward ? .gatewayTimeout : .forward }
-    let rules = stored.rules(self).directives
-    let staleness = stored.staleness(self, at: now)
-    let isYoung = demand["max-age"].map { $0 > 0 && stored.age(at: now) <= $0 }
-    if isYoung ?? true, !demand.has("no-cache"), stored.isTrusted(at: now) {
-      if staleness < 0, !rules.has("no-cache"), -staleness >= demand["min-fresh"] ?? 0 {
-        return .serve
-      }
-      if mayBeStale(rules), demand["min-fresh"] == nil {
-        if let accepted = demand["max-stale"], staleness <= accepted { return .serve }
-        // Who says how old a response may be, does not want a stale one. Source: RFC 9111, 5.2.1.1.
-        if let window = rules["stale-while-revalidate"], staleness <= window, isYoung == nil {
-          return mustNotForward ? .serve : .serveStaleAndRefresh
-        }
-      }
-    }
-    if mustNotForward { return .gatewayTimeout }
-    return stored.validators.isEmpty ? .forward : .validate(stored.validators)
-  }
+  /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
+  private static let safeMethods: Set = [
+    "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
+  ]
 
-  /// Whether directives leave it open that a response is used when it is not fresh.
-  ///
-  /// Source: RFC 9111, 4.2.4.
-  private func mayBeStale(_ rules: Directives) -> Bool {
-    let forbidding = ["must-revalidate", "no-cache"]
-    let ofShared = isShared ? ["proxy-revalidate", "s-maxage"] : []
-    return !(forbidding + ofShared).contains(where: rules.has)
-  }
-
-  /// Returns whether a stored response answers a request for which the origin has failed: without a
-  /// response, or with 500, 502, 503 or 504. Source: RFC 5861, 4.
-  public func answersFailure(
-    with stored: HTTPCache.Stored, to request: HTTPCache.Request, at now: Timestamp
-  ) -> Bool {
-    let (demand, rules) = (request.control, stored.rules(self).directives)
-    // A stored failure is no better than a new one.
-    guard stored.status < 500, mayBeStale(rules), stored.isTrusted(at: now),
-      !demand.has("no-cache"), demand["max-age"] != 0
-    else { return false }
-    let allowed = rules["stale-if-error"] ?? Int(staleIfError.boundedComponents.seconds)
-    return stored.staleness(self, at: now) <= max(allowed, demand["stale-if-error"] ?? 0)
-  }
+  /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
+  private static let understoodStatuses = [200...206, 300...308, 400...417, 421...426, 500...505]
 
   /// Returns what to do with a response. Source: RFC 9111, 3, 4.3.3 to 4.4.
   ///
@@ -112,37 +112,20 @@ extension HTTPCache.Policy {
     on response: HTTPCache.Response, to request: HTTPCache.Request, previous: HTTPCache.Stored?,
     sent: Timestamp, at now: Timestamp
   ) -> HTTPCache.Verdict {
-    Judgement(
-      policy: self, request: request, status: response.status,
-      fields: response.fields.withoutHopByHop, sent: sent, now: now
-    ).verdict(previous)
-  }
-
-  /// The methods that change nothing. Any other one may. Source: RFC 9110, 9.2.1, and the registry.
-  static let safeMethods: Set = [
-    "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
-  ]
-
-  /// The statuses whose meaning for a cache this one knows. Source: RFC 9110, 15.
-  static let understoodStatuses = [200...206, 300...308, 400...417, 421...426, 500...505]
-}
-
-/// A response on which a verdict is given, with the request that was forwarded.
-private struct Judgement {
-  let policy: Policy
-  let request: Request
-  let status: Int
-  let fields: Fields
-  let sent, now: Timestamp
-
-  func verdict(_ previous: Stored?) -> HTTPCache.Verdict {
+    let (status, fields) = (response.status, response.fields.withoutHopByHop)
+    func updated(_ previous: Stored) -> HTTPCache.Verdict {
+      let fields = previous.fields(updatedBy: fields)
+      let renewed = stored(previous.status, fields, previous.content, request, sent, now)
+      return .renew(renewed ?? previous, isKept: renewed.map { isStorable($0, request) } ?? false)
+    }
     switch (request.method, previous) {
     case ("GET", let previous?) where status == 304:
       // Another tag is that of another response, so it updates nothing. Source: RFC 9111, 4.3.4.
       let tags = [previous.fields["etag"], fields["etag"]].compactMap { $0?.opaqueTag }
       return Set(tags).count > 1 ? .renew(previous, isKept: false) : updated(previous)
     case ("GET", _):
-      if let new = stored(status, fields), isStorable(new) { return .store(new) }
+      let new = stored(status, fields, .bytes([]), request, sent, now)
+      if let new, isStorable(new, request) { return .store(new) }
       // What was stored is outdated by another answer to all, not by a failure, by an answer to one
       // user or by one that the client did not want stored.
       let isForAll = [200, 301, 308, 404, 410].contains(status) && !request.isPersonal
@@ -153,43 +136,42 @@ private struct Judgement {
       return updated(previous)
     case ("HEAD", let previous?) where [200, 404, 410].contains(status):
       return .renew(previous.with(outdated: now), isKept: true)
-    default:
-      guard (200..<400).contains(status), !Policy.safeMethods.contains(request.method) else {
-        return .pass(keepsPrevious: true)
-      }
+    case _ where (200..<400).contains(status) && !Self.safeMethods.contains(request.method):
       // Its own URL, and those of the same origin that the response names. Source: RFC 9111, 4.4.
       let own = URLReference(request)
       let named = fields.values(of: "location") + fields.values(of: "content-location")
       return .invalidate([own.text] + named.compactMap { own.resolving($0)?.text })
+    default: return .pass(keepsPrevious: true)
     }
   }
 
   /// Returns a response as it would be stored; nil if no later request could match it.
-  private func stored(_ status: Int, _ fields: Fields, _ content: Stored.Content = .bytes([]))
-    -> Stored?
-  {
+  private func stored(
+    _ status: Int, _ fields: Fields, _ content: Stored.Content, _ request: Request,
+    _ sent: Timestamp, _ now: Timestamp
+  ) -> Stored? {
     guard let variant = Variant(of: fields, to: request) else { return nil }
     var fields = fields
     // Source: RFC 9110, 6.6.1.
-    let hasDate = fields.seconds("date", at: now.seconds) != nil
-    if !hasDate { fields.set("Date", HTTPDate.text(now.seconds)) }
+    let isDated = fields.seconds("date", at: now.seconds) != nil
+    if !isDated { fields.set("Date", HTTPDate.text(now.seconds)) }
     let stored = Stored(
       status: status, fields: fields, key: request.key, variant: variant, sent: sent, received: now,
       content: content)
-    let named = stored.rules(policy).directives.named
-    let left = (named["no-cache"] ?? []) + (policy.isShared ? named["private"] ?? [] : [])
+    let named = stored.rules(self).directives.named
+    let left = (named["no-cache"] ?? []) + (isShared ? named["private"] ?? [] : [])
     return left.isEmpty ? stored : stored.with(fields.removing(left))
   }
 
   /// Whether a response may be stored, and could be used again. Source: RFC 9111, 3.
-  private func isStorable(_ stored: Stored) -> Bool {
-    let (rules, isExplicit) = (stored.rules(policy).directives, stored.lifetime(policy).isExplicit)
-    let isUnderstood = Policy.understoodStatuses.contains { $0.contains(stored.status) }
+  private func isStorable(_ stored: Stored, _ request: Request) -> Bool {
+    let (rules, isExplicit) = (stored.rules(self).directives, stored.lifetime(self).isExplicit)
+    let isUnderstood = Self.understoodStatuses.contains { $0.contains(stored.status) }
     let isForbidden =
       !(200...599).contains(stored.status) || [206, 304].contains(stored.status) || request.hasBody
       || request.fields.contains("range") || request.control.has("no-store")
       || (rules.has("must-understand") ? !isUnderstood : rules.has("no-store"))
-      || stored.fields.contains("set-cookie") && !(policy.storesSetCookie && isExplicit)
+      || stored.fields.contains("set-cookie") && !(storesSetCookie && isExplicit)
     let isPersonal =
       rules.has("private")
       || request.fields.contains("authorization")
@@ -198,14 +180,8 @@ private struct Judgement {
       isExplicit || ["public", "private"].contains(where: rules.has)
       || Stored.heuristicStatuses.contains(stored.status)
     let isUsable =
-      stored.staleness(policy, at: now) < 0 || !stored.validators.isEmpty
+      stored.staleness(self, at: stored.received) < 0 || !stored.validators.isEmpty
       || ["stale-while-revalidate", "stale-if-error"].contains { rules[$0] ?? 0 > 0 }
-    return !isForbidden && !(policy.isShared && isPersonal) && isCacheable && isUsable
-  }
-
-  /// Returns what newer fields make of the stored response.
-  private func updated(_ previous: Stored) -> HTTPCache.Verdict {
-    let renewed = stored(previous.status, previous.fields(updatedBy: fields), previous.content)
-    return .renew(renewed ?? previous, isKept: renewed.map(isStorable) ?? false)
+    return !isForbidden && !(isShared && isPersonal) && isCacheable && isUsable
   }
 }

@@ -1,5 +1,4 @@
 public import Larder
-import LarderSystem
 
 extension HTTPCache {
   /// A response as it is stored, with what its age and freshness follow from.
@@ -8,6 +7,9 @@ extension HTTPCache {
   public final class Stored: Sendable {
     /// The place of a body.
     enum Content: Sendable, Equatable {
+      /// The largest body that lies behind its head in one file.
+      static let largestInline = 16 << 10
+
       case bytes([UInt8])
       /// An entry of its own, whose key ends in a random number.
       case entry(id: UInt64, byteCount: Int)
@@ -76,16 +78,25 @@ extension HTTPCache {
 extension HTTPCache.Stored {
   var isMarker: Bool { if case .variants = content { true } else { false } }
 
+  /// The key of the body; nil if that is no entry of its own.
+  var bodyKey: CacheKey? {
+    if case .entry(let id, _) = content { CacheKey(bodyOf: key, id: id) } else { nil }
+  }
+
   /// Returns the age in whole seconds. Source: RFC 9111, 4.2.3.
   public func age(at now: Timestamp) -> Int {
+    // None is negative, if a clock was set back.
+    func seconds(_ start: Timestamp, _ end: Timestamp) -> Int64 {
+      max(0, end.nanoseconds(since: start)) / 1_000_000_000
+    }
     let apparent = received.seconds - date
-    let corrected = Int64(age) + received.seconds(since: sent)
-    return Int(min(max(apparent, corrected), 1 << 40) + min(now.seconds(since: received), 1 << 40))
+    let corrected = Int64(age) + seconds(sent, received)
+    return Int(min(max(apparent, corrected), 1 << 40) + seconds(received, now))
   }
 
   /// Returns the directives that rule this response, and whether Expires counts: those of the first
   /// targeted field that is valid, or else those of Cache-Control. Source: RFC 9213, 2.2.
-  func rules(_ policy: Policy) -> (directives: Directives, useExpires: Bool) {
+  func rules(_ policy: HTTPCache.Policy) -> (directives: Directives, useExpires: Bool) {
     let own = policy.targetedFields.lazy.compactMap { self.targeted[$0.lowercased()] }.first
     return (own ?? control, own == nil)
   }
@@ -93,7 +104,7 @@ extension HTTPCache.Stored {
   /// Returns the seconds for which the response is fresh, and whether it says so itself.
   ///
   /// Source: RFC 9111, 4.2.1 and 4.2.2.
-  func lifetime(_ policy: Policy) -> (seconds: Int, isExplicit: Bool) {
+  func lifetime(_ policy: HTTPCache.Policy) -> (seconds: Int, isExplicit: Bool) {
     let (rules, useExpires) = rules(policy)
     let explicit = (policy.isShared ? rules["s-maxage"] : nil) ?? rules["max-age"]
     if let explicit { return (explicit, true) }
@@ -107,7 +118,7 @@ extension HTTPCache.Stored {
   static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
   /// Returns for how many seconds the response has been stale; at most 0 while it is fresh.
-  func staleness(_ policy: Policy, at now: Timestamp) -> Int {
+  func staleness(_ policy: HTTPCache.Policy, at now: Timestamp) -> Int {
     age(at: now) - lifetime(policy).seconds
   }
 
@@ -146,7 +157,7 @@ extension HTTPCache.Stored {
   /// Returns a new marker for this response and others that vary by the same fields.
   func makeMarker() -> Stored {
     Stored(
-      status: 300, fields: [:], key: key, variant: Variant(names: variant.names), sent: sent,
+      status: 300, fields: [:], key: key, variant: Variant(lines: variant.names), sent: sent,
       received: received, content: .variants(generation: .random(in: .min ... .max)))
   }
 
@@ -158,50 +169,49 @@ extension HTTPCache.Stored {
   }
 
   /// Returns the same response with other fields, or with the demand to validate it.
-  func with(
-    _ fields: Fields? = nil, _ content: Content? = nil, outdated: Timestamp? = nil
-  ) -> Stored {
+  func with(_ fields: Fields? = nil, _ body: Content? = nil, outdated: Timestamp? = nil) -> Stored {
     Stored(
       status: status, fields: fields ?? self.fields, key: key, variant: variant, sent: sent,
-      received: received, content: content ?? self.content, outdated: outdated ?? self.outdated)
+      received: received, content: body ?? content, outdated: outdated ?? self.outdated)
   }
-}
 
-extension Timestamp {
-  /// Returns the whole seconds since a time; 0 if it is later, so that a clock that was set back
-  /// makes no negative age.
-  fileprivate func seconds(since other: Timestamp) -> Int64 {
-    max(0, seconds - other.seconds - (nanoseconds < other.nanoseconds ? 1 : 0))
-  }
-}
-
-/// The fields of a request by which its response was chosen. Source: RFC 9111, 4.1.
-struct Variant: Sendable, Hashable {
-  /// Names in lower case and in order, without repetition.
-  let names: [String]
-  /// The values in a normal form; nil for a field that the request has not.
-  let values: [String?]
-
-  static let only = Variant(names: [], values: [])
-
-  init(names: [String], values: [String?]) { (self.names, self.values) = (names, values) }
-
-  /// Creates the variant that a request asks for, of those that differ by some fields.
+  /// Returns the response to a request that this response answers, without a body where it has
+  /// none. Source: RFC 9111, 4; RFC 9110, 13.2.2 and 14.
   ///
-  /// Space and the division into lines do not count, nor does the case of languages.
-  init(names: [String], of request: Request? = nil) {
-    self.names = names
-    values = names.map { name in
-      let value = request?.fields[name].map(Fields.members)?.joined(separator: ",")
-      return name == "accept-language" ? value?.lowercased() : value
-    }
+  /// - Parameter body: The whole body; of any length if the request is HEAD or a condition holds.
+  func response(to request: Request, _ body: Body, at now: Timestamp) -> Response {
+    var answer = Response(status: status, fields: fields, body: body)
+    answer.fields.set("Age", "\(age(at: now))")
+    answer.meetConditions(of: request)
+    if request.method == "HEAD" { answer.body = Body([]) }
+    guard answer.status == 200, let range = requestedRange(of: request) else { return answer }
+    answer.status = range.isEmpty ? 416 : 206
+    answer.body = body.part(range)
+    answer.fields.set("Content-Length", "\(range.count)")
+    let place = range.isEmpty ? "*" : "\(range.lowerBound)-\(range.upperBound - 1)"
+    answer.fields.set("Content-Range", "bytes \(place)/\(content.byteCount)")
+    return answer
   }
 
-  /// Creates the variant to which a response belongs; nil if no request matches, because `Vary` has
-  /// `*` or what is no name.
-  init?(of response: Fields, to request: Request) {
-    let names = Set(response.members(of: "vary").map { $0.lowercased() })
-    guard !names.contains("*"), names.allSatisfy(\.isToken) else { return nil }
-    self.init(names: names.sorted(), of: request)
+  /// Returns the place of the only range that a request asks for; nil if the whole body answers.
+  /// An empty place means that no byte of the body is in it.
+  private func requestedRange(of request: Request) -> Range<Int>? {
+    let form = #/bytes=\s*([0-9]*)\s*-\s*([0-9]*)\s*/#
+    guard request.method == "GET", fulfils(request.fields["if-range"]),
+      let ends = request.fields["range"]?.lowercased().wholeMatch(of: form)
+    else { return nil }
+    let (count, last) = (content.byteCount, ends.2.number)
+    guard let start = ends.1.number else { return last.map { max(0, count - $0)..<count } }
+    let end = last ?? Int.max - 1
+    if end < start { return nil }
+    return start >= count ? 0..<0 : start..<min(end + 1, count)
+  }
+
+  /// Whether the condition of a range holds: a strong tag or a strong date, which is that of a
+  /// change before the response was made. Source: RFC 9110, 8.8.2.2 and 13.1.5.
+  private func fulfils(_ condition: String?) -> Bool {
+    guard let condition else { return true }
+    if condition.hasPrefix("\"") { return condition == fields["etag"] }
+    return condition == fields["last-modified"] && lastModified ?? .max < date
   }
 }

@@ -33,7 +33,7 @@ struct `Stored responses` {
     #expect(
       file == """
         GET http://example.org/a?b=c
-        times 1700000000.000000000 1700000000.000000000
+        times 2023-11-14T22:13:20Z 2023-11-14T22:13:20Z
         body 5
 
         HTTP/1.1 200\r
@@ -170,6 +170,14 @@ struct `Stored responses` {
       _ = try await scene.get().body.collect(upTo: .max)
     }
     _ = try await scene.get().body.collect(upTo: .max)
+    #expect(scene.requests.count == 2)
+  }
+
+  @Test func `a body in memory of another length than its field says throws too`() async throws {
+    let reply = Reply(200, ["Cache-Control": "max-age=60", "Content-Length": "4"], body: "hello")
+    let scene = try Scene([reply])
+    await #expect(throws: HTTPCache.BodyError.wrongLength) { _ = try await scene.get().body.text }
+    _ = try await scene.get()
     #expect(scene.requests.count == 2)
   }
 
