@@ -17,7 +17,7 @@ import LarderSystem
 ///
 /// | function | file | passes |
 /// |---|---|---|
-/// | `merge` | `EngineState+Scanning.swift` | names with changes from a scan's piece to the locks |
+/// | `settle` | `EngineState+Settling.swift` | a finding to catalog, locks and counters |
 /// | `noteWalked` | `DiskEngine+Clearing.swift` | a file that a walk leaves to the catalog |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
@@ -147,19 +147,6 @@ extension EngineState {
   mutating func noteAstray(_ entry: IndexedEntry) {
     catalog.noteAstray(entry.name)
     counters.countStore(of: entry.byteCount)
-  }
-
-  /// Takes over what a scan or an event has shown of a name. Not called for names that this process
-  /// has changed since the look.
-  ///
-  /// - Returns: Whether the name has another file than was known, or its file another state.
-  mutating func takeOver(_ met: IndexedEntry?, of name: EntryName, at now: Timestamp) -> Bool {
-    count(catalog.takeOver(met, of: name, at: now))
-  }
-
-  private mutating func count(_ change: Catalog.Change) -> Bool {
-    if change.dropsUse { counters.countDroppedStamp() }
-    return change.hasChanged
   }
 }
 

@@ -206,7 +206,8 @@ extension EngineState {
     case .changed(let met):
       // The uses that are known here still count, as after an event.
       catalog.index.upsert(entry, order: .byLastAccess)
-      _ = takeOver(met, of: entry.name, at: now)
+      _ = settle(
+        Finding(name: entry.name, met: met, evidence: .look), isCurrent: true, at: now)
     case .failed:
       catalog.index.upsert(entry, order: .byLastAccess)
       catalog.index.stick(entry.name)

@@ -12,12 +12,12 @@ import Synchronization
 ///
 /// 1. `EventQueue`: the kernel writes an event for the name.
 /// 2. `Watcher`: reads the queue to its end and collects the names as an `EventBatch`.
-/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Following.swift`.
-/// 4. `Sighting`: compares the file with the known entry, and the index takes over the difference.
+/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Learning.swift`.
+/// 4. `EngineState.settle`: the index takes over the difference.
 /// 5. `EngineObservers`: the memory tiers drop the value.
 ///
 /// Two other ways lead to step 4: a scan, on a schedule if there are no events (`RescanSchedule`),
-/// and a read that finds another file or none (`standing`, `missAbsent`).
+/// and a read that finds another file or none.
 package final class Watcher: Sendable {
   private struct State: Sendable {
     /// The watch on the directory as it is held now.

@@ -166,7 +166,7 @@ extension DiskEngine {
       to: status, pending: recall.pendingExpiry,
       now: judgingTime(of: status, context))
     {
-      if reason == .expired { noteExpired(subject.name, status, context) }
+      if reason == .expired { learnExpiry(subject.name, status, context) }
       return miss(reason)
     }
     var context = context
@@ -251,12 +251,12 @@ extension DiskEngine {
   /// Counts a miss because there is no file. If there is an entry, another process has removed its
   /// file, or has stored it since this read found none, so the name is looked at again.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
-    let isKnown = withState { state in
+    _ = learn(name) { state in
       state.counters.countMiss(.absent)
-      guard let generation, generations.isCurrent(generation) else { return false }
-      return state.catalog.index.contains(name)
+      let isCurrent = generation.map(generations.isCurrent) ?? false
+      let finding = Finding(name: name, evidence: .absent)
+      return (state.settle(finding, isCurrent: isCurrent, at: .never), ())
     }
-    if isKnown { followOrLeave(name) }
   }
 
   /// Counts a miss.

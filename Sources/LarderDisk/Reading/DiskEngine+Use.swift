@@ -15,102 +15,24 @@ extension DiskEngine {
       of: expiry, lifetime: proof.lifetime, at: context.now)
     let lag = recency.lag(for: proof.lifetime, context.extending)
     let isDue = isDue(status, proof.lifetime, context.extending, context.now)
-    let noted = withState { state in
-      note(
-        name, status, proof, context, waits: isDue && lag > .zero, extended: extended, in: &state)
+    let (effects, (access, kept)) = learn(name) { state in
+      state.counters.countHit(of: status.byteCount)
+      let access = state.catalog.uses.issueAccess(at: context.now)
+      let (effects, kept) = state.use(
+        IndexedEntry(name: name, status: status, lastAccess: access, proof: proof), status,
+        isDue: isDue && lag > .zero, extended: extended,
+        isCurrent: context.generation.map(generations.isCurrent) ?? false, hasEvents: hasEvents)
+      return (effects, (access, kept))
     }
-    // From here on the file's event equals the index and is ignored, so the memory tiers are
-    // notified here.
-    if noted.hasChanged { tellObservers(ofLearned: [name]) }
-    guard isDue, let access = noted.access else { return noted.expiry }
-    if lag == .zero || noted.isOutdated {
+    // A file that is to be removed, or was replaced, gets no stamp.
+    guard isDue, !effects.contains(.isStray) else { return kept }
+    // A pending use would not agree with the newer state of the file that the index has.
+    if lag == .zero || effects.contains(.isOlder) {
       return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
-        ?? noted.expiry
+        ?? kept
     }
     planDrain(within: lag)
-    return noted.expiry
-  }
-
-  /// A hit as the state has noted it.
-  private struct NotedHit: Sendable {
-    /// The time of the use; nil if the file gets no stamp, because it is to be removed or was
-    /// replaced.
-    var access: Timestamp?
-    /// The expiry that the disk has, or will have when the pending stamp is written.
-    var expiry: Timestamp
-    /// Whether a person or another process has made or changed the file.
-    var hasChanged = false
-    /// Whether the index has a newer state of the file, with which a pending use would not agree.
-    var isOutdated = false
-  }
-
-  /// Counts a hit, and makes the file that was read the entry of its name if it is still that.
-  ///
-  /// - Parameters:
-  ///   - waits: Whether the use has to reach the disk and waits for a drain.
-  ///   - extended: The expiry to which the use extends, if it is due.
-  private func note(
-    _ name: EntryName, _ status: FileStatus, _ proof: FileProof, _ context: ReadContext,
-    waits: Bool, extended: Timestamp?, in state: inout EngineState
-  ) -> NotedHit {
-    state.counters.countHit(of: status.byteCount)
-    let access = state.catalog.uses.issueAccess(at: context.now)
-    var hit = NotedHit(expiry: status.modification.asExpiry)
-    // A file that was removed together with everything since it was opened stays out of the index.
-    if state.hidesFile(named: name) { return hit }
-    let entry = IndexedEntry(name: name, status: status, lastAccess: access, proof: proof)
-    if status.linkCount > 0, let slot = state.catalog.index.verify(entry) {
-      hit.expiry = state.catalog.use(
-        slot, of: name, status, at: access, isDue: waits, extended: extended)
-    } else {
-      guard let standing = standing(of: name, status, context, in: &state) else { return hit }
-      hit.isOutdated = standing == .outdated
-      if hit.isOutdated {
-        state.catalog.index.touch(name, at: access)
-      } else {
-        hit.hasChanged = standing == .changed
-        if hit.hasChanged { state.untoldCount += 1 }
-        if waits { state.catalog.uses.note(name, status, access: access, expiry: extended) }
-        hit.expiry = state.catalog.use(entry, status)
-      }
-    }
-    hit.access = access
-    return hit
-  }
-
-  /// The relation of a file that was read to the present index entry of its name.
-  private enum Standing {
-    /// The file is the one in the index.
-    case known
-    /// A person or another process has made or changed the file.
-    case changed
-    /// Another thread has indexed a newer version after this read opened the file.
-    case outdated
-  }
-
-  /// Compares a file that was read with the index; nil if it must stay out of the index.
-  private func standing(
-    of name: EntryName, _ status: FileStatus, _ context: ReadContext, in state: inout EngineState
-  ) -> Standing? {
-    // Names share counters. If a change of another name moved this one's counter, the index tells
-    // whether the file is still the entry's.
-    let isCurrent = context.generation.map(generations.isCurrent) ?? false
-    let known = state.catalog.index.entry(named: name)
-    guard isCurrent || known?.inode == status.inode else { return nil }
-    // A file without a name was removed or replaced after it was opened. One `rename` gives it and
-    // the file that takes its name the same change time.
-    let isGone = status.linkCount == 0
-    // If there are events, another read may have indexed a newer file before the event of it came.
-    let isOlder = known.map { $0.changeTime > status.change } ?? false
-    if isGone || (!isCurrent || hasEvents) && isOlder {
-      if isCurrent { outdateReaders(of: name) }
-      return known == nil ? nil : .outdated
-    }
-    // Two files can have one change time, because it is rounded to the clock's tick.
-    let isKnown = known?.changeTime == status.change && known?.inode == status.inode
-    guard hasEvents, !isKnown else { return .known }
-    if known != nil { outdateReaders(of: name) }
-    return .changed
+    return kept
   }
 
   /// The engine's knowledge of a file that was opened.
@@ -178,21 +100,12 @@ extension DiskEngine {
       && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
   }
 
-  /// Notes that a file has expired in a way that the index does not know, because a person's
+  /// Takes over that a file has expired in a way that the index does not know, because a person's
   /// `touch` or a neighbour has set its expiry. The next sweep removes it.
-  func noteExpired(_ name: EntryName, _ status: FileStatus, _ context: ReadContext) {
-    let hasChanged = withState { state in
-      guard let generation = context.generation, generations.isCurrent(generation),
-        let known = state.catalog.index.entry(named: name),
-        known.inode != status.inode || known.changeTime != status.change
-      else { return false }
-      outdateReaders(of: name)
-      state.catalog.scans.noteChange(of: name)
-      state.catalog.index.upsert(IndexedEntry(name: name, status: status), order: .byLastAccess)
-      state.untoldCount += 1
-      return true
-    }
-    if hasChanged { tellObservers(ofLearned: [name]) }
+  func learnExpiry(_ name: EntryName, _ status: FileStatus, _ context: ReadContext) {
+    let met = IndexedEntry(name: name, status: status)
+    let isCurrent = context.generation.map(generations.isCurrent) ?? false
+    learn(Finding(name: name, met: met, evidence: .expired), isCurrent: isCurrent, at: context.now)
   }
 
   /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another
@@ -238,17 +151,13 @@ extension DiskEngine {
       // Another process or a person has shortened the expiry while it was stamped. The two seconds
       // allow for file systems that hold less of a stamp.
       let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
-      let hasChanged = withState { state in
-        state.counters.countStamp()
-        let isChanged = state.catalog.restamp(name, from: status, to: fresh)
-        guard isChanged || isShortened else { return false }
-        outdateReaders(of: name)
-        state.untoldCount += 1
-        return true
-      }
       // The index knows the file as it is now, so the event of the change is ignored. The tiers are
       // notified here instead.
-      if hasChanged { tellObservers(ofLearned: [name]) }
+      _ = learn(name) { state in
+        state.counters.countStamp()
+        let isChanged = state.catalog.restamp(name, from: status, to: fresh)
+        return (isChanged || isShortened ? .isLearned : [], ())
+      }
       return fresh.modification.asExpiry
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.
@@ -347,5 +256,36 @@ extension Catalog {
     entry.expiry = max(entry.expiry, uses.expiry(of: entry.name, status) ?? entry.expiry)
     index.upsert(entry, order: .mostRecent)
     return entry.expiry
+  }
+}
+
+extension EngineState {
+  /// Notes a use of a file that was read, and makes the file the entry of its name if it is still
+  /// that.
+  ///
+  /// - Parameters:
+  ///   - isDue: Whether the use has to reach the disk and waits for a drain.
+  ///   - extended: The expiry to which the use extends, if it is due.
+  /// - Returns: What follows, and the expiry that the disk has, or will have when the pending stamp
+  ///   is written.
+  fileprivate mutating func use(
+    _ entry: IndexedEntry, _ status: FileStatus, isDue: Bool, extended: Timestamp?,
+    isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
+  ) -> (Effects, Timestamp) {
+    let (name, access) = (entry.name, entry.lastAccess)
+    if status.linkCount > 0, let slot = catalog.index.verify(entry) {
+      let expiry = catalog.use(
+        slot, of: name, status, at: access, isDue: isDue, extended: extended)
+      return ([], expiry)
+    }
+    let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
+    let effects = settle(
+      Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
+    if effects.contains(.isOlder) { catalog.index.touch(name, at: access) }
+    guard effects.isDisjoint(with: [.isOlder, .isStray]) else {
+      return (effects, status.modification.asExpiry)
+    }
+    if isDue { catalog.uses.note(name, status, access: access, expiry: extended) }
+    return (effects, catalog.use(entry, status))
   }
 }

@@ -57,8 +57,6 @@ extension DiskEngine {
       isComplete = try readNames(number, in: handle)
       if isComplete {
         forgetVanished(number, in: handle)
-        let unclear = withState { $0.catalog.scans.takeUnclear(scan: number) }
-        for name in unclear { followOrLeave(name) }
         // The first scan counts as running until then, so that no total includes expired entries.
         // A later one leaves them to the sweeps.
         if !isReadOnly, withState({ $0.catalog.scans.isFirst(number) }) { sweep() }
@@ -102,7 +100,7 @@ extension DiskEngine {
     while true {
       let piece = try scan.next(
         atMost: lastUse == nil ? DirectoryScan.pieceCount : DirectoryScan.smallPieceCount)
-      guard takeOver(piece, number, at: now) else { return false }
+      guard takeOver(piece, number) else { return false }
       let count = withState { $0.counters.useCount }
       if count > useCount {
         lastUse = .now
@@ -125,20 +123,17 @@ extension DiskEngine {
     var piece = DirectoryScan.Piece()
     for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
-    return takeOver(piece, number, at: now)
+    return takeOver(piece, number)
   }
 
-  /// Merges a piece and tells the memory tiers which names have another file than was known.
-  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int, at now: Timestamp) -> Bool {
-    let changedNames = withState { state in
-      let changedNames = state.merge(piece, scan: number, at: now)
-      for name in changedNames ?? [] { outdateReaders(of: name) }
-      if changedNames?.isEmpty == false { state.untoldCount += 1 }
-      return changedNames
+  /// Takes over a piece.
+  ///
+  /// - Returns: Whether the scan goes on.
+  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int) -> Bool {
+    learn(piece.entries.lazy.map { Finding(name: $0.name, met: $0, evidence: .scan(number)) })
+    return withState { state in
+      !state.phase.isShutDown && state.catalog.scans.addForeign(piece.foreignCount, scan: number)
     }
-    guard let changedNames else { return false }
-    if !changedNames.isEmpty { tellObservers(ofLearned: changedNames) }
-    return true
   }
 
   /// The number of slots that are looked through under one lock.
@@ -151,7 +146,7 @@ extension DiskEngine {
       for name in names {
         do throws(Errno) {
           guard try handle.statusIfPresent(of: name.fileName) == nil else { continue }
-          followOrLeave(name)
+          lookAgain(at: name)
         } catch {
           // The file is there, although its status cannot be read now.
         }
@@ -229,5 +224,43 @@ extension DiskEngine {
     tellObserversOfReplacement()
     generations.endAll()
     changed.signal()
+  }
+}
+
+extension EngineState {
+  /// Begins a scan, the first or a later one.
+  ///
+  /// - Returns: The scan's number, which no longer counts once the directory is replaced.
+  mutating func beginScan() -> Int { catalog.scans.begin() }
+
+  /// Notes that a scan reads its first name, after the directory is watched. Whatever is known by
+  /// then may be gone, also what reads have brought since the scan began.
+  ///
+  /// - Complexity: O(n / 64), under the lock.
+  mutating func beginReading(scan number: Int) {
+    catalog.scans.beginReading(number, catalog.index.emptyMarks())
+  }
+
+  /// Returns the entries in a range of slots that were known before a scan and that it has not met;
+  /// nil if the range is beyond the last slot or the scan was given up.
+  ///
+  /// Those that have changed since are among them, because the change may be a use by a read that
+  /// opened the file before it was removed.
+  func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
+    guard let met = catalog.scans.marks(of: number), slots.lowerBound < met.count else {
+      return nil
+    }
+    return catalog.index.names(in: slots, lacking: met)
+  }
+
+  /// Ends a scan unless it was given up before.
+  ///
+  /// - Returns: The names that it has noted, which the caller releases outside of the lock.
+  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
+    guard let ending = catalog.scans.end(number, outcome) else { return nil }
+    if ending.isRescan, case .failed(let errno) = outcome {
+      counters.countUpkeepFailure(errno)
+    }
+    return ending.remains
   }
 }

@@ -19,8 +19,6 @@ struct ScanLog: Sendable {
   private var ongoing: Ongoing?
   /// The names changed since the ongoing scan began; nil while there is none.
   private var changed: NameSet?
-  /// Those among them of which the scan has met another file than the index knows.
-  private var unclear: [EntryName] = []
 
   /// The first scan or a later one, while it goes on.
   private struct Ongoing {
@@ -97,7 +95,6 @@ extension ScanLog {
     let ending = Ending(isRescan: scan.isRescan, remains: changed)
     ongoing = nil
     changed = nil
-    unclear = []
     if !scan.isRescan {
       progress = outcome
       rescans.restart()
@@ -111,7 +108,6 @@ extension ScanLog {
     if !isComplete { progress = .notStarted }
     ongoing = nil
     changed = nil
-    unclear = []
   }
 
   /// Gives up the ongoing scan and starts anew, because the index no longer shows what the
@@ -150,17 +146,6 @@ extension ScanLog {
   /// Notes that a name has changed, so that the ongoing scan does not report an older file.
   mutating func noteChange(of name: EntryName) {
     changed?.insert(name)
-  }
-
-  /// Notes a changed name of which the ongoing scan has met another file than the index knows.
-  /// Either may be the later one.
-  mutating func noteUnclear(_ name: EntryName) { unclear.append(name) }
-
-  /// Takes the names that a scan has noted as unclear; none if it is no longer going on.
-  mutating func takeUnclear(scan number: Int) -> [EntryName] {
-    guard isOngoing(number) else { return [] }
-    defer { unclear = [] }
-    return unclear
   }
 
   /// Whether a name has changed since the ongoing scan began.

@@ -102,7 +102,7 @@ extension DiskEngine {
     case .astray:
       _ = request.onSettled?(.passed)
       // Only a look shows which file has the name in the directory that is held now.
-      followHeld(request.subject.name)
+      lookHeld(request.subject.name)
       tellObservers(request.subject, except: nil)
     case .indexed(let epoch, let cause):
       _ = request.onSettled?(.indexed(status))
@@ -208,7 +208,7 @@ extension DiskEngine {
       noteUpkeepFailure(error)
     }
     // The name may be free, or have this file still or another process's.
-    followHeld(name)
+    lookHeld(name)
   }
 
   /// Returns the status of a file that was just published.

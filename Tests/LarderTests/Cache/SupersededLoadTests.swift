@@ -248,7 +248,7 @@ struct `Superseded loads` {
     }
     // News that the storing thread looks at as soon as the index has its value.
     let news: @Sendable () -> Void = {
-      cache.disk.engine.followOrLeave(DiskScene.name(of: Array("key".utf8)))
+      cache.disk.engine.lookAgain(at: DiskScene.name(of: Array("key".utf8)))
       scene.faults.plan(.before(removal), for: .fstatat)
     }
     scene.faults.plan(.before(news), for: .linkat)

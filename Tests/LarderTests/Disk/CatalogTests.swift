@@ -129,29 +129,4 @@ struct CatalogTests {
     #expect(touched?.lastAccess == now && touched?.changeTime == Timestamp(seconds: 80))
     #expect(catalog.uses.isEmpty)
   }
-
-  @Test func `what another process did is told apart from what is known`() {
-    var catalog = scanning()
-    let same = catalog.takeOver(entry, of: name, at: now)
-    var used = entry
-    used.lastAccess = Timestamp(seconds: 50)
-    let use = catalog.takeOver(used, of: name, at: now)
-    #expect(same == Catalog.Change() && use == Catalog.Change())
-    #expect(catalog.index.entry(named: name)?.lastAccess == Timestamp(seconds: 50))
-    let other = catalog.takeOver(changed, of: name, at: now)
-    #expect(other == Catalog.Change(hasChanged: true))
-    #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
-    // A use here after that of the other process counts as later.
-    let access = catalog.uses.issueAccess(at: Timestamp(seconds: 50))
-    #expect(access > Timestamp(seconds: 50))
-  }
-
-  @Test func `a file that another process removed takes its pending use with it`() {
-    var catalog = scanning()
-    let gone = catalog.takeOver(nil, of: name, at: now)
-    #expect(gone == Catalog.Change(hasChanged: true, dropsUse: true))
-    #expect(catalog.index.count == 0 && catalog.uses.isEmpty && catalog.scans.hasChanged(name))
-    let again = [catalog.takeOver(nil, of: name, at: now), catalog.vanish(name)]
-    #expect(again == [Catalog.Change(), Catalog.Change()])
-  }
 }

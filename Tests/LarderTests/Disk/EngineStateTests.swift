@@ -26,10 +26,14 @@ struct EngineStateTests {
 
   private func hideEverything(in state: inout EngineState) { _ = state.beginClearing() }
 
-  private func piece(_ entries: IndexedEntry...) -> DirectoryScan.Piece {
-    var piece = DirectoryScan.Piece()
-    piece.entries = entries
-    return piece
+  /// Settles that a scan has met a file.
+  private func meet(
+    _ entry: IndexedEntry, scan number: Int? = nil, in state: inout EngineState
+  ) -> Effects {
+    state.settle(
+      Finding(
+        name: entry.name, met: entry, evidence: .scan(number ?? state.catalog.scans.number)),
+      isCurrent: false, at: Timestamp(seconds: 100))
   }
 
   /// Entry 1 in another state.
@@ -150,14 +154,6 @@ struct EngineStateTests {
     #expect(state.clearing.mayBegin)
   }
 
-  @Test func `a use that is void because its file is gone is counted`() {
-    var state = scanning()
-    let hasChanged = state.takeOver(nil, of: name, at: Timestamp(seconds: 100))
-    #expect(hasChanged && state.snapshot.stampsDropped == 1)
-    let again = state.takeOver(nil, of: name, at: Timestamp(seconds: 100))
-    #expect(!again && state.snapshot.stampsDropped == 1)
-  }
-
   @Test func `a read checks four flags`() {
     var state = EngineState()
     #expect(state.rarities == [])
@@ -172,101 +168,61 @@ struct EngineStateTests {
 
 // Scans.
 extension EngineStateTests {
-  @Test func `a scan tells which files are others now`() {
-    var state = scanning()
-    let number = state.catalog.scans.number
-    let now = Timestamp(seconds: 100)
-    let same = state.merge(piece(entry), scan: number, at: now)
-    let other = state.merge(piece(changed), scan: number, at: now)
-    #expect(same == [] && other == [name])
-    // Memory may have the value of an entry that was evicted.
-    let new = state.merge(piece(IndexSample.entry(2)), scan: number, at: now)
-    #expect(new == [IndexSample.name(2)] && state.catalog.index.count == 2)
-  }
-
-  @Test func `the first scan tells only of names that were known`() {
-    var state = EngineState()
-    _ = state.noteStored(entry)
-    let number = state.beginScan()
-    let now = Timestamp(seconds: 100)
-    let new = state.merge(piece(IndexSample.entry(2)), scan: number, at: now)
-    let other = state.merge(piece(changed), scan: number, at: now)
-    #expect(new == [] && other == [name])
-  }
-
   @Test func `a scan is not believed about what has changed since, or is hidden`() {
     var state = scanning()
-    let number = state.catalog.scans.number
-    let now = Timestamp(seconds: 100)
     state.catalog.scans.noteChange(of: name)
-    let changedNames = state.merge(piece(changed), scan: number, at: now)
-    #expect(
-      changedNames == [] && state.catalog.index.numbers() == [1]
-        && !state.catalog.scans.hasMissedChanges)
+    let effects = meet(changed, in: &state)
+    #expect(effects == .looks && state.catalog.index.numbers() == [1])
+    #expect(!state.catalog.scans.hasMissedChanges)
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
     hideEverything(in: &state)
-    _ = state.merge(piece(IndexSample.entry(3)), scan: state.beginScan(), at: now)
-    #expect(
-      state.catalog.scans.hasMissedChanges && !state.catalog.index.contains(IndexSample.name(3)))
+    let hidden = meet(IndexSample.entry(3), scan: state.beginScan(), in: &state)
+    #expect(hidden == [] && state.catalog.scans.hasMissedChanges)
+    #expect(!state.catalog.index.contains(IndexSample.name(3)))
   }
 
   @Test func `a removal of everything gives up a scan`() {
     var state = scanning()
     let number = state.catalog.scans.number
     hideEverything(in: &state)
-    let met = state.merge(piece(entry), scan: number, at: Timestamp(seconds: 100))
-    #expect(met == nil && state.isScanned && !state.catalog.scans.isOngoing)
+    let met = meet(entry, in: &state)
+    let isGoingOn = state.catalog.scans.addForeign(0, scan: number)
+    #expect(met == [] && !isGoingOn && state.isScanned && !state.catalog.scans.isOngoing)
     _ = state.clearing.endWalk()
-    let late = state.merge(piece(entry), scan: number, at: Timestamp(seconds: 100))
-    #expect(late == nil && state.catalog.index.count == 0)
+    let late = meet(entry, in: &state)
+    #expect(late == [] && state.catalog.index.count == 0)
   }
 
   @Test func `a scan that was given up, or comes after the end, changes nothing`() {
     var state = scanning()
-    let now = Timestamp(seconds: 100)
-    let old = state.merge(piece(changed), scan: state.catalog.scans.number - 1, at: now)
+    let old = meet(changed, scan: state.catalog.scans.number - 1, in: &state)
     state.phase.advance(to: .shutDown)
-    let late = state.merge(piece(changed), scan: state.catalog.scans.number, at: now)
-    #expect(old == nil && late == nil)
+    let late = meet(changed, in: &state)
+    #expect(old == [] && late == [])
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
   }
 
   @Test func `a scan leaves the last look at a name that is held to the thread that holds it`() {
     var state = scanning()
     let isTaken = state.locks.take(name)
-    let changedNames = state.merge(
-      piece(changed), scan: state.catalog.scans.number, at: Timestamp(seconds: 100))
-    #expect(isTaken && changedNames == [name] && state.locks.isMarked(name))
+    let same = meet(entry, in: &state)
+    #expect(isTaken && same == [] && !state.locks.isMarked(name))
+    let effects = meet(changed, in: &state)
+    #expect(effects == .isLearned && state.locks.isMarked(name))
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 
   @Test func `a changed name of which a scan meets another file is looked at again`() {
     var state = scanning()
-    let number = state.catalog.scans.number
     // The thread that removes has unlinked its file already. Another process stores one before the
     // state hears of the removal, and the scan meets that one.
     state.catalog.remove(name)
-    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
-    #expect(state.catalog.index.entry(named: name) == nil)
-    let (unclear, rest) = (
-      state.catalog.scans.takeUnclear(scan: number), state.catalog.scans.takeUnclear(scan: number)
-    )
-    #expect(unclear == [name] && rest.isEmpty)
+    let effects = meet(changed, in: &state)
+    #expect(effects == .looks && state.catalog.index.entry(named: name) == nil)
     // What the index knows needs no look.
     _ = state.noteStored(changed)
-    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
-    #expect(state.catalog.scans.takeUnclear(scan: number).isEmpty)
-  }
-
-  @Test func `a used name of which a scan meets another state is looked at again`() {
-    var state = scanning()
-    let number = state.catalog.scans.number
-    // A read opened the file before another process touched it, and is noted before the scan is.
-    state.catalog.scans.noteChange(of: name)
-    var touched = entry
-    touched.changeTime = changed.changeTime
-    _ = state.merge(piece(touched), scan: number, at: Timestamp(seconds: 100))
-    #expect(state.catalog.scans.takeUnclear(scan: number) == [name])
+    let known = meet(changed, in: &state)
+    #expect(known == [])
   }
 
   @Test func `an entry that a scan has not met is looked at, also if it has changed since`() {
@@ -283,9 +239,14 @@ extension EngineStateTests {
   {
     var state = scanning()
     hideEverything(in: &state)
-    let number = state.beginScan()
+    _ = state.beginScan()
     state.catalog.scans.noteChange(of: name)
-    _ = state.merge(piece(changed), scan: number, at: Timestamp(seconds: 100))
+    let effects = meet(changed, in: &state)
+    #expect(effects == .looks)
+    // The look with the name held finds it hidden.
+    _ = state.settle(
+      Finding(name: name, met: changed, evidence: .look), isCurrent: true,
+      at: Timestamp(seconds: 100))
     #expect(state.catalog.scans.hasMissedChanges)
   }
 

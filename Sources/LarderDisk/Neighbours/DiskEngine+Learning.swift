@@ -1,0 +1,185 @@
+import LarderSystem
+import Synchronization
+
+extension DiskEngine {
+  /// The number of names whose status is read before the engine's lock is taken once for all of
+  /// them.
+  private static let pieceCount = 64
+
+  /// Brings the index and the memory tiers up to date after events.
+  ///
+  /// - Parameter start: A time by the system's clock before which none of the events happened.
+  func act(on batch: EventBatch, since start: Timestamp) {
+    if batch.isIncomplete {
+      withState { state in
+        state.catalog.scans.noteMissedChanges()
+        // Before memory forgets everything. A thread that puts its value into memory afterwards
+        // finds the mark and removes the value again.
+        state.locks.markHeld()
+      }
+    }
+    // A lost event may have been that the directory was moved away.
+    if batch.concernsDirectory || batch.isIncomplete { actOnMove() }
+    // A scan that is going on may have passed over what was lost. Another follows it then.
+    if batch.isIncomplete { startRescan() }
+    var findings: [Finding] = []
+    for (name, isGone) in batch.names {
+      // A name that became free needs no look, because a file that takes it later has events of its
+      // own. On a network file system change times are another machine's, and the event could not
+      // be compared with the index.
+      var finding =
+        isGone && !isOnNetwork
+        ? Finding(
+          name: name, evidence: .freed(oldest: start), generation: generations.snapshot(of: name))
+        : look(at: name)
+      finding.isPassing = !isGone || batch.passing.contains(name)
+      findings.append(finding)
+      if findings.count == Self.pieceCount {
+        learn(findings)
+        findings.removeAll(keepingCapacity: true)
+      }
+    }
+    learn(findings)
+    checkLimits()
+  }
+
+  /// Looks for a replacement after the directory itself was moved or removed. A directory that
+  /// takes its path later brings no event, so each call looks for one until it is there.
+  private func actOnMove() {
+    watching.isAstray.store(true, ordering: .relaxed)
+    followReplacement(isUrgent: true)
+    if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
+    tellObserversOfReplacement()
+  }
+
+  /// Looks at the file of a name.
+  private func look(at name: EntryName) -> Finding {
+    let generation = generations.snapshot(of: name)
+    do throws(Errno) {
+      let status = try location.handle.statusIfPresent(of: name.fileName)
+      return Finding(
+        name: name, met: status.flatMap { entry(name, $0) }, evidence: .look,
+        generation: generation)
+    } catch {
+      return Finding(name: name, evidence: .failure(error))
+    }
+  }
+
+  /// Settles what was found in one hold of the lock, and carries out what follows.
+  ///
+  /// Never waits. What is unclear is looked at again with the name held.
+  func learn(_ findings: some Sequence<Finding>) {
+    let now = self.now
+    let (forgotten, unclear, mustRescan) = withState { state in
+      var (forgotten, unclear, mustRescan) = ([EntryName](), [Finding](), false)
+      for finding in findings {
+        let isCurrent = finding.generation.map(generations.isCurrent) ?? false
+        let effects = state.settle(finding, isCurrent: isCurrent, at: now)
+        if effects.isEmpty { continue }
+        if effects.contains(.outdatesReaders) { outdateReaders(of: finding.name) }
+        if effects.contains(.forgets) { forgotten.append(finding.name) }
+        if effects.contains(.looks) { unclear.append(finding) }
+        if effects.contains(.rescans) { mustRescan = true }
+      }
+      if !forgotten.isEmpty { state.untoldCount += 1 }
+      return (forgotten, unclear, mustRescan)
+    }
+    if !forgotten.isEmpty { tellObservers(ofLearned: forgotten) }
+    for finding in unclear { lookAgain(at: finding.name, isPassing: finding.isPassing) }
+    if mustRescan { startRescan() }
+  }
+
+  /// Settles what was found of one name in a hold of the lock, and carries out what follows.
+  @discardableResult
+  func learn(_ finding: Finding, isCurrent: Bool, at now: Timestamp) -> Effects {
+    learn(finding.name) { ($0.settle(finding, isCurrent: isCurrent, at: now), ()) }.0
+  }
+
+  /// Carries out what follows of what is settled of one name in a hold of the lock.
+  ///
+  /// - Parameter settle: Returns what follows, and the result. Called under the lock.
+  // Inlined, because a closure that is called retains the engine.
+  @inline(__always)
+  func learn<Result: Sendable>(
+    _ name: EntryName, _ settle: (inout EngineState) -> (Effects, Result)
+  ) -> (Effects, Result) {
+    let (effects, result) = withState { state in
+      let (effects, result) = settle(&state)
+      if effects.contains(.outdatesReaders) { outdateReaders(of: name) }
+      if effects.contains(.forgets) { state.untoldCount += 1 }
+      return (effects, result)
+    }
+    if effects.contains(.forgets) { tellObservers(ofLearned: [name]) }
+    if effects.contains(.looks) { lookAgain(at: name) }
+    if effects.contains(.rescans) { startRescan() }
+    return (effects, result)
+  }
+
+  /// Looks at a name and takes over what it finds, while no other thread of this process changes
+  /// the name. Its last change is in the index then, and the next one comes after.
+  ///
+  /// Never waits for the name, because the thread that holds it may wait for the disk, and events
+  /// of all other names must be followed meanwhile. If the name is held, its event is left to that
+  /// thread:
+  ///
+  /// 1. The name is marked, and no tier keeps a value of it from here on.
+  /// 2. The tiers forget the value that they have.
+  /// 3. The thread that holds the name looks at it once it has told the index what it did, and
+  ///    before it gives the name back, and takes the mark away (`release`, then
+  ///    `followLateEvents`).
+  ///
+  /// - Parameter isPassing: See `Finding`.
+  func lookAgain(at name: EntryName, isPassing: Bool = false) {
+    readOwnClock()
+    let isFree = withState { $0.locks.takeOrMark(name) }
+    guard isFree else { return tellObservers(ofFiles: [name]) }
+    generations.begin(name)
+    lookHeld(name, isPassing: isPassing)
+    release(name)
+  }
+
+  /// Looks at a name and takes over what it finds. The caller holds the name and has told the index
+  /// of every change that it made.
+  ///
+  /// - Returns: Whether the name may stand for something else than the index knew.
+  @discardableResult
+  func lookHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
+    var finding = look(at: name)
+    finding.isPassing = isPassing
+    return learn(finding, isCurrent: true, at: heldNow).contains(.forgets)
+  }
+
+  /// Follows the events of a name that came while it was held, and gives the name back.
+  func followLateEvents(of name: EntryName) {
+    var hasChanged = false
+    repeat {
+      generations.begin(name)
+      if lookHeld(name) { hasChanged = true }
+      generations.end(name)
+    } while !withState { $0.locks.giveBack(name) }
+    // The thread that left the events here has looked at the limits before.
+    if hasChanged { checkLimits() }
+  }
+
+  /// Follows the events of a held name that have come so far, and goes on holding it.
+  ///
+  /// Called before a value that was just stored is kept in memory, because most of these events are
+  /// of that store itself. If they are of something else, the mark stays and the value is not kept.
+  ///
+  /// - Parameter status: The file that this thread has stored or stamped.
+  func followEvents(ofHeld name: EntryName, _ status: FileStatus) {
+    guard mayBe(.hasLateEvents), withState({ $0.locks.takeMark(of: name) }) else { return }
+    let isOther = lookHeld(name)
+    withState { state in
+      // A scan may have taken in another process's file, and a limit may have evicted it since.
+      let known = state.catalog.index.entry(named: name)
+      let isOwn = known?.inode == status.inode && known?.changeTime == status.change
+      if isOther || !isOwn { state.locks.mark(name) }
+    }
+  }
+
+  /// Whether events of a held name wait for the thread that holds it.
+  package func hasLateEvents(of name: EntryName) -> Bool {
+    mayBe(.hasLateEvents) && withState { $0.locks.isMarked(name) }
+  }
+}

@@ -1,0 +1,156 @@
+import LarderSystem
+
+/// The file of a name, or that it has none, as a look, an event, a scan or a read has shown it.
+struct Finding: Sendable {
+  let name: EntryName
+  /// Nil if the name is free or not an entry's.
+  var met: IndexedEntry?
+  let evidence: Evidence
+  /// Whether a file of the name was there before, if the name is free. Memory may then hold the
+  /// value of an older entry that a limit has evicted.
+  var isPassing = false
+  /// Taken before the look; nil if this process was changing the name. If it is still current, this
+  /// process has not changed the name since.
+  var generation: EntryGenerations.Snapshot?
+}
+
+/// The way in which something was found of a name.
+enum Evidence: Sendable {
+  /// The status of the name was read, after an event or with the name held.
+  case look
+  /// The status could not be read.
+  case failure(Errno)
+  /// An event freed the name, and no event of its batch is older than the time. The directory was
+  /// not looked at.
+  case freed(oldest: Timestamp)
+  /// A scan met the file.
+  case scan(Int)
+  /// A read found no file.
+  case absent
+  /// A read found that the file has expired.
+  case expired
+  /// A read has served the file. It was opened before, and may have lost its name since.
+  case hit(isUnlinked: Bool, hasEvents: Bool)
+}
+
+/// What follows outside of the state when it has settled a finding.
+struct Effects: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  /// A read that has opened the name's file leaves nothing in memory or in the index. Done in the
+  /// hold of the lock that settles, because afterwards such a read could index the older file.
+  static let outdatesReaders = Effects(rawValue: 1)
+  /// The memory tiers forget the name.
+  static let forgets = Effects(rawValue: 2)
+  /// Another process has changed the name.
+  static let isLearned: Effects = [.outdatesReaders, .forgets]
+  /// The name is looked at while no other thread of this process changes it.
+  static let looks = Effects(rawValue: 4)
+  /// The directory is scanned again.
+  static let rescans = Effects(rawValue: 8)
+  /// The index has a newer file than the one that was read.
+  static let isOlder = Effects(rawValue: 16)
+  /// The file that was read stays out of the index.
+  static let isStray = Effects(rawValue: 32)
+}
+
+extension EngineState {
+  /// Takes over what was found of a name, and returns what follows. The one place that decides what
+  /// a change by another process means.
+  ///
+  /// - Parameter isCurrent: Whether this process has not changed the name since the finding, or
+  ///   holds it. A scan's finding is compared with the names that have changed since it began.
+  mutating func settle(_ finding: Finding, isCurrent: Bool, at now: Timestamp) -> Effects {
+    let name = finding.name
+    switch finding.evidence {
+    case .look: return compare(finding, isCurrent: isCurrent, at: now)
+    case .failure(let errno):
+      counters.countUpkeepFailure(errno)
+      catalog.scans.noteMissedChanges()
+      return isCurrent ? [.isLearned, .rescans] : [.isLearned, .rescans, .looks]
+    case .freed(let oldest):
+      // The event may precede a store by this process. The indexed file is younger then.
+      let isOlder = catalog.index.entry(named: name).map { $0.changeTime < oldest } ?? true
+      return compare(finding, isCurrent: isCurrent && isOlder, at: now)
+    case .scan(let number):
+      guard catalog.scans.isOngoing(number), !phase.isShutDown else { return [] }
+      catalog.scans.meet(catalog.index.slot(of: name))
+      return compare(finding, isCurrent: !catalog.scans.hasChanged(name), scan: number, at: now)
+    case .absent:
+      // Another process has removed the file, or has stored it since the read found none.
+      return isCurrent && catalog.index.contains(name) ? .looks : []
+    case .expired:
+      guard isCurrent, catalog.index.contains(name) else { return [] }
+      return compare(finding, isCurrent: true, at: now)
+    case .hit(let isUnlinked, let hasEvents):
+      guard let met = finding.met else { return .isStray }
+      return compare(hit: met, isCurrent, isUnlinked: isUnlinked, hasEvents: hasEvents)
+    }
+  }
+
+  /// Compares a file, or that there is none, with the entry, which takes over the difference.
+  private mutating func compare(
+    _ finding: Finding, isCurrent: Bool, scan: Int? = nil, at now: Timestamp
+  ) -> Effects {
+    let (name, known) = (finding.name, catalog.index.entry(named: finding.name))
+    let sighting = Sighting(
+      of: finding.met, known: known, pending: catalog.uses[name], now: now)
+    // A process that is alone causes nearly all events itself, and they end here.
+    if case .known = sighting, finding.met != nil { return [] }
+    // The file may be older or newer than the index.
+    guard isCurrent else { return .looks }
+    if scan == nil {
+      // A scan may have met an older file and report it later.
+      catalog.scans.noteChange(of: name)
+    } else if locks.held.contains(name) {
+      // The thread that holds the name looks again once it has told the index what it did.
+      locks.mark(name)
+    }
+    switch sighting {
+    case .known: return finding.isPassing ? .isLearned : .outdatesReaders
+    case .used(let time):
+      catalog.index.moveAccess(of: name, to: time)
+      catalog.uses.noteAccess(at: time)
+      return []
+    case .changed where known == nil && clearing.hidesFiles:
+      // The file may be new and stay, or go with all others. When nothing is hidden any more, a
+      // scan finds out.
+      catalog.scans.noteMissedChanges()
+      return scan == nil ? .isLearned : []
+    case .changed(let entry):
+      catalog.index.upsert(entry, order: .byLastAccess)
+      // The next use here counts as later, even if the clock stands still.
+      catalog.uses.noteAccess(at: entry.lastAccess)
+      // After the first scan, memory may also have the value of an entry that a limit has evicted.
+      let isFirst = known == nil && (scan.map(catalog.scans.isFirst) ?? false)
+      return isFirst ? [] : .isLearned
+    case .gone:
+      if catalog.uses.take(name) != nil { counters.countDroppedStamp() }
+      catalog.index.remove(name)
+      return .isLearned
+    }
+  }
+
+  /// Compares a file that a read has served with the entry. The caller counts the use.
+  private func compare(
+    hit met: IndexedEntry, _ isCurrent: Bool, isUnlinked: Bool, hasEvents: Bool
+  ) -> Effects {
+    let known = catalog.index.entry(named: met.name)
+    // A file that was removed together with everything since it was opened stays out of the index.
+    if known == nil, clearing.hidesFiles { return .isStray }
+    // Names share counters. If a change of another name moved this one's counter, the index tells
+    // whether the file is still the entry's.
+    guard isCurrent || known?.inode == met.inode else { return .isStray }
+    // A file without a name was removed or replaced after it was opened. One `rename` gives it and
+    // the file that takes its name the same change time.
+    let isOlder = known.map { $0.changeTime > met.changeTime } ?? false
+    // If there are events, another read may have indexed a newer file before the event of it came.
+    if isUnlinked || (!isCurrent || hasEvents) && isOlder {
+      return [isCurrent ? .outdatesReaders : [], known == nil ? .isStray : .isOlder]
+    }
+    // Two files can have one change time, because it is rounded to the clock's tick.
+    let isKnown = known?.changeTime == met.changeTime && known?.inode == met.inode
+    guard hasEvents, !isKnown else { return [] }
+    return known == nil ? .forgets : .isLearned
+  }
+}
