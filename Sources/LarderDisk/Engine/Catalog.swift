@@ -73,20 +73,3 @@ extension Catalog {
     scans.reset()
   }
 }
-
-// Uses by this process.
-extension Catalog {
-  /// Notes that an entry got another expiry and was used.
-  ///
-  /// The next read checks the content again, because the file may have been edited between the
-  /// look at it and the touch.
-  ///
-  /// - Parameter fresh: The status of the file after the touch.
-  mutating func touch(_ name: EntryName, to fresh: FileStatus, at access: Timestamp) {
-    // Extensions by earlier uses are void.
-    uses.forget(name)
-    var entry = IndexedEntry(name: name, status: fresh)
-    entry.lastAccess = access
-    index.upsert(entry, order: .mostRecent)
-  }
-}

@@ -73,8 +73,10 @@ package final class EntryGenerations: Sendable {
     return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil
   }
 
-  /// Whether no change of the name has begun since the snapshot.
-  package func isCurrent(_ snapshot: Snapshot) -> Bool {
-    counters[index(of: snapshot.name)].load(ordering: .acquiring) == snapshot.value
+  /// Whether no change of the name has begun since the snapshot. False for nil, which shows that
+  /// one was going on.
+  package func isCurrent(_ snapshot: Snapshot?) -> Bool {
+    guard let snapshot else { return false }
+    return counters[index(of: snapshot.name)].load(ordering: .acquiring) == snapshot.value
   }
 }

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// 1. `EventQueue`: the kernel writes an event for the name.
 /// 2. `Watcher`: reads the queue to its end and collects the names as an `EventBatch`.
-/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name, in `DiskEngine+Learning.swift`.
+/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name (`DiskEngine+Neighbours.swift`).
 /// 4. `EngineState.settle`: the index takes over the difference.
 /// 5. `EngineObservers`: the memory tiers drop the value.
 ///
@@ -197,6 +197,56 @@ package final class Watcher: Sendable {
     isReading.store(false, ordering: .sequentiallyConsistent)
     state.withLock { $0.reader = nil }
     changed.signal()
+  }
+}
+
+/// The state of an engine's watching of its directory.
+package final class Watching: Sendable {
+  /// The progress of the watching.
+  package enum State: Sendable {
+    /// No object has needed it yet.
+    case notStarted
+    /// A thread makes the watcher, or the system has refused it and scans take its place.
+    case starting
+    case watching(Watcher)
+    /// The engine is ending.
+    case ended
+  }
+
+  let state = ForkSafeMutex(State.notStarted)
+  /// Whether an object on the directory wants to follow events. The engine outlives that object.
+  let isWanted = Atomic<Bool>(false)
+  /// Whether another thread is to make the start.
+  let isPlanned = Atomic<Bool>(false)
+  /// Whether the start was tried, read without a lock.
+  let isSettled = Atomic<Bool>(false)
+  /// Whether the directory was moved away, and its path has not led to one again since.
+  let isAstray = Atomic<Bool>(false)
+  /// Whether the system has refused events, so that some may have been missed.
+  let hasFailed = Atomic<Bool>(false)
+  /// Whether events report everything that other processes do.
+  let isComplete = Atomic<Bool>(false)
+
+  /// Goes on to a state; returns false and does nothing if the engine has ended.
+  func advance(to next: State) -> Bool {
+    state.withLock { state in
+      if case .ended = state { return false }
+      state = next
+      return true
+    }
+  }
+
+  /// Sets whether events report everything, unless the engine has ended or the system has refused
+  /// events. Other machines' changes bring none.
+  func complete(_ isComplete: Bool) {
+    state.withLock { state in
+      if case .ended = state { return }
+      self.isComplete.store(isComplete, ordering: .sequentiallyConsistent)
+      // The thread that reads the events may have failed already.
+      if hasFailed.load(ordering: .sequentiallyConsistent) {
+        self.isComplete.store(false, ordering: .releasing)
+      }
+    }
   }
 }
 

@@ -90,16 +90,22 @@ extension DiskEngine {
     _ generation: EntryGenerations.Snapshot?, extending: ExpirationExtending, staleness: Duration
   ) throws(CacheError) -> Found? {
     switch consume opening {
-    case .missed(let reason, _):
-      if reason == .absent {
-        missAbsent(subject.name, generation)
-        return nil
-      }
-      return miss(reason)
+    case .missed(.absent, _):
+      missAbsent(subject.name, generation)
+      return nil
+    case .missed(let reason, _): return miss(reason)
     case .file(let descriptor, let status):
-      return try answerOrMiss(
-        descriptor, status, subject, purpose,
-        ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
+      do throws(Errno) {
+        return try answer(
+          descriptor, status, subject, purpose,
+          ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
+      } catch {
+        // A failure that says what is wrong with the file is a miss.
+        guard let reason = EntryReader.missReason(for: error) else {
+          throw CacheError(readFailure: error, name: subject.name.description)
+        }
+        return miss(reason)
+      }
     }
   }
 
@@ -112,38 +118,20 @@ extension DiskEngine {
     let staleness: Duration
   }
 
-  /// Answers from an open file. A failure that says what is wrong with the file is a miss.
-  private func answerOrMiss(
-    _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
-    _ purpose: ReadPurpose, _ context: ReadContext
-  ) throws(CacheError) -> Found? {
-    do throws(Errno) {
-      return try answer(descriptor, status, subject, purpose, context)
-    } catch {
-      guard let reason = EntryReader.missReason(for: error) else {
-        throw CacheError(readFailure: error, name: subject.name.description)
-      }
-      return miss(reason)
-    }
-  }
-
   private func answer(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext
   ) throws(Errno) -> Found? {
-    guard purpose == .value && mayBeQuick(status, context) else {
-      let recall = recall(subject, status)
-      return try checkInFull(descriptor, status, subject, purpose, context, recall, nil)
-    }
     // The content is read before the lock is taken, so that a hit on a verified file takes the lock
     // once. If the file is unverified, `checkInFull` reuses these bytes.
-    let bytes = try descriptor.read(upTo: Int(status.byteCount))
-    let isWhole = bytes.count == Int(status.byteCount)
-    switch isWhole ? noteQuickHit(subject, status, context) : .recalled(recall(subject, status)) {
+    let isQuick = purpose == .value && mayBeQuick(status, context)
+    let bytes = isQuick ? try descriptor.read(upTo: Int(status.byteCount)) : nil
+    let isWhole = bytes?.count == Int(status.byteCount)
+    switch recall(subject, status, context, counts: isWhole) {
     case .noted(let expiry, let lifetime):
       return Found(
-        descriptor: descriptor, byteCount: bytes.count, lastAccess: status.lastAccess,
-        bytes: bytes, extendedData: [], expiry: expiry, lifetime: lifetime,
+        descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+        bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: lifetime,
         generation: context.generation)
     case .recalled(let recall):
       return try checkInFull(descriptor, status, subject, purpose, context, recall, bytes)
@@ -166,7 +154,14 @@ extension DiskEngine {
       to: status, pending: recall.pendingExpiry,
       now: judgingTime(of: status, context))
     {
-      if reason == .expired { learnExpiry(subject.name, status, context) }
+      if reason == .expired {
+        // A person's `touch` or a neighbour has set the expiry, and the index does not know it. The
+        // next sweep removes the file.
+        let met = IndexedEntry(name: subject.name, status: status)
+        learn(
+          Finding(name: subject.name, met: met, evidence: .expired),
+          isCurrent: generations.isCurrent(context.generation), at: context.now)
+      }
       return miss(reason)
     }
     var context = context
@@ -253,9 +248,10 @@ extension DiskEngine {
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
     _ = learn(name) { state in
       state.counters.countMiss(.absent)
-      let isCurrent = generation.map(generations.isCurrent) ?? false
-      let finding = Finding(name: name, evidence: .absent)
-      return (state.settle(finding, isCurrent: isCurrent, at: .never), ())
+      let effects = state.settle(
+        Finding(name: name, evidence: .absent), isCurrent: generations.isCurrent(generation),
+        at: .never)
+      return (effects, ())
     }
   }
 

@@ -21,7 +21,7 @@ extension DiskEngine {
       let (effects, kept) = state.use(
         IndexedEntry(name: name, status: status, lastAccess: access, proof: proof), status,
         isDue: isDue && lag > .zero, extended: extended,
-        isCurrent: context.generation.map(generations.isCurrent) ?? false, hasEvents: hasEvents)
+        isCurrent: generations.isCurrent(context.generation), hasEvents: hasEvents)
       return (effects, (access, kept))
     }
     // A file that is to be removed, or was replaced, gets no stamp.
@@ -44,39 +44,32 @@ extension DiskEngine {
     var pendingExpiry: Timestamp?
   }
 
-  /// Recalls what is known of a file that was opened.
-  func recall(_ subject: Subject, _ status: FileStatus) -> Recall {
-    let tag = subject.key.tag
-    return withState {
-      Recall(
-        verified: $0.catalog.index.verified(
-          subject.name, inode: status.inode, changeTime: status.change, keyTag: tag),
-        pendingExpiry: $0.catalog.uses.expiry(of: subject.name, status))
-    }
-  }
-
-  /// The result of trying to count a hit without a check of the file.
-  enum QuickHit: Sendable {
+  /// The result of looking at what is known of a file that was opened.
+  enum Look: Sendable {
+    /// The file is verified, and the hit is counted.
     case noted(expiry: Timestamp, lifetime: Lifetime)
     /// Nothing is counted, because more has to be done: the file is not known, or is to be stamped
     /// at once.
     case recalled(Recall)
   }
 
-  /// Counts a hit on a verified file in one hold of the lock.
-  func noteQuickHit(_ subject: Subject, _ status: FileStatus, _ context: ReadContext) -> QuickHit {
+  /// Recalls what is known of a file that was opened.
+  ///
+  /// - Parameter counts: Whether a hit on a verified file is counted in the same hold of the lock.
+  func recall(
+    _ subject: Subject, _ status: FileStatus, _ context: ReadContext, counts: Bool
+  ) -> Look {
     let tag = subject.key.tag
-    let (hit, lag) = withState { state -> (QuickHit, Int64) in
+    let (look, lag) = withState { state -> (Look, Int64) in
       var recall = Recall(
         verified: state.catalog.index.verified(
           subject.name, inode: status.inode, changeTime: status.change, keyTag: tag))
-      let isDue =
-        recall.proof.map { self.isDue(status, $0.lifetime, context.extending, context.now) }
-        ?? false
-      let lag =
-        isDue
-        ? recall.proof.map { recency.lagNanoseconds(for: $0.lifetime, context.extending) } ?? 0 : 0
-      guard let known = recall.verified, !isDue || lag > 0 else {
+      var (isDue, lag) = (false, Int64(0))
+      if counts, let proof = recall.proof {
+        isDue = self.isDue(status, proof.lifetime, context.extending, context.now)
+        if isDue { lag = recency.lagNanoseconds(for: proof.lifetime, context.extending) }
+      }
+      guard counts, let known = recall.verified, !isDue || lag > 0 else {
         recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
         return (.recalled(recall), 0)
       }
@@ -89,7 +82,7 @@ extension DiskEngine {
       return (.noted(expiry: expiry, lifetime: known.proof.lifetime), lag)
     }
     if lag > 0 { planDrain(within: .nanoseconds(lag)) }
-    return hit
+    return look
   }
 
   /// Whether a use must reach the disk: the stored last access is older than the lag allowed.
@@ -98,14 +91,6 @@ extension DiskEngine {
   ) -> Bool {
     !isReadOnly
       && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
-  }
-
-  /// Takes over that a file has expired in a way that the index does not know, because a person's
-  /// `touch` or a neighbour has set its expiry. The next sweep removes it.
-  func learnExpiry(_ name: EntryName, _ status: FileStatus, _ context: ReadContext) {
-    let met = IndexedEntry(name: name, status: status)
-    let isCurrent = context.generation.map(generations.isCurrent) ?? false
-    learn(Finding(name: name, met: met, evidence: .expired), isCurrent: isCurrent, at: context.now)
   }
 
   /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another

@@ -5,24 +5,22 @@ extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
     let (number, isScanned) = withState { state in
-      (state.catalog.scans.needsScan ? state.beginScan() : nil, state.isScanned)
+      (state.catalog.scans.needsScan ? state.catalog.scans.begin() : nil, state.isScanned)
     }
     if let number { runAside { self.scan(number) } }
     // The scan may have been that of an object that does not follow.
     if isScanned && followsNeighbours { startWatching() }
   }
 
-  /// Starts another scan in the background, once the first is over and while none is going on.
-  ///
-  /// - Returns: Whether it was started.
-  @discardableResult
-  func startRescan() -> Bool {
+  /// Starts another scan in the background, once the first is over. If one is going on, it may have
+  /// passed over the change, so another follows it.
+  func startRescan() {
     let number: Int? = withState { state in
+      if state.catalog.scans.isOngoing { state.catalog.scans.noteMissedChanges() }
       guard state.catalog.scans.mayRescan, !state.phase.isShutDown else { return nil }
-      return state.beginScan()
+      return state.catalog.scans.begin()
     }
     if let number { runAside { self.scan(number) } }
-    return number != nil
   }
 
   /// Waits until the index knows every entry.
@@ -48,7 +46,7 @@ extension DiskEngine {
   private func scan(_ number: Int) {
     var isComplete = false
     let start = MonotonicTime.now
-    defer { noteScanEnd(since: start) }
+    defer { withState { $0.catalog.scans.rescans.noteScan(from: start, to: .now) } }
     // Before the first name is read, so that no change falls between the scan and the events.
     if followsNeighbours { startWatching() }
     withState { $0.beginReading(scan: number) }
@@ -68,7 +66,7 @@ extension DiskEngine {
       isComplete = false
       endScan(number, .failed(error))
       if withState({ $0.catalog.scans.isComplete }) {
-        runLater(after: configuration.rescanDelay) { $0.rescanOnce() }
+        runLater(after: configuration.rescanDelay) { $0.startRescan() }
       }
     }
     guard isComplete else { return }
@@ -100,8 +98,7 @@ extension DiskEngine {
     while true {
       let piece = try scan.next(
         atMost: lastUse == nil ? DirectoryScan.pieceCount : DirectoryScan.smallPieceCount)
-      guard takeOver(piece, number) else { return false }
-      let count = withState { $0.counters.useCount }
+      guard let count = takeOver(piece, number) else { return false }
       if count > useCount {
         lastUse = .now
       } else if let use = lastUse, MonotonicTime.now.duration(since: use) > Self.quietTime {
@@ -112,27 +109,29 @@ extension DiskEngine {
       unreadable += piece.unreadable.map(\.name)
       if piece.isLast { break }
     }
-    return try lookAgain(at: unreadable, number, in: handle)
+    return try readAgain(unreadable, number, in: handle)
   }
 
   /// Reads a second time the status of names for which it failed. A second failure is counted, and
   /// the name is not in the index until it is read or stored.
-  private func lookAgain(
-    at names: [EntryName], _ number: Int, in handle: DirectoryHandle
+  private func readAgain(
+    _ names: [EntryName], _ number: Int, in handle: DirectoryHandle
   ) throws(Errno) -> Bool {
     var piece = DirectoryScan.Piece()
     for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
-    return takeOver(piece, number)
+    return takeOver(piece, number) != nil
   }
 
   /// Takes over a piece.
   ///
-  /// - Returns: Whether the scan goes on.
-  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int) -> Bool {
+  /// - Returns: The number of uses so far; nil if the scan must not go on.
+  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int) -> Int? {
     learn(piece.entries.lazy.map { Finding(name: $0.name, met: $0, evidence: .scan(number)) })
     return withState { state in
-      !state.phase.isShutDown && state.catalog.scans.addForeign(piece.foreignCount, scan: number)
+      let goesOn =
+        !state.phase.isShutDown && state.catalog.scans.addForeign(piece.foreignCount, scan: number)
+      return goesOn ? state.counters.useCount : nil
     }
   }
 
@@ -167,10 +166,6 @@ extension DiskEngine {
       return remains
     }
     changed.signal()
-  }
-
-  private func noteScanEnd(since start: MonotonicTime) {
-    withState { $0.catalog.scans.rescans.noteScan(from: start, to: .now) }
   }
 
   /// Removes the temporaries of writers that are gone, which are those that can be locked.
@@ -227,12 +222,45 @@ extension DiskEngine {
   }
 }
 
-extension EngineState {
-  /// Begins a scan, the first or a later one.
-  ///
-  /// - Returns: The scan's number, which no longer counts once the directory is replaced.
-  mutating func beginScan() -> Int { catalog.scans.begin() }
+// Scans in the place of events.
+extension DiskEngine {
+  /// Whether scans take the place of events.
+  private var mustRescan: Bool { followsNeighbours && !hasEvents && !isReadOnly }
 
+  /// Scans again after a store if there are no events and this process has stored so much that
+  /// neighbours may have done so as well. Also plans a scan for after the last store.
+  func rescanIfDue() {
+    guard mustRescan else { return }
+    let now = MonotonicTime.now
+    let (isDue, mustPlan) = withState { state in
+      let isDue =
+        state.catalog.scans.mayRescan
+        && state.catalog.scans.rescans.isDue(
+          sizeLimit: configuration.sizeLimit, countLimit: configuration.countLimit, at: now)
+      return (isDue, state.catalog.scans.rescans.planLook(afterStoreAt: now))
+    }
+    if isDue { startRescan() }
+    if mustPlan { planRescan(after: configuration.rescanDelay) }
+  }
+
+  private func planRescan(after delay: Duration) {
+    runLater(after: delay) { $0.rescanAfterLastStore() }
+  }
+
+  /// Scans if nothing was stored for `rescanDelay`; otherwise waits for the rest of that time.
+  private func rescanAfterLastStore() {
+    let now = MonotonicTime.now
+    let rest = withState { state in
+      state.phase.isShutDown
+        ? nil : state.catalog.scans.rescans.rest(of: configuration.rescanDelay, at: now)
+    }
+    guard let rest else { return }
+    if rest > .zero { return planRescan(after: rest) }
+    startRescan()
+  }
+}
+
+extension EngineState {
   /// Notes that a scan reads its first name, after the directory is watched. Whatever is known by
   /// then may be gone, also what reads have brought since the scan began.
   ///

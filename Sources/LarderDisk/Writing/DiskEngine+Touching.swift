@@ -134,8 +134,15 @@ extension DiskEngine {
     let fresh = try descriptor.status()
     // Another process has removed or replaced the file since it was opened.
     guard fresh.linkCount > 0 else { return false }
-    let isThere = withState { state in
-      state.epoch == epoch && state.noteTouched(name, from: status, to: fresh, at: access)
+    var entry = IndexedEntry(name: name, status: fresh)
+    entry.lastAccess = access
+    let isThere = withState { [entry] state in
+      guard state.epoch == epoch, !state.hidesFile(named: name) else { return false }
+      state.counters.countStamp()
+      // Extensions by earlier uses are void. The next read checks the content again, because the
+      // file may have been edited between the look at it and the touch.
+      _ = state.catalog.adopt(entry, order: .mostRecent)
+      return true
     }
     guard isThere else { return false }
     followEvents(ofHeld: name, fresh)
@@ -143,22 +150,6 @@ extension DiskEngine {
       Published(
         byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime,
         clearCount: epoch.clearCount))
-    return true
-  }
-}
-
-extension EngineState {
-  /// Notes that an entry got another expiry and was used.
-  ///
-  /// - Returns: Whether the entry is still there. Since the name was taken, everything may have
-  ///   been removed.
-  fileprivate mutating func noteTouched(
-    _ name: EntryName, from status: FileStatus, to fresh: FileStatus, at access: Timestamp
-  ) -> Bool {
-    counters.countStamp()
-    catalog.restamp(name, from: status, to: fresh)
-    guard !hidesFile(named: name) else { return false }
-    catalog.touch(name, to: fresh, at: access)
     return true
   }
 }

@@ -9,7 +9,6 @@ import Testing
 struct CatalogTests {
   private let name = IndexSample.name(1)
   private let entry = IndexSample.entry(1)
-  private let now = Timestamp(seconds: 100)
 
   /// Returns a catalog that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> Catalog {
@@ -115,18 +114,5 @@ struct CatalogTests {
     // Another expiry was set since, so the promise is void.
     let expiry = catalog.use(later, other)
     #expect(expiry == Timestamp(seconds: 400))
-  }
-
-  @Test func `a touched file is checked again`() {
-    var catalog = scanning()
-    var known = entry
-    known.proof = FileProof(lifetime: .fixed, keyTag: 5, hasData: false)
-    catalog.index.upsert(known, order: .byLastAccess)
-    let fresh = IndexSample.status(of: entry, changed: Timestamp(seconds: 80))
-    catalog.touch(name, to: fresh, at: now)
-    let touched = catalog.index.entry(named: name)
-    #expect(touched != nil && touched?.proof == nil)
-    #expect(touched?.lastAccess == now && touched?.changeTime == Timestamp(seconds: 80))
-    #expect(catalog.uses.isEmpty)
   }
 }

@@ -15,11 +15,11 @@ struct EngineStateTests {
   /// Returns a state that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> EngineState {
     var state = EngineState()
-    _ = state.endScan(state.beginScan(), .finished)
+    _ = state.endScan(state.catalog.scans.begin(), .finished)
     _ = state.noteStored(entry)
     state.catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
-    let number = state.beginScan()
+    let number = state.catalog.scans.begin()
     state.beginReading(scan: number)
     return state
   }
@@ -176,7 +176,7 @@ extension EngineStateTests {
     #expect(!state.catalog.scans.hasMissedChanges)
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
     hideEverything(in: &state)
-    let hidden = meet(IndexSample.entry(3), scan: state.beginScan(), in: &state)
+    let hidden = meet(IndexSample.entry(3), scan: state.catalog.scans.begin(), in: &state)
     #expect(hidden == [] && state.catalog.scans.hasMissedChanges)
     #expect(!state.catalog.index.contains(IndexSample.name(3)))
   }
@@ -239,7 +239,7 @@ extension EngineStateTests {
   {
     var state = scanning()
     hideEverything(in: &state)
-    _ = state.beginScan()
+    _ = state.catalog.scans.begin()
     state.catalog.scans.noteChange(of: name)
     let effects = meet(changed, in: &state)
     #expect(effects == .looks)
@@ -252,7 +252,7 @@ extension EngineStateTests {
 
   @Test func `an entry that came after a scan began and before it read a name is looked at`() {
     var state = EngineState()
-    let number = state.beginScan()
+    let number = state.catalog.scans.begin()
     _ = state.noteStored(entry)
     state.beginReading(scan: number)
     #expect(state.catalog.scans.hasRead)
@@ -261,10 +261,10 @@ extension EngineStateTests {
 
   @Test func `a later scan that fails is counted, and the first one is told`() {
     var state = EngineState()
-    _ = state.endScan(state.beginScan(), .failed(.ioError))
+    _ = state.endScan(state.catalog.scans.begin(), .failed(.ioError))
     #expect(state.snapshot.scan == .failed(.ioError) && state.snapshot.upkeepFailures.isEmpty)
-    _ = state.endScan(state.beginScan(), .finished)
-    _ = state.endScan(state.beginScan(), .failed(.ioError))
+    _ = state.endScan(state.catalog.scans.begin(), .finished)
+    _ = state.endScan(state.catalog.scans.begin(), .failed(.ioError))
     #expect(state.snapshot.scan == .finished && state.snapshot.upkeepFailures == [.ioError: 1])
   }
 }

@@ -10,17 +10,11 @@ extension DiskEngine {
   ///
   /// - Parameter start: A time by the system's clock before which none of the events happened.
   func act(on batch: EventBatch, since start: Timestamp) {
-    if batch.isIncomplete {
-      withState { state in
-        state.catalog.scans.noteMissedChanges()
-        // Before memory forgets everything. A thread that puts its value into memory afterwards
-        // finds the mark and removes the value again.
-        state.locks.markHeld()
-      }
-    }
+    // Before memory forgets everything. A thread that puts its value into memory afterwards finds
+    // the mark and removes the value again.
+    if batch.isIncomplete { withState { $0.locks.markHeld() } }
     // A lost event may have been that the directory was moved away.
     if batch.concernsDirectory || batch.isIncomplete { actOnMove() }
-    // A scan that is going on may have passed over what was lost. Another follows it then.
     if batch.isIncomplete { startRescan() }
     var findings: [Finding] = []
     for (name, isGone) in batch.names {
@@ -73,8 +67,8 @@ extension DiskEngine {
     let (forgotten, unclear, mustRescan) = withState { state in
       var (forgotten, unclear, mustRescan) = ([EntryName](), [Finding](), false)
       for finding in findings {
-        let isCurrent = finding.generation.map(generations.isCurrent) ?? false
-        let effects = state.settle(finding, isCurrent: isCurrent, at: now)
+        let effects = state.settle(
+          finding, isCurrent: generations.isCurrent(finding.generation), at: now)
         if effects.isEmpty { continue }
         if effects.contains(.outdatesReaders) { outdateReaders(of: finding.name) }
         if effects.contains(.forgets) { forgotten.append(finding.name) }
@@ -181,5 +175,151 @@ extension DiskEngine {
   /// Whether events of a held name wait for the thread that holds it.
   package func hasLateEvents(of name: EntryName) -> Bool {
     mayBe(.hasLateEvents) && withState { $0.locks.isMarked(name) }
+  }
+}
+
+// The watch.
+extension DiskEngine {
+  /// Starts to follow what other processes do to the directory, unless that was tried before.
+  /// Called for an object that wants to hear of it.
+  ///
+  /// Waits until the directory is watched, or cannot be. The kernel marks each name that it has in
+  /// memory, which takes 80 ms for a million of them.
+  package func startWatching() {
+    guard !isWatchSettled else { return }
+    let isFirst = watching.state.withLock { state in
+      guard case .notStarted = state else { return false }
+      state = .starting
+      return true
+    }
+    guard isFirst else { return wait { _ in isWatchSettled ? () : nil } }
+    guard makeWatcher() else { return }
+    // Changes of the directory itself before the watch have left no event.
+    noteWhetherAtPath()
+    // Nor have changes of a name whose file this process has just published or looked at. Its
+    // thread looks again before it gives the name back.
+    let hasScanned = withState { state in
+      state.locks.markHeld()
+      return state.catalog.scans.hasRead
+    }
+    // A read that opened its file before the watch must leave nothing of it in memory or in the
+    // index.
+    generations.beginAll()
+    watching.isSettled.store(true, ordering: .releasing)
+    generations.endAll()
+    changed.signal()
+    // A scan that follows events waits for the watch before it reads. One for an earlier opener may
+    // not have.
+    if hasScanned { startRescan() }
+  }
+
+  /// Starts to follow for a call that can do without events. In a large directory another thread
+  /// does it, and until then memory keeps nothing.
+  ///
+  /// - Complexity: O(1).
+  package func startWatchingAside() {
+    guard !isWatchSettled else { return }
+    guard location.handle.byteCount >= configuration.watchAsideByteCount else {
+      return startWatching()
+    }
+    guard !watching.isPlanned.exchange(true, ordering: .relaxed) else { return }
+    runAside { [weak self] in self?.startWatching() }
+  }
+
+  /// Whether the directory is watched, or cannot be.
+  package var isWatchSettled: Bool { watching.isSettled.load(ordering: .acquiring) }
+
+  /// Makes the watcher; returns false if the engine has ended meanwhile.
+  private func makeWatcher() -> Bool {
+    do throws(Errno) {
+      let handle = location.handle
+      let watcher = try Watcher(self)
+      guard watching.advance(to: .watching(watcher)) else { return false }
+      // If the directory was replaced before this watcher existed, nothing moved the watch.
+      if location.handle !== handle { try watcher.follow(location) }
+      // If the engine ends here, the thread finds the watcher stopped.
+      try watcher.start()
+      watching.complete(!isOnNetwork)
+      return true
+    } catch {
+      // No instances, watches or threads are left. Scans take the place of events.
+      noteUpkeepFailure(error)
+      return watching.advance(to: .starting)
+    }
+  }
+
+  /// Whether an object on the directory wants to follow other processes.
+  var followsNeighbours: Bool { watching.isWanted.load(ordering: .relaxed) }
+
+  /// Whether events report everything that other processes do.
+  package var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
+
+  private var watcher: Watcher? {
+    watching.state.withLock { state in
+      if case .watching(let watcher) = state { watcher } else { nil }
+    }
+  }
+
+  /// Takes in everything that other processes had done when this was called.
+  ///
+  /// - Returns: Whether that was possible.
+  /// - Complexity: One system call if they have done nothing.
+  func catchUp() -> Bool {
+    guard hasEvents, let watcher else { return false }
+    do throws(Errno) {
+      guard try watcher.catchUp(self) else { return false }
+      // Another thread may have told the index but not memory, and the event is then ignored.
+      return !mayBe(.isAhead)
+    } catch {
+      noteUpkeepFailure(error)
+      return false
+    }
+  }
+
+  /// Stops following events, because the engine ends.
+  func endWatching() {
+    // Read and ended in one step, because a watcher that is made between the two would never be
+    // stopped.
+    let watcher: Watcher? = watching.state.withLock { state in
+      defer { state = .ended }
+      return if case .watching(let watcher) = state { watcher } else { nil }
+    }
+    watching.isComplete.store(false, ordering: .releasing)
+    watching.isSettled.store(true, ordering: .releasing)
+    changed.signal()
+    watcher?.stop()
+  }
+
+  /// Goes on without events, after the system has refused them.
+  func eventsEnded(because errno: Errno) {
+    noteUpkeepFailure(errno)
+    watching.hasFailed.store(true, ordering: .sequentiallyConsistent)
+    watching.isComplete.store(false, ordering: .sequentiallyConsistent)
+    tellObserversOfReplacement()
+    startRescan()
+  }
+
+  /// Moves the watch to the directory that has replaced the one before.
+  func followDirectory() {
+    watching.isAstray.store(false, ordering: .relaxed)
+    guard let watcher else { return }
+    do throws(Errno) {
+      try watcher.follow(location)
+      // The directory may be on another file system than the one before.
+      watching.complete(!isOnNetwork)
+    } catch {
+      eventsEnded(because: error)
+    }
+    noteWhetherAtPath()
+  }
+
+  /// Whether the directory was moved away and its path leads to no other yet. Each call looks for
+  /// one then, except reads from memory; memory keeps nothing meanwhile.
+  package var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
+
+  /// Notes after a watch was made whether the directory is at its path. A move before the watch
+  /// left no event, and a directory that takes the path later brings none.
+  func noteWhetherAtPath() {
+    if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }
 }
