@@ -81,7 +81,7 @@ extension Cache {
       return try coder.decode(bytes)
     } catch {
       // The bytes may come from another version of the program; the caller makes a new value.
-      disk.engine.noteUndecodable()
+      disk.engine.miss(.undecodable)
       // The disk tier has counted a hit and a miss for it, of which `hitRate` takes the miss.
       flights.count { $0.repeatedHits += 1 }
       return nil

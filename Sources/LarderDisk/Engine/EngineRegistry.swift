@@ -122,7 +122,7 @@ enum EngineRegistry {
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
         // reference by this detaches, which takes the lock.
         tier.engine.followReplacement(isUrgent: true)
-        tier.engine.noteWhetherAtPath()
+        tier.engine.lookForDirectory()
         if detach(tier.engine) { tier.shutDownQuietly() }
         asked.append(tier.engine)
       }

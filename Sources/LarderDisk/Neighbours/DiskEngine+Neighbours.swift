@@ -84,9 +84,15 @@ extension DiskEngine {
   }
 
   /// Settles what was found of one name in a hold of the lock, and carries out what follows.
+  ///
+  /// - Parameter isHeld: Whether the caller holds the name.
   @discardableResult
-  func learn(_ finding: Finding, isCurrent: Bool, at now: Timestamp) -> Effects {
-    learn(finding.name) { ($0.settle(finding, isCurrent: isCurrent, at: now), ()) }.0
+  func learn(_ finding: Finding, isHeld: Bool = false, at now: Timestamp) -> Effects {
+    learn(finding.name) { state in
+      // Compared in the hold, because this process may change the name before.
+      let isCurrent = isHeld || generations.isCurrent(finding.generation)
+      return (state.settle(finding, isCurrent: isCurrent, at: now), ())
+    }.0
   }
 
   /// Carries out what follows of what is settled of one name in a hold of the lock.
@@ -140,7 +146,7 @@ extension DiskEngine {
   func lookHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
     var finding = look(at: name)
     finding.isPassing = isPassing
-    return learn(finding, isCurrent: true, at: heldNow).contains(.forgets)
+    return learn(finding, isHeld: true, at: heldNow).contains(.forgets)
   }
 
   /// Follows the events of a name that came while it was held, and gives the name back.
@@ -195,7 +201,7 @@ extension DiskEngine {
     guard isFirst else { return wait { _ in isWatchSettled ? () : nil } }
     guard makeWatcher() else { return }
     // Changes of the directory itself before the watch have left no event.
-    noteWhetherAtPath()
+    lookForDirectory()
     // Nor have changes of a name whose file this process has just published or looked at. Its
     // thread looks again before it gives the name back.
     let hasScanned = withState { state in
@@ -310,16 +316,16 @@ extension DiskEngine {
     } catch {
       eventsEnded(because: error)
     }
-    noteWhetherAtPath()
+    lookForDirectory()
   }
 
   /// Whether the directory was moved away and its path leads to no other yet. Each call looks for
   /// one then, except reads from memory; memory keeps nothing meanwhile.
   package var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
 
-  /// Notes after a watch was made whether the directory is at its path. A move before the watch
+  /// Looks after a watch was made whether the directory is at its path. A move before the watch
   /// left no event, and a directory that takes the path later brings none.
-  func noteWhetherAtPath() {
+  func lookForDirectory() {
     if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }
 }

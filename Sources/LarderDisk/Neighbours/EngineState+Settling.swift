@@ -110,7 +110,7 @@ extension EngineState {
     case .known: return finding.isPassing ? .isLearned : .outdatesReaders
     case .used(let time):
       catalog.index.moveAccess(of: name, to: time)
-      catalog.uses.noteAccess(at: time)
+      catalog.uses.advance(to: time)
       return []
     case .changed where known == nil && clearing.hidesFiles:
       // The file may be new and stay, or go with all others. When nothing is hidden any more, a
@@ -120,7 +120,7 @@ extension EngineState {
     case .changed(let entry):
       catalog.index.upsert(entry, order: .byLastAccess)
       // The next use here counts as later, even if the clock stands still.
-      catalog.uses.noteAccess(at: entry.lastAccess)
+      catalog.uses.advance(to: entry.lastAccess)
       // After the first scan, memory may also have the value of an entry that a limit has evicted.
       let isFirst = known == nil && (scan.map(catalog.scans.isFirst) ?? false)
       return isFirst ? [] : .isLearned

@@ -159,8 +159,9 @@ extension DiskEngine {
         // next sweep removes the file.
         let met = IndexedEntry(name: subject.name, status: status)
         learn(
-          Finding(name: subject.name, met: met, evidence: .expired),
-          isCurrent: generations.isCurrent(context.generation), at: context.now)
+          Finding(
+            name: subject.name, met: met, evidence: .expired, generation: context.generation),
+          at: context.now)
       }
       return miss(reason)
     }
@@ -185,7 +186,7 @@ extension DiskEngine {
       recall.proof
       ?? FileProof(
         lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
-    let expiry = noteHit(subject.name, descriptor, status, proof, context)
+    let expiry = countHit(subject.name, descriptor, status, proof, context)
     return Found(
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: content ?? [], extendedData: testimony.extendedData ?? [], expiry: expiry,
@@ -246,24 +247,19 @@ extension DiskEngine {
   /// Counts a miss because there is no file. If there is an entry, another process has removed its
   /// file, or has stored it since this read found none, so the name is looked at again.
   private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
-    _ = learn(name) { state in
+    let isKnown = withState { state in
       state.counters.countMiss(.absent)
-      let effects = state.settle(
-        Finding(name: name, evidence: .absent), isCurrent: generations.isCurrent(generation),
-        at: .never)
-      return (effects, ())
+      return state.catalog.index.contains(name)
     }
+    guard isKnown else { return }
+    learn(Finding(name: name, evidence: .absent, generation: generation), at: .never)
   }
 
   /// Counts a miss.
-  private func miss(_ reason: MissReason) -> Found? {
+  @discardableResult
+  package func miss(_ reason: MissReason) -> Found? {
     withState { $0.counters.countMiss(reason) }
     return nil
-  }
-
-  /// Counts a miss for a value that the caller's coder could not decode.
-  package func noteUndecodable() {
-    withState { $0.counters.countMiss(.undecodable) }
   }
 
   /// Counts a miss for a file that was examined, and removes the file if it is damaged.

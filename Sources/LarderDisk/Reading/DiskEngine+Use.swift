@@ -6,7 +6,7 @@ extension DiskEngine {
   ///
   /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
   ///   too soon after the one before extends nothing.
-  func noteHit(
+  func countHit(
     _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
     _ proof: FileProof, _ context: ReadContext
   ) -> Timestamp {
@@ -231,17 +231,6 @@ extension Catalog {
     index.setExpiry(expiry, of: slot)
     return expiry
   }
-
-  /// Makes a file that was used, and checked for the use, the entry of its name.
-  ///
-  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
-  mutating func use(_ entry: IndexedEntry, _ status: FileStatus) -> Timestamp {
-    scans.noteChange(of: entry.name)
-    var entry = entry
-    entry.expiry = max(entry.expiry, uses.expiry(of: entry.name, status) ?? entry.expiry)
-    index.upsert(entry, order: .mostRecent)
-    return entry.expiry
-  }
 }
 
 extension EngineState {
@@ -258,19 +247,20 @@ extension EngineState {
     isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
   ) -> (Effects, Timestamp) {
     let (name, access) = (entry.name, entry.lastAccess)
-    if status.linkCount > 0, let slot = catalog.index.verify(entry) {
-      let expiry = catalog.use(
-        slot, of: name, status, at: access, isDue: isDue, extended: extended)
-      return ([], expiry)
+    var (slot, effects) = (EntrySlot?.none, Effects())
+    if status.linkCount > 0 { slot = catalog.index.verify(entry) }
+    if slot == nil {
+      let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
+      effects = settle(
+        Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
+      if effects.contains(.isOlder) { catalog.index.touch(name, at: access) }
+      if effects.isDisjoint(with: [.isOlder, .isStray]) {
+        catalog.index.upsert(entry, order: .mostRecent)
+        slot = catalog.index.slot(of: name)
+      }
     }
-    let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
-    let effects = settle(
-      Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
-    if effects.contains(.isOlder) { catalog.index.touch(name, at: access) }
-    guard effects.isDisjoint(with: [.isOlder, .isStray]) else {
-      return (effects, status.modification.asExpiry)
-    }
-    if isDue { catalog.uses.note(name, status, access: access, expiry: extended) }
-    return (effects, catalog.use(entry, status))
+    guard let slot else { return (effects, status.modification.asExpiry) }
+    let expiry = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
+    return (effects, expiry)
   }
 }

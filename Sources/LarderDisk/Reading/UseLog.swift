@@ -52,7 +52,7 @@ extension UseLog {
 
   /// Notes a use by another process, so that later uses here count as later even if the clock
   /// stands still.
-  mutating func noteAccess(at time: Timestamp) { lastAccess = max(lastAccess, time) }
+  mutating func advance(to time: Timestamp) { lastAccess = max(lastAccess, time) }
 
   /// Continues from the latest use of an engine that had the directory before.
   mutating func resume(from time: Timestamp) { lastAccess = time }
@@ -124,15 +124,12 @@ extension UseLog {
   /// Returns the names with pending uses in some slots.
   func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
 
-  /// The memory of many uses that are written, which the caller releases outside of the engine's
-  /// lock.
-  struct Remains: Sendable {
-    fileprivate let pending: NameMap<PendingStamp>?
-  }
-
   /// Ends a drain.
-  mutating func endDrain() -> Remains {
+  ///
+  /// - Returns: The memory of many uses that are written, which the caller releases outside of the
+  ///   engine's lock.
+  mutating func endDrain() -> NameMap<PendingStamp>? {
     drainCount -= 1
-    return Remains(pending: pending.takeExcess())
+    return pending.takeExcess()
   }
 }

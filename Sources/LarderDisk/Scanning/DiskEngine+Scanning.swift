@@ -46,7 +46,7 @@ extension DiskEngine {
   private func scan(_ number: Int) {
     var isComplete = false
     let start = MonotonicTime.now
-    defer { withState { $0.catalog.scans.rescans.noteScan(from: start, to: .now) } }
+    defer { withState { $0.catalog.scans.rescans.endScan(from: start, to: .now) } }
     // Before the first name is read, so that no change falls between the scan and the events.
     if followsNeighbours { startWatching() }
     withState { $0.beginReading(scan: number) }

@@ -34,7 +34,7 @@ extension RescanSchedule {
   }
 
   /// Notes the end and the duration of a scan.
-  mutating func noteScan(from start: MonotonicTime, to end: MonotonicTime) {
+  mutating func endScan(from start: MonotonicTime, to end: MonotonicTime) {
     lastEnd = end
     lastDuration = end.duration(since: start)
   }

@@ -99,20 +99,20 @@ struct CatalogTests {
     #expect(catalog.scans.hasChanged(name))
   }
 
-  @Test func `a use keeps the later expiry that an earlier use has promised`() {
+  @Test func `a use keeps the later expiry that an earlier use has promised`() throws {
     var catalog = Catalog()
     let short = IndexSample.entry(1, expires: 300)
     let status = IndexSample.status(of: short)
-    catalog.uses.note(
-      name, status, access: Timestamp(seconds: 9), expiry: Timestamp(seconds: 900))
-    let promised = catalog.use(short, status)
+    catalog.index.upsert(short, order: .mostRecent)
+    let slot = try #require(catalog.index.slot(of: name))
+    let (first, later) = (Timestamp(seconds: 9), Timestamp(seconds: 10))
+    catalog.uses.note(name, status, access: first, expiry: Timestamp(seconds: 900))
+    let promised = catalog.use(slot, of: name, status, at: later, isDue: false, extended: nil)
     #expect(promised == Timestamp(seconds: 900))
     #expect(catalog.index.entry(named: name)?.expiry == Timestamp(seconds: 900))
-    let other = IndexSample.status(of: IndexSample.entry(1, expires: 400))
-    var later = short
-    later.expiry = Timestamp(seconds: 400)
     // Another expiry was set since, so the promise is void.
-    let expiry = catalog.use(later, other)
+    let other = IndexSample.status(of: IndexSample.entry(1, expires: 400))
+    let expiry = catalog.use(slot, of: name, other, at: later, isDue: false, extended: nil)
     #expect(expiry == Timestamp(seconds: 400))
   }
 }

@@ -33,7 +33,7 @@ struct RescanScheduleTests {
   @Test(arguments: [(0, false), (1_999, false), (2_000, true), (60_000, true)])
   func `scans take no more than half of the time`(milliseconds: Int, isDue: Bool) {
     var schedule = schedule(bytes: 51)
-    schedule.noteScan(from: start, to: start.advanced(by: .seconds(2)))
+    schedule.endScan(from: start, to: start.advanced(by: .seconds(2)))
     let time = start.advanced(by: .seconds(2) + .milliseconds(milliseconds))
     #expect(schedule.hasScanned)
     #expect(schedule.isDue(sizeLimit: 1_000, countLimit: nil, at: time) == isDue)

@@ -50,8 +50,8 @@ struct UseLogTests {
   @Test func `a use by another process comes before the next one here`() {
     var log = UseLog()
     _ = log.issueAccess(at: time(5))
-    log.noteAccess(at: time(5, 500))
-    log.noteAccess(at: time(3))
+    log.advance(to: time(5, 500))
+    log.advance(to: time(3))
     let access = log.issueAccess(at: time(5))
     #expect(access == time(5, 501))
   }
