@@ -281,14 +281,13 @@ extension EngineState {
     return catalog.index.names(in: slots, lacking: met)
   }
 
-  /// Ends a scan unless it was given up before.
+  /// Ends a scan unless it was given up before. The failure of a later one is counted.
   ///
   /// - Returns: The names that it has noted, which the caller releases outside of the lock.
   mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
-    guard let ending = catalog.scans.end(number, outcome) else { return nil }
-    if ending.isRescan, case .failed(let errno) = outcome {
+    if isScanned, catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
       counters.countUpkeepFailure(errno)
     }
-    return ending.remains
+    return catalog.scans.end(number, outcome)
   }
 }

@@ -17,15 +17,13 @@ struct ScanLog: Sendable {
   /// The times at which the directory is scanned again where no events report changes.
   var rescans = RescanSchedule()
   private var ongoing: Ongoing?
-  /// The names changed since the ongoing scan began; nil while there is none.
-  private var changed: NameSet?
 
   /// The first scan or a later one, while it goes on.
   private struct Ongoing {
     /// Distinguishes the scan from one that was given up, whose thread may still be running.
     let number: Int
-    /// Whether the index was complete when the scan began.
-    let isRescan: Bool
+    /// The names changed since it began.
+    var changed: NameSet = []
     /// The entries that were known when it read its first name, nil before. The marked ones were
     /// met.
     var met: SlotMarks?
@@ -52,9 +50,7 @@ extension ScanLog {
   var mayRescan: Bool { isComplete && ongoing == nil }
 
   /// Whether a scan is still going on and fills the index.
-  func isFirst(_ number: Int) -> Bool {
-    ongoing.map { $0.number == number && !$0.isRescan } ?? false
-  }
+  func isFirst(_ number: Int) -> Bool { isOngoing(number) && !isComplete }
 
   /// Whether a scan is still going on.
   func isOngoing(_ number: Int) -> Bool { ongoing?.number == number }
@@ -63,10 +59,9 @@ extension ScanLog {
   mutating func begin() -> Int {
     number += 1
     if isComplete { rescans.restart() }
-    ongoing = Ongoing(number: number, isRescan: isComplete)
+    ongoing = Ongoing(number: number)
     if !isComplete { progress = .running }
     hasMissedChanges = false
-    changed = []
     return number
   }
 
@@ -80,34 +75,27 @@ extension ScanLog {
   /// Whether a scan has read a name.
   var hasRead: Bool { isComplete || ongoing?.met != nil }
 
-  /// The end of a scan.
-  struct Ending: Sendable {
-    let isRescan: Bool
-    /// The noted names, which the caller releases outside of the engine's lock.
-    let remains: NameSet?
-  }
-
-  /// Ends a scan; returns nil and does nothing if it was given up before.
+  /// Ends a scan; does nothing if it was given up before.
   ///
   /// A later scan that failed leaves the progress as it is, because the index is no worse for it.
-  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> Ending? {
+  ///
+  /// - Returns: The names changed since it began, which the caller releases outside of the engine's
+  ///   lock.
+  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
     guard let scan = ongoing, scan.number == number else { return nil }
-    let ending = Ending(isRescan: scan.isRescan, remains: changed)
     ongoing = nil
-    changed = nil
-    if !scan.isRescan {
+    if outcome == .finished { foreignCount = scan.foreignCount }
+    if !isComplete {
       progress = outcome
       rescans.restart()
     }
-    if outcome == .finished { foreignCount = scan.foreignCount }
-    return ending
+    return scan.changed
   }
 
   /// Gives up the ongoing scan, because what it has met is removed.
   mutating func giveUp() {
     if !isComplete { progress = .notStarted }
     ongoing = nil
-    changed = nil
   }
 
   /// Gives up the ongoing scan and starts anew, because the index no longer shows what the
@@ -145,11 +133,11 @@ extension ScanLog {
 extension ScanLog {
   /// Notes that a name has changed, so that the ongoing scan does not report an older file.
   mutating func noteChange(of name: EntryName) {
-    changed?.insert(name)
+    ongoing?.changed.insert(name)
   }
 
   /// Whether a name has changed since the ongoing scan began.
-  func hasChanged(_ name: EntryName) -> Bool { changed?.contains(name) ?? false }
+  func hasChanged(_ name: EntryName) -> Bool { ongoing?.changed.contains(name) ?? false }
 
   /// Notes that the latest scan may have passed over something, so that another one has to follow.
   mutating func noteMissedChanges() { hasMissedChanges = true }
