@@ -33,14 +33,14 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 27_018),
-      ("its files", files.count, 164),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_424),
-      ("its files", disk.count, 72),
-      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 24),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 129),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_824),
+      ("its files", files.count, 161),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_230),
+      ("its files", disk.count, 69),
+      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 22),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 120),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 6),
-      ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 44),
+      ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 30),
     ]
     for (what, count, most) in counted {
       #expect(count <= most, "\(what): \(count), which was \(most)")
