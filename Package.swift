@@ -79,8 +79,9 @@ let package = Package(
     .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
+    .target(name: "LarderC", swiftSettings: house),
     // One file of LarderSystem uses Extern: Symbols.swift declares what Glibc's module lacks.
-    layer("LarderSystem", [], house + [.enableExperimentalFeature("Extern")]),
+    layer("LarderSystem", ["LarderC"], house + [.enableExperimentalFeature("Extern")]),
     layer("LarderDigest", ["LarderSystem"]),
     layer("LarderBasics", ["LarderSystem"]),
     layer("LarderMemory", ["LarderSystem", "LarderBasics"]),
@@ -92,7 +93,8 @@ let package = Package(
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     layer("LarderHTTP", ["Larder"]),
     .executableTarget(
-      name: "LarderTool", dependencies: layers + ["LarderFixtures"], swiftSettings: house),
+      name: "LarderTool", dependencies: layers + ["LarderC", "LarderFixtures"],
+      swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),
     .testTarget(

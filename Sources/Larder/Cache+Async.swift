@@ -7,17 +7,11 @@ extension Cache {
   public func value(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if disk.isStrict {
-      // In the background, because learning of other processes' changes can take looks at their
-      // files.
-      return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-        try self.value(forKey: key)
-      }
-    }
     // On this thread, because a value in memory needs no other.
-    if let value = memory.value(forKey: key) { return value }
+    if !disk.isStrict, let value = memory.value(forKey: key) { return value }
     return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-      try self.valueFromDisk(key)
+      // On that thread, because learning of other processes' changes can take looks at their files.
+      try self.disk.isStrict ? self.value(forKey: key) : self.valueFromDisk(key)
     }
   }
 
@@ -58,7 +52,8 @@ extension Cache {
   /// Removes expired values from both tiers.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("removeExpired") { () throws(CacheError) in try self.removeExpired()
+    try await disk.executor.run("removeExpired") { () throws(CacheError) in
+      try self.removeExpired()
     }
   }
 

@@ -49,8 +49,8 @@ extension Cache {
   /// closure writes it first.
   ///
   /// The right form for work that waits for more than the disk, such as a socket: it holds no
-  /// thread while it waits. It runs in the caller's task and actor; everything else is as for a
-  /// closure that is not asynchronous.
+  /// thread while it waits. It runs in the caller's task and actor, and reads the file in pieces;
+  /// everything else, and each parameter, is as for a closure that is not asynchronous.
   ///
   /// ```swift
   /// try await images.withFile(forKey: url) { file in
@@ -60,16 +60,7 @@ extension Cache {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - key: The key of the value.
-  ///   - expiration: The lifetime of the written value; the configured one when nil.
-  ///   - extendedData: Up to 1,024 bytes kept with the value.
-  ///   - body: Reads the file in pieces. The file stays readable even if the entry is replaced or
-  ///     removed meanwhile.
-  ///   - load: Writes the value, in a task of its own.
-  /// - Throws: The error of a closure; `CancellationError` when the calling task is cancelled
-  ///   before there is a file; `CacheError` as a store does, and with `.notCached` if the written
-  ///   value was rejected or left the cache at once.
+  /// - Throws: As that form does.
   /// - Complexity: O(bytes), with memory for one piece.
   public func withFile<Result>(
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,

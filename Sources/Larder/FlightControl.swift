@@ -133,7 +133,12 @@ package final class FlightControl<Value: Sendable>: Sendable {
     let time = MonotonicTime.now.duration(since: start)
     // The task is taken out as well, because its end may release what its closure captured.
     let (audience, task) = state.withLock { state in
-      state.statistics.add(time, isSuccess: result.isSuccess)
+      state.statistics.time += time
+      if case .success = result {
+        state.statistics.succeeded += 1
+      } else {
+        state.statistics.failed += 1
+      }
       return (state.table.finish(flight), state.tasks.removeValue(forKey: flight))
     }
     withExtendedLifetime(task) {}
@@ -236,22 +241,6 @@ package final class FlightControl<Value: Sendable>: Sendable {
   /// Whether the value of a load is still to be stored.
   func isWanted(_ flight: FlightID) -> Bool {
     state.withLock { $0.table.isWanted(flight) }
-  }
-}
-
-extension LoadStatistics {
-  fileprivate mutating func add(_ time: Duration, isSuccess: Bool) {
-    self.time += time
-    if isSuccess { succeeded += 1 } else { failed += 1 }
-  }
-}
-
-extension Result {
-  fileprivate var isSuccess: Bool {
-    switch self {
-    case .success: true
-    case .failure: false
-    }
   }
 }
 

@@ -134,21 +134,14 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 
   /// Ends a load and returns its waiting callers.
   mutating func finish(_ flight: FlightID) -> Audience {
-    guard let ended = remove(flight) else { return Audience() }
+    guard let ended = flights.removeValue(forKey: flight) else { return Audience() }
+    // A newer load of the key may be registered already.
+    if byKey[ended.key] == flight { byKey[ended.key] = nil }
     for id in ended.waiters.keys { flightOfWaiter[id] = nil }
     let (late, answered) = ended.waiters.values.reduce(into: ([Waiter](), [Waiter]())) {
       if $1.isLate { $0.0.append($1.waiter) } else { $0.1.append($1.waiter) }
     }
     return Audience(answered: answered, late: late)
-  }
-
-  /// Takes a flight out of both tables.
-  @discardableResult
-  private mutating func remove(_ flight: FlightID) -> Flight? {
-    guard let ended = flights.removeValue(forKey: flight) else { return nil }
-    // A newer load of the key may be registered already.
-    if byKey[ended.key] == flight { byKey[ended.key] = nil }
-    return ended
   }
 
   /// Records that a key's value was stored or removed, so that the running load does not store over
@@ -228,22 +221,18 @@ struct FlightGraph: Sendable {
 
 /// The identity of one load, unique in the process.
 struct FlightID: Hashable, Sendable {
-  private let number: UInt64
-  private static let last = Atomic<UInt64>(0)
-
-  init() {
-    number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
-  }
+  private let number = UniqueNumber.next()
 }
 
 /// The identity of one waiting caller, unique in the process.
 struct WaiterID: Hashable, Sendable {
-  private let number: UInt64
+  private let number = UniqueNumber.next()
+}
+
+private enum UniqueNumber {
   private static let last = Atomic<UInt64>(0)
 
-  init() {
-    number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
-  }
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 /// The errors of loads that failed a short time ago.

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension String {
   /// The text between single quotes, which bash, zsh and fish all read back unchanged.
   ///
@@ -48,10 +50,7 @@ extension Collection<UInt8> {
   }
 
   // Three digits, so that a digit after them is not taken for a part of the number.
-  private static func octal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 8)
-    return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-  }
+  private static func octal(_ byte: UInt8) -> String { "\\" + byte.digits(3, radix: 8) }
 }
 
 extension Collection<UInt8> {
@@ -65,31 +64,22 @@ extension Collection<UInt8> {
       return String(decoding: self, as: UTF8.self)
     }
     var text = ""
-    var valid: [UInt8] = []
     var parser = UTF8.ForwardParser()
     var source = makeIterator()
     var start = startIndex
     while true {
       switch parser.parseScalar(from: &source) {
       case .valid(let scalar):
-        valid.append(contentsOf: scalar)
+        text += String(UTF8.decode(scalar)).escapedForDisplay
         start = index(start, offsetBy: scalar.count)
       // As bytes and not as U+FFFD, which would make different names look alike.
       case .error(let length):
         let end = index(start, offsetBy: length)
-        text += String(decoding: valid, as: UTF8.self).escapedForDisplay
-        text += self[start..<end].map(Self.escape).joined()
-        valid.removeAll(keepingCapacity: true)
+        text += self[start..<end].map { "\\x" + $0.digits(2, radix: 16) }.joined()
         start = end
-      case .emptyInput:
-        return text + String(decoding: valid, as: UTF8.self).escapedForDisplay
+      case .emptyInput: return text
       }
     }
-  }
-
-  private static func escape(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return digits.count == 1 ? "\\x0" + digits : "\\x" + digits
   }
 }
 

@@ -10,28 +10,28 @@ package enum Base64URL {
   /// Appends the eleven characters of a word.
   @inline(__always)
   package static func append(_ word: UInt64, to text: inout OutputSpan<UInt8>) {
-    var rest = word
-    for _ in 0..<10 {
-      text.append(characters[Int(rest &>> 58)])
-      rest &<<= 6
-    }
-    text.append(characters[Int(rest &>> 58)])
+    _ = append(wordCount, charactersOf: word, to: &text)
   }
 
   /// Appends the sixteen characters of a digest.
   @inline(__always)
   package static func append(_ digest: BLAKE2bDigest, to text: inout OutputSpan<UInt8>) {
-    var rest = digest.first
-    for _ in 0..<10 {
-      text.append(characters[Int(rest &>> 58)])
-      rest &<<= 6
-    }
+    let rest = append(10, charactersOf: digest.first, to: &text)
     // The four bits that are left begin the next character.
-    rest |= UInt64(digest.last) &<< 28
-    for _ in 0..<6 {
+    _ = append(6, charactersOf: rest | UInt64(digest.last) &<< 28, to: &text)
+  }
+
+  /// Appends characters for the highest bits, and returns the other bits as the highest ones.
+  @inline(__always)
+  private static func append(
+    _ count: Int, charactersOf bits: UInt64, to text: inout OutputSpan<UInt8>
+  ) -> UInt64 {
+    var rest = bits
+    for _ in 0..<count {
       text.append(characters[Int(rest &>> 58)])
       rest &<<= 6
     }
+    return rest
   }
 
   /// Returns the word that exactly eleven characters spell; nil for any other text, also for a last

@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// Conversions of words to and from sixteen hexadecimal digits in ASCII, lower-case only.
 package enum Hexadecimal {
   /// Returns the eight digits of half a word, the highest digit in the lowest byte: the order in
@@ -17,30 +19,13 @@ package enum Hexadecimal {
     return lanes &+ 0x3030_3030_3030_3030 &+ letters &* 39
   }
 
-  /// Appends the digits of a word, the highest first.
-  package static func append(_ word: UInt64, to text: inout [UInt8]) {
-    append(packed: packedDigits(of: UInt32(truncatingIfNeeded: word &>> 32)), to: &text)
-    append(packed: packedDigits(of: UInt32(truncatingIfNeeded: word)), to: &text)
-  }
-
-  private static func append(packed: UInt64, to text: inout [UInt8]) {
-    var rest = packed
-    for _ in 0..<8 {
-      text.append(UInt8(truncatingIfNeeded: rest))
-      rest &>>= 8
-    }
-  }
-
   /// Returns the word that exactly sixteen digits spell; nil for any other text, including upper
   /// case, so that no two texts mean the same word.
   package static func word(of text: Span<UInt8>) -> UInt64? {
-    guard text.count == 16 else { return nil }
-    var word: UInt64 = 0
-    for index in 0..<16 {
-      guard let value = value(of: text[index]) else { return nil }
-      word = word &<< 4 | value
-    }
-    return word
+    guard text.count == 16, let high = half(ofPacked: text.littleEndianUInt64(at: 0)),
+      let low = half(ofPacked: text.littleEndianUInt64(at: 8))
+    else { return nil }
+    return UInt64(high) << 32 | UInt64(low)
   }
 
   /// Returns half a word from eight digits, the first in the lowest byte; nil if one of them is no
@@ -65,14 +50,5 @@ package enum Hexadecimal {
     lanes = (lanes &<< 4 | lanes &>> 8) & 0x00ff_00ff_00ff_00ff
     lanes = (lanes | lanes &>> 8) & 0x0000_ffff_0000_ffff
     return UInt32(truncatingIfNeeded: lanes | lanes &>> 16).byteSwapped
-  }
-
-  @inline(__always)
-  private static func value(of digit: UInt8) -> UInt64? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
-    default: nil
-    }
   }
 }

@@ -154,7 +154,7 @@ private final class FixtureUse: LoadReplacement {
     _ key: CacheKey, for disk: DiskCache, _ isMemoryOnly: Bool
   ) throws(CacheError) -> Answer {
     let name = disk.subject(key).name
-    guard let recorded = try fixture.value(of: name) else {
+    guard let recorded = try FixtureDirectory(fixture.path).value(of: name) else {
       return fixture.isRecording ? .load : .missing(.unrecorded)
     }
     // A value that another test has recorded since the copy was made counts as loaded.

@@ -110,16 +110,11 @@ extension Fixture {
     try onFixture(scratch.path, "open") { () throws(Errno) in
       let handle = try DirectoryHandle.open(path: scratch.path, faults: nil)
       // A cache did not keep them either.
-      for name in transfer.names where manifest.lines[name]?.isKept == false {
+      for name in transfer.names where manifest.candidates(for: name).first?.isKept == false {
         try handle.unlink(name.fileName)
       }
     }
     return (scratch, Set(transfer.names))
-  }
-
-  /// Returns what is recorded in an entry's file, valid or expired; nil if there is none.
-  func value(of name: EntryName) throws(CacheError) -> RecordedValue? {
-    try FixtureDirectory(path).value(of: name)
   }
 
   /// Records a value under a key, and its line in the manifest, unless another test has recorded

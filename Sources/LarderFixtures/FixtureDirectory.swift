@@ -50,11 +50,6 @@ package struct FixtureDirectory: Sendable {
     try handle.statusIfPresent(of: name.fileName)?.isRegular ?? false
   }
 
-  /// Whether there is a file or directory of a name.
-  func has(_ name: FileName) throws(Errno) -> Bool {
-    try handle.statusIfPresent(of: name) != nil
-  }
-
   /// Returns the kind of a directory from the view of a fixture; nil if there is none.
   ///
   /// As for a cache, except that a manifest makes it a fixture, and that it counts as empty with
@@ -111,7 +106,7 @@ package struct FixtureDirectory: Sendable {
     } catch {
       throw CacheError(
         .invalidArgument, operation: "open", path: "\(path)/manifest",
-        underlying: "line \(error.lineNumber) \(error.complaint)")
+        underlying: "line \(error.lineNumber) is not the line of an entry")
     }
   }
 

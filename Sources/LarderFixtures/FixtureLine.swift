@@ -14,7 +14,7 @@ package struct FixtureLine: Sendable, Equatable {
   /// The last use of the entry.
   package var lastAccess: Timestamp
   /// The way a use moves the expiry.
-  var lifetime: Lifetime
+  package var lifetime: Lifetime
   /// XXH64 of the content followed by the extended data.
   package var contentHash: UInt64
   /// The caller's own data stored with the value.
@@ -114,7 +114,8 @@ extension FixtureLine: CustomStringConvertible {
   package var description: String {
     var fields = [
       "\(name)", proofText, "expires=\(expiry < .never ? expiry.rfc3339 : "never")",
-      "used=\(lastAccess.rfc3339)", "lifetime=\(lifetimeText)", "hash=\(Self.digits(contentHash))",
+      "used=\(lastAccess.rfc3339)", "lifetime=\(lifetimeText)",
+      "hash=\(contentHash.digits(16, radix: 16))",
     ]
     if !extendedData.isEmpty { fields.append("data=\(Self.quoted(extendedData))") }
     return fields.joined(separator: " ")
@@ -135,12 +136,6 @@ extension FixtureLine: CustomStringConvertible {
     case .never: "never"
     case .fixed, .unknown: "fixed"
     }
-  }
-
-  private static func digits(_ word: UInt64) -> String {
-    var digits: [UInt8] = []
-    Hexadecimal.append(word, to: &digits)
-    return String(decoding: digits, as: UTF8.self)
   }
 
   private static func characters(of digest: BLAKE2bDigest) -> String {

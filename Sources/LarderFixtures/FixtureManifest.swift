@@ -12,21 +12,17 @@ package struct FixtureManifest: Sendable, Equatable {
   /// The file's name, which no entry can have.
   package static let fileName = FileName("manifest")
 
-  /// The lines by the names of their entries.
-  package private(set) var lines: [EntryName: FixtureLine] = [:]
-  /// Further lines of one name, left by the merge of two branches that recorded one key. The line
-  /// that fits the file's content is the valid one.
-  private(set) var rivals: [EntryName: [FixtureLine]] = [:]
+  /// The lines by the names of their entries. A name has several after the merge of two branches
+  /// that recorded one key. The line that fits the file's content is the valid one.
+  package private(set) var lines: [EntryName: [FixtureLine]] = [:]
 
   /// Creates the manifest of an empty fixture.
   package init() {}
 
   /// An error in the text of a manifest.
   package struct Problem: Error, Sendable, Hashable {
-    /// The number of the line, from 1.
+    /// The number of the line, from 1, which is not the line of an entry.
     package let lineNumber: Int
-    /// The error, as a clause.
-    package let complaint: String
   }
 
   /// Reads a manifest. The order of the lines does not matter, so that a merge may append. Equal
@@ -36,52 +32,24 @@ package struct FixtureManifest: Sendable, Equatable {
     for text in text.split(separator: "\n", omittingEmptySubsequences: false) {
       number += 1
       if text.isEmpty { continue }
-      guard let line = FixtureLine(text) else {
-        throw Problem(lineNumber: number, complaint: "is not the line of an entry")
-      }
-      let known = candidates(for: line.name)
-      if known.isEmpty {
-        lines[line.name] = line
-      } else if !known.contains(line) {
-        rivals[line.name, default: []].append(line)
-      }
+      guard let line = FixtureLine(text) else { throw Problem(lineNumber: number) }
+      if !candidates(for: line.name).contains(line) { lines[line.name, default: []].append(line) }
     }
   }
 
   /// Returns all lines of a name.
   package func candidates(for name: EntryName) -> [FixtureLine] {
-    (lines[name].map { [$0] } ?? []) + rivals[name, default: []]
+    lines[name, default: []]
   }
 
   /// Sets the line of an entry, in place of all lines that it had.
   package mutating func set(_ line: FixtureLine) {
-    lines[line.name] = line
-    rivals[line.name] = nil
+    lines[line.name] = [line]
   }
 
   /// Drops the lines of all other entries.
   package mutating func keep(only names: Set<EntryName>) {
     lines = lines.filter { names.contains($0.key) }
-    rivals = rivals.filter { names.contains($0.key) }
-  }
-
-  /// Returns the entry with expiry, last use, key and data from the manifest, because git keeps
-  /// neither stamps nor attributes. A file without a line and without an attribute of its own does
-  /// not expire, as in tests.
-  package func entry(_ entry: DiskEntry) -> DiskEntry {
-    var entry = entry
-    if let line = EntryName(Array(entry.name.utf8)).flatMap({ candidates(for: $0).first }) {
-      entry.key = line.key
-      entry.keyHint = line.proof.hintForDisplay
-      entry.lastAccess = line.lastAccess
-      entry.expiry = line.expiry < .never ? line.expiry : nil
-      entry.lifetime = Expiration(line.lifetime, until: line.expiry)
-      entry.extendedData = line.extendedData
-    } else if entry.lifetime == nil {
-      entry.lastAccess = latestAccess ?? FixtureDirectory.start
-      entry.expiry = nil
-    }
-    return entry
   }
 
   /// The manifest as written to its file.
@@ -91,7 +59,7 @@ package struct FixtureManifest: Sendable, Equatable {
 
   /// The latest last use of all entries, at which the clock of a fixture starts.
   package var latestAccess: Timestamp? {
-    (lines.values.map(\.lastAccess) + rivals.values.joined().map(\.lastAccess)).max()
+    lines.values.joined().map(\.lastAccess).max()
   }
 }
 
@@ -210,10 +178,7 @@ enum EscapedText {
     }
   }
 
-  private static func escape(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return "\\x" + (digits.count == 1 ? "0" : "") + digits
-  }
+  private static func escape(_ byte: UInt8) -> String { "\\x" + byte.digits(2, radix: 16) }
 
   /// Reads a spelling, whose text is UTF-8.
   static func bytes(of text: some Collection<UInt8>) throws(Malformed) -> [UInt8] {

@@ -5,13 +5,13 @@ extension MemoryCache {
   /// The highest cost of all values together; nil for no limit. Lowering it evicts at once.
   public var costLimit: Int? {
     get { limits.withLock { $0.cost } }
-    set { setLimits { MemoryLimits(cost: newValue, count: $0.count, age: $0.age, of: $0) } }
+    set { setLimits { $0.cost = newValue } }
   }
 
   /// The most values; nil for no limit. Lowering it evicts at once.
   public var countLimit: Int? {
     get { limits.withLock { $0.count } }
-    set { setLimits { MemoryLimits(cost: $0.cost, count: newValue, age: $0.age, of: $0) } }
+    set { setLimits { $0.count = newValue } }
   }
 
   /// The longest time that a value stays without a use; nil for no limit. Lowering it removes
@@ -20,14 +20,15 @@ extension MemoryCache {
   /// If times of use were not recorded before, all values count as used when the limit is set.
   public var ageLimit: Duration? {
     get { limits.withLock { $0.age } }
-    set { setLimits { MemoryLimits(cost: $0.cost, count: $0.count, age: newValue, of: $0) } }
+    set { setLimits { $0.age = newValue } }
   }
 
   /// Changes the limits for all stripes and removes the values that no longer fit.
-  func setLimits(_ change: (MemoryLimits) -> MemoryLimits) {
+  func setLimits(_ change: (inout MemoryLimits) -> Void) {
     let now = now
     let hasAgeLimit = limits.withLock { limits in
-      limits = change(limits)
+      change(&limits)
+      limits.checkPreconditions()
       return limits.age != nil
     }
     // Before the stripes know the limit, because they keep times as soon as they do.
@@ -46,12 +47,6 @@ extension MemoryCache {
     // What has reached an age limit counts as expired from now on.
     if hasAgeLimit { removeExpired() }
     planSweepIfNeeded()
-  }
-}
-
-extension MemoryLimits {
-  fileprivate init(cost: Int?, count: Int?, age: Duration?, of old: MemoryLimits) {
-    self.init(cost: cost, count: count, age: age, trimTarget: old.trimTarget)
   }
 }
 

@@ -1,5 +1,6 @@
 public import LarderBasics
 package import LarderSystem
+import Synchronization
 
 extension MemoryCache {
   /// Removes the value of a key and returns whether there was a valid one.
@@ -8,15 +9,8 @@ extension MemoryCache {
   @inlinable
   @discardableResult
   public func remove(forKey key: Key) -> Bool {
-    remove(forKey: key, cause: .explicit)
-  }
-
-  /// Removes the value of a key for a given cause.
-  @inlinable
-  @discardableResult
-  package func remove(forKey key: Key, cause: RemovalCause) -> Bool {
     var removals = Removals<Key, Value>()
-    let wasThere = remove(key, cause, at: timeIfKept, into: &removals)
+    let wasThere = remove(key, .explicit, at: timeIfKept, into: &removals)
     finish(&removals)
     return wasThere
   }
@@ -129,6 +123,43 @@ extension MemoryCache {
       if isSparse { shrink(stripe: index) }
     }
     return removed
+  }
+
+  /// Removes expired values, and plans the next sweep if any value is left that can expire.
+  func sweep() {
+    // The sweep first clears the plan and then looks at the entries; a store first adds its entry
+    // and then looks at the plan. Whichever of the two takes the lock first, the other sees its
+    // effect.
+    sweepPlan.store(0, ordering: .relaxed)
+    for index in 0...stripeMask { sweep(stripe: index) }
+    planSweepIfNeeded()
+  }
+
+  /// Removes expired values from a stripe, in slices, so that other threads get the lock in
+  /// between.
+  private func sweep(stripe index: Int) {
+    var now = now
+    guard withStripe(at: index, { $0.beginSweep(at: now) }) else { return }
+    var (isUnfinished, isSparse) = (true, false)
+    while isUnfinished {
+      var removals = Removals<Key, Value>()
+      isUnfinished = withStripe(at: index) { lru in
+        let isUnfinished = lru.sweepSlice(at: now, into: &removals)
+        // Only after the last slice, because it moves entries.
+        if !isUnfinished { isSparse = lru.shrinkSlice() }
+        return isUnfinished
+      }
+      finish(&removals)
+      now = self.now
+    }
+    if isSparse { shrink(stripe: index) }
+  }
+
+  /// Plans a sweep if any stripe has a value that can expire.
+  func planSweepIfNeeded() {
+    for index in 0...stripeMask where withStripe(at: index, { $0.canExpire }) {
+      return planSweep()
+    }
   }
 
   /// Moves the values of a stripe to less memory, in slices.

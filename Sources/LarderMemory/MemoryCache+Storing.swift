@@ -1,5 +1,6 @@
 public import LarderBasics
 public import LarderSystem
+public import Synchronization
 
 extension MemoryCache {
   /// Stores a value in place of an older one.
@@ -19,35 +20,27 @@ extension MemoryCache {
   public func store(
     _ value: Value, forKey key: Key, cost: Int? = nil, expiration: Expiration? = nil
   ) -> StoreOutcome {
-    storeIf(
+    var removals = Removals<Key, Value>()
+    let expiration = expiration ?? configuration.expiration
+    let outcome = storeIf(
       { true }, value, forKey: key, cost: cost ?? configuration.cost?(key, value) ?? 1,
-      expiration: expiration ?? configuration.expiration, ceiling: nil)
+      expiration: expiration, ceiling: nil, slides: true, at: timeToStore(expiration, nil),
+      into: &removals)
+    finish(&removals)
+    return outcome
   }
 
   /// Stores a value if a condition holds under the lock of the key's stripe. If it does not,
   /// changes nothing and returns `.declined`.
   ///
   /// `Cache` promotes values from disk with it, on the condition that no newer store happened. The
-  /// condition must be quick and must not use the cache.
+  /// condition must be quick and must not use the cache. What leaves for the value, the caller
+  /// passes to ``finish(_:)`` when it holds no lock.
   ///
-  /// - Parameter ceiling: The time from which the value must not be served, if there is one.
-  /// - Parameter slides: Whether a use may move the expiry, also past the ceiling.
-  @inlinable @inline(__always)
-  @discardableResult
-  package func storeIf(
-    _ isCurrent: () -> Bool, _ value: Value, forKey key: Key, cost: Int, expiration: Expiration,
-    ceiling: Timestamp?, slides: Bool = true
-  ) -> StoreOutcome {
-    var removals = Removals<Key, Value>()
-    let outcome = storeIf(
-      isCurrent, value, forKey: key, cost: cost, expiration: expiration, ceiling: ceiling,
-      slides: slides, at: timeToStore(expiration, ceiling), into: &removals)
-    finish(&removals)
-    return outcome
-  }
-
-  /// Stores a value as the function above does, at a time that the caller has read. What leaves for
-  /// it, the caller passes to ``finish(_:)`` when it holds no lock.
+  /// - Parameters:
+  ///   - ceiling: The time from which the value must not be served, if there is one.
+  ///   - slides: Whether a use may move the expiry, also past the ceiling.
+  ///   - time: The time of the store as the caller has read it; nil if none is needed.
   @inlinable @inline(__always)
   package func storeIf(
     _ isCurrent: () -> Bool, _ value: Value, forKey key: Key, cost: Int, expiration: Expiration,
@@ -89,5 +82,28 @@ extension MemoryCache {
     if let ceiling { deadline = deadline.capped(at: ceiling, slides: slides) }
     if deadline.expiry < .never { noteTimes() }
     return (deadline, PackedTime(now))
+  }
+}
+
+extension MemoryCache {
+  /// Plans a sweep unless one is planned. Called without the lock, after a value that can expire
+  /// was stored.
+  @inlinable @inline(__always)
+  func planSweep() {
+    if sweepPlan.load(ordering: .relaxed) != ownSweepPlan { startSweeping() }
+  }
+
+  /// The value of `sweepPlan` for a sweep by a thread of this process. It differs in a forked
+  /// child, which inherits the cache but none of its parent's threads.
+  @usableFromInline
+  var ownSweepPlan: UInt32 { ProcessIdentity.forkCount &+ 1 }
+
+  /// Plans a sweep, unless another thread has planned one or the configuration has none.
+  @usableFromInline
+  func startSweeping() {
+    guard let interval = configuration.sweepInterval else { return }
+    let plan = ownSweepPlan
+    guard sweepPlan.exchange(plan, ordering: .relaxed) != plan else { return }
+    JobTimer.own.submit(after: interval, to: threads) { [weak self] in self?.sweep() }
   }
 }

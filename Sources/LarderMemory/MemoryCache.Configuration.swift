@@ -76,17 +76,13 @@ struct MemoryLimits: Hashable, Sendable {
   @usableFromInline
   var trimTarget: Double
 
-  /// Creates limits. A negative limit traps.
-  init(cost: Int?, count: Int?, age: Duration?, trimTarget: Double) {
+  /// Traps if a limit is negative.
+  func checkPreconditions() {
     precondition(cost ?? 0 >= 0, "costLimit must not be negative; nil sets no limit")
     precondition(count ?? 0 >= 0, "countLimit must not be negative; nil sets no limit")
     precondition(age ?? .zero >= .zero, "ageLimit must not be negative; nil sets no limit")
     precondition(
       trimTarget > 0 && trimTarget <= 1, "trimTarget is a part of the limit: above 0, up to 1")
-    self.cost = cost
-    self.count = count
-    self.age = age
-    self.trimTarget = trimTarget
   }
 
   /// Returns the share of one of several stripes in the limits; the shares add up to the whole.

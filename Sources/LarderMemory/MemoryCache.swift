@@ -78,6 +78,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
       configuration.sweepInterval ?? .seconds(1) > .zero,
       "sweepInterval must be positive; nil sweeps never")
     let limits = configuration.limits
+    limits.checkPreconditions()
     self.configuration = configuration
     hasOwnClock = configuration.clock.isOwn
     self.limits = ForkSafeMutex(limits)

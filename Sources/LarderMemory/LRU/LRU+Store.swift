@@ -89,38 +89,26 @@ extension LRU {
     guard slab.totalCost > settings.costLimit &- cost || slab.count > settings.countLimit &- count
     else { return }
     sweepIfDue(besides: kept, at: now, into: &removals)
+    // One limit's target, and no target for the other.
     if slab.totalCost > settings.costLimit &- cost {
-      evict(toCost: settings.costTarget &- cost, besides: kept, .evicted, at: now, into: &removals)
+      evict(toCost: settings.costTarget &- cost, .max, besides: kept, at: now, into: &removals)
     }
     if slab.count > settings.countLimit &- count {
-      evict(
-        toCount: settings.countTarget &- count, besides: kept, .evicted, at: now, into: &removals)
+      evict(toCost: .max, settings.countTarget &- count, besides: kept, at: now, into: &removals)
     }
   }
 
-  /// Removes the least recently used entries until the rest costs no more than a target.
+  /// Removes the least recently used entries until the rest costs no more than a target, and there
+  /// are no more than a number.
   @inlinable
   mutating func evict(
-    toCost target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,
+    toCost cost: Int, _ count: Int, besides kept: Slot, at now: PackedTime,
     into removals: inout Removals<Key, Value>
   ) {
-    while slab.totalCost > target {
+    while slab.totalCost > cost || slab.count > count {
       let victim = slab.leastRecent
       if victim == .none || victim == kept { return }
-      remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
-    }
-  }
-
-  /// Removes the least recently used entries until no more than a target are left.
-  @inlinable
-  mutating func evict(
-    toCount target: Int, besides kept: Slot, _ cause: RemovalCause, at now: PackedTime,
-    into removals: inout Removals<Key, Value>
-  ) {
-    while slab.count > target {
-      let victim = slab.leastRecent
-      if victim == .none || victim == kept { return }
-      remove(victim, isExpired(victim, at: now) ? .expired : cause, into: &removals)
+      remove(victim, isExpired(victim, at: now) ? .expired : .evicted, into: &removals)
     }
   }
 }

@@ -54,12 +54,12 @@ struct Slab<Key: Hashable, Value>: ~Copyable {
   @usableFromInline
   var spilledCosts: [Slot: Int] = [:]
 
-  /// Creates a slab with room for some entries; it grows as it needs.
+  /// Creates an empty slab; it grows as it needs.
   @inlinable
-  init(minimumCapacity: Int = 0) {
-    links = SlotBuffer(capacity: minimumCapacity + 1)
-    entries = SlotBuffer(capacity: minimumCapacity + 1)
-    table = SlotTable(bits: SlotTable.bits(forCount: minimumCapacity))
+  init() {
+    links = SlotBuffer(capacity: 1)
+    entries = SlotBuffer(capacity: 1)
+    table = SlotTable(bits: SlotTable.bits(forCount: 0))
     times = SlotBuffer(capacity: 0)
   }
 

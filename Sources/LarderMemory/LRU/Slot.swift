@@ -37,19 +37,19 @@ struct SlotDeadline: Hashable, Sendable {
   /// The time from which the value is invalid.
   @usableFromInline
   var expiry: PackedTime
-  /// The way a use moves the expiry.
+  /// The seconds that a use gives the value anew, or `SlotTimes.fixed`.
   @usableFromInline
-  var lifetime: SlotLifetime
+  var lifetime: UInt32
 
   @inlinable
-  init(expiry: PackedTime, lifetime: SlotLifetime) {
+  init(expiry: PackedTime, lifetime: UInt32) {
     self.expiry = expiry
     self.lifetime = lifetime
   }
 
   /// A value that stays until it is removed or evicted.
   @inlinable
-  static var never: SlotDeadline { SlotDeadline(expiry: .never, lifetime: .fixed) }
+  static var never: SlotDeadline { SlotDeadline(expiry: .never, lifetime: SlotTimes.fixed) }
 
   /// Creates the deadline of a value stored at `now`.
   @usableFromInline
@@ -57,8 +57,8 @@ struct SlotDeadline: Hashable, Sendable {
     expiry = PackedTime(expiration.expiry(at: now))
     lifetime =
       switch expiration.lifetime {
-      case .seconds(let count): SlotLifetime(code: count)
-      case .never, .fixed, .unknown: .fixed
+      case .seconds(let count): count
+      case .never, .fixed, .unknown: SlotTimes.fixed
       }
   }
 
@@ -66,33 +66,8 @@ struct SlotDeadline: Hashable, Sendable {
   @usableFromInline
   func capped(at ceiling: Timestamp, slides: Bool) -> SlotDeadline {
     SlotDeadline(
-      expiry: min(expiry, PackedTime(ceiling)), lifetime: slides ? lifetime : .fixed)
+      expiry: min(expiry, PackedTime(ceiling)), lifetime: slides ? lifetime : SlotTimes.fixed)
   }
-}
-
-/// The way a use moves an entry's expiry, in four bytes.
-@frozen
-@usableFromInline
-struct SlotLifetime: Hashable, Sendable, BitwiseCopyable {
-  /// The lifetime in seconds, or the largest number for none.
-  @usableFromInline
-  var code: UInt32
-
-  @inlinable
-  init(code: UInt32) {
-    self.code = code
-  }
-
-  /// The expiry stays where it is.
-  @inlinable
-  static var fixed: SlotLifetime { SlotLifetime(code: .max) }
-
-  /// The lifetime that starts again with a use, or nil for none.
-  @inlinable
-  var seconds: UInt32? { code == .max ? nil : code }
-
-  /// The lifetime as the type of the disk tier.
-  var lifetime: Lifetime { code == .max ? .fixed : .seconds(code) }
 }
 
 /// An entry's neighbours in the order of use, with its tag and cost, which evicting it needs, in 16
@@ -151,12 +126,16 @@ struct SlotTimes: Sendable, BitwiseCopyable {
   /// The last use; zero if not known.
   @usableFromInline
   var lastUse: PackedTime
-  /// The way a use moves the expiry.
+  /// The seconds that a use gives the entry anew, or `fixed`.
   @usableFromInline
-  var lifetime: SlotLifetime
+  var lifetime: UInt32
+
+  /// The lifetime of an entry whose expiry stays where it is.
+  @inlinable
+  static var fixed: UInt32 { .max }
 
   @inlinable
-  init(expiry: PackedTime, lastUse: PackedTime, lifetime: SlotLifetime) {
+  init(expiry: PackedTime, lastUse: PackedTime, lifetime: UInt32) {
     expiryBits = expiry.bits ^ PackedTime.never.bits
     self.lastUse = lastUse
     self.lifetime = lifetime
@@ -181,8 +160,8 @@ extension SlotTimes {
     switch extending {
     case .off: break
     case .lifetime:
-      guard let seconds = lifetime.seconds else { return }
-      let moved = now.adding(seconds: seconds)
+      guard lifetime != Self.fixed else { return }
+      let moved = now.adding(seconds: lifetime)
       if moved > expiry { expiry = moved }
     case .to(let expiration): extend(to: expiration, at: now)
     }
@@ -192,7 +171,8 @@ extension SlotTimes {
   @usableFromInline
   mutating func extend(to expiration: Expiration, at now: PackedTime) {
     let moved = ExpirationExtending.to(expiration).extendedExpiry(
-      of: expiry.timestamp, lifetime: lifetime.lifetime, at: now.timestamp)
+      of: expiry.timestamp, lifetime: lifetime == Self.fixed ? .fixed : .seconds(lifetime),
+      at: now.timestamp)
     if let moved { expiry = PackedTime(moved) }
   }
 }

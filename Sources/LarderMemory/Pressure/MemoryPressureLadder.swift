@@ -12,12 +12,6 @@ struct MemoryPressureLadder: Sendable {
   /// The latest signal; nil while memory is not short.
   private(set) var lastSignal: MonotonicTime?
 
-  init(share: Double, escalation: Duration, recovery: Duration) {
-    self.share = share
-    self.escalation = escalation
-    self.recovery = recovery
-  }
-
   /// The time at which the limits are restored if no signal comes before; nil while they are not
   /// lowered.
   var deadline: MonotonicTime? { lastSignal?.advanced(by: recovery) }
@@ -144,11 +138,11 @@ extension MemoryCache: MemoryPressureResponding {
       if slice.isFirst { lru.setCeilings(without: share) }
       return lru.evictSlice(.evicted, at: now, into: &removals) { $0.isAboveCeilings }
     }
-    setLimits { $0 }
+    setLimits { _ in }
   }
 
   private func restoreLimits() {
     for index in 0...stripeMask { withStripe(at: index) { $0.liftCeilings() } }
-    setLimits { $0 }
+    setLimits { _ in }
   }
 }

@@ -1,4 +1,4 @@
-package import LarderSystem
+import LarderSystem
 import Synchronization
 
 /// A monitor that makes caches free memory while the kernel reports that tasks wait for it.
@@ -31,10 +31,10 @@ public final class MemoryPressureMonitor: Sendable {
   /// Never fails: if the monitor cannot watch, ``status`` has the reason.
   public convenience init(_ configuration: Configuration = Configuration()) {
     configuration.checkPreconditions()
-    switch configuration.openSource() {
-    case .opened(let source, let name): self.init(configuration, source, named: name)
-    case .failed(let name): self.init(configuration, .silent, named: name)
-    }
+    var name = MemoryPressureStatus.Source.none(reason: "")
+    let own = configuration.watchesMachine ? [] : PressureFile.ownGroup
+    let source = configuration.openSource(own + [PressureFile.machine], &name)
+    self.init(configuration, source, named: name)
   }
 
   /// Starts to watch a given source, by a given clock.
@@ -165,32 +165,20 @@ extension MemoryPressureMonitor.Configuration {
 }
 
 extension MemoryPressureMonitor.Configuration {
-  /// The result of opening a source.
-  package enum Opening: ~Copyable {
-    case opened(PressureSource, MemoryPressureStatus.Source)
-    case failed(MemoryPressureStatus.Source)
-  }
-
-  /// Opens the first file that may be watched.
-  func openSource() -> Opening {
-    openSource(watchesMachine ? [] : PressureFile.ownGroup, or: PressureFile.machine)
-  }
-
-  /// Opens the first of some files that may be watched. If none may, returns the error of the last.
-  func openSource(_ files: [String], or last: String) -> Opening {
+  /// Opens the first of some files that may be watched. If none may, names the error of the last.
+  func openSource(
+    _ files: [String], _ name: inout MemoryPressureStatus.Source
+  ) -> PressureSource {
     for path in files {
-      // Version 1 of cgroups has no such file, and in containers it is mostly read-only.
-      do throws(Errno) { return try open(path) } catch { continue }
+      do throws(Errno) {
+        let source = try PressureFile.trigger(path, threshold: threshold, window: window)
+        name = .file(path)
+        return source
+      } catch {
+        // Version 1 of cgroups has no such file, and in containers it is mostly read-only.
+        name = .none(reason: "\(path): \(error)")
+      }
     }
-    do throws(Errno) {
-      return try open(last)
-    } catch {
-      return .failed(.none(reason: "\(last): \(error)"))
-    }
-  }
-
-  private func open(_ path: String) throws(Errno) -> Opening {
-    .opened(
-      try PressureFile.trigger(path, threshold: threshold, window: window), .file(path))
+    return .silent
   }
 }

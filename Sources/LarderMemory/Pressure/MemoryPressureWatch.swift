@@ -88,15 +88,11 @@ package final class MemoryPressureWatch: Sendable {
       return try source.wait(or: bell, timeout: timeout)
     } catch {
       // If there is no memory for a wait, memory is short: this counts as a signal.
-      stop(because: error)
+      state.withLock { state in
+        state.isStopping = true
+        state.status.source = .none(reason: "poll: \(error)")
+      }
       return PressureSource.Outcome(isSignalled: true)
-    }
-  }
-
-  private func stop(because error: Errno) {
-    state.withLock { state in
-      state.isStopping = true
-      state.status.source = .none(reason: "poll: \(error)")
     }
   }
 
@@ -127,12 +123,9 @@ package final class MemoryPressureWatch: Sendable {
     for (identity, responder) in responders {
       responder.respond(to: step)
       // `detach(_:)` restored the cache, perhaps before this step reached it.
-      if step != .restore && !isAttached(identity) { responder.respond(to: .restore) }
+      let isAttached = state.withLock { $0.responders[identity] != nil }
+      if step != .restore && !isAttached { responder.respond(to: .restore) }
     }
     listener?(step)
-  }
-
-  private func isAttached(_ identity: ObjectIdentifier) -> Bool {
-    state.withLock { $0.responders[identity] != nil }
   }
 }

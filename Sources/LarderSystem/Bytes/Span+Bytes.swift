@@ -1,18 +1,9 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 extension Array where Element == UInt8 {
   /// Copies the bytes of a span into a new array.
   package init(copying bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer { unsafe Array($0) }
-  }
-
-  /// Appends a copy of the bytes of a span.
-  package mutating func append(copying bytes: Span<UInt8>) {
-    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 }
 
@@ -33,12 +24,13 @@ extension OutputSpan where Element == UInt8 {
 
 extension Span where Element == UInt8 {
   /// Whether two runs of bytes are the same. Corresponds to `memcmp`.
+  @inline(__always)
   package func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
-    guard count > 0 else { return true }
-    return unsafe withUnsafeBufferPointer { a in
-      unsafe other.withUnsafeBufferPointer { b in
-        unsafe memcmp(a.baseAddress.unsafelyUnwrapped, b.baseAddress.unsafelyUnwrapped, count) == 0
+    return unsafe withUnsafeBytes { a in
+      unsafe other.withUnsafeBytes { b in
+        guard let first = a.baseAddress, let second = b.baseAddress else { return true }
+        return unsafe memcmp(first, second, a.count) == 0
       }
     }
   }
@@ -85,21 +77,9 @@ extension Span<UInt8> {
 
 extension String {
   /// Whether two texts have the same UTF-8 bytes, which is stricter than canonical equivalence.
-  ///
-  /// Corresponds to `memcmp`.
   @inline(__always)
   package func hasSameBytes(as other: String) -> Bool {
-    withByteSpan { a in
-      other.withByteSpan { b in
-        guard a.count == b.count else { return false }
-        return unsafe a.withUnsafeBytes { a in
-          unsafe b.withUnsafeBytes { b in
-            guard let first = a.baseAddress, let second = b.baseAddress else { return true }
-            return unsafe memcmp(first, second, a.count) == 0
-          }
-        }
-      }
-    }
+    withByteSpan { a in other.withByteSpan { b in a.hasSameBytes(as: b) } }
   }
 
   /// Calls a function with the UTF-8 bytes.

@@ -1,10 +1,5 @@
+import LarderC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// A queue into which the kernel writes the changes of a directory. Corresponds to `inotify`.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// A descriptor that signals when memory is short.
 package struct PressureSource: ~Copyable, Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// A system call's error number. Corresponds to C's `errno`.
 public struct Errno: RawRepresentable, Sendable, Hashable, Error {

@@ -21,7 +21,7 @@ package final class FaultInjector: Sendable {
     var faults: [SystemCall: [ClosedRange<Int>: Fault]] = [:]
     var struck = 0
     var struckSites: Set<CallSite> = []
-    var stamps: StampSimulation?
+    var stamps: Stamps?
     var requestedStamps: [Timestamp] = []
     var fileSystem: FileSystemKind?
   }
@@ -66,8 +66,13 @@ package final class FaultInjector: Sendable {
     state.withLock { $0.struckSites }
   }
 
+  /// The way in which another file system keeps the modification time of a file, and shows stamps.
+  package typealias Stamps = (
+    kept: @Sendable (Timestamp) -> Timestamp, shown: @Sendable (inout FileStatus) -> Void
+  )
+
   /// Keeps and shows stamps from now on as another file system does.
-  package func simulate(_ stamps: StampSimulation) {
+  package func simulate(_ stamps: Stamps) {
     state.withLock { $0.stamps = stamps }
   }
 
@@ -88,17 +93,12 @@ package final class FaultInjector: Sendable {
     state.withLock { state in
       guard let time, let stamps = state.stamps else { return time }
       state.requestedStamps.append(time)
-      return stamps.kept(of: time)
+      return stamps.kept(time)
     }
   }
 
   /// Changes a status to what the simulated file system shows.
-  func show(_ status: inout FileStatus) {
-    guard let stamps = state.withLock({ $0.stamps }) else { return }
-    if stamps.changeFollowsModification {
-      status.change = max(status.change, status.modification)
-    }
-  }
+  func show(_ status: inout FileStatus) { state.withLock { $0.stamps }?.shown(&status) }
 
   /// Counts a call and returns the error with which it must fail, if any.
   func strike(
@@ -138,43 +138,17 @@ package final class FaultInjector: Sendable {
       if call == .readdir { Scheduler.point(.call(call)) }
       return Scheduler.failure(of: call).map { .errno($0) }
     #else
-      return planned(call, site)
-    #endif
-  }
-
-  private func planned(_ call: SystemCall, _ site: CallSite) -> Fault? {
-    state.withLock { state in
-      let n = state.counts[call, default: 0] + 1
-      state.counts[call] = n
-      guard let fault = state.faults[call]?.first(where: { $0.key.contains(n) })?.value else {
-        return nil
+      return state.withLock { state in
+        let n = state.counts[call, default: 0] + 1
+        state.counts[call] = n
+        guard let fault = state.faults[call]?.first(where: { $0.key.contains(n) })?.value else {
+          return nil
+        }
+        state.struck += 1
+        state.struckSites.insert(site)
+        return fault
       }
-      state.struck += 1
-      state.struckSites.insert(site)
-      return fault
-    }
-  }
-}
-
-/// The way in which a file system keeps and shows the stamps of files, for tests.
-package struct StampSimulation: Sendable {
-  /// The number of bits that hold the seconds. A later time wraps around.
-  let secondBits: Int64
-  /// Whether the change time of a file is never before its modification time, as on ceph-fuse.
-  let changeFollowsModification: Bool
-
-  /// Creates a simulation.
-  package init(secondBits: Int64 = 62, changeFollowsModification: Bool = false) {
-    self.secondBits = secondBits
-    self.changeFollowsModification = changeFollowsModification
-  }
-
-  /// CephFS through ceph-fuse.
-  package static let cephFuse = StampSimulation(secondBits: 32, changeFollowsModification: true)
-
-  fileprivate func kept(of time: Timestamp) -> Timestamp {
-    Timestamp(
-      seconds: time.seconds & (1 << secondBits - 1), nanoseconds: Int64(time.nanoseconds))
+    #endif
   }
 }
 
@@ -185,10 +159,4 @@ package struct CallSite: Sendable, Hashable {
   package let file: String
   /// The line, counted from 1.
   package let line: UInt
-
-  /// Creates a place.
-  package init(file: String, line: UInt) {
-    self.file = file
-    self.line = line
-  }
 }

@@ -1,32 +1,9 @@
 /// The system calls that a test can make fail, with the names of their C functions.
 package enum SystemCall: String, Sendable, CaseIterable {
-  case close
+  case close, eventfd, fcntl, fdatasync, fgetxattr, flock, fstat, fstatat, fstatfs, fstatvfs, fsync
+  case futimens, fsetxattr, ftruncate, inotify, ioctl, linkat, mkdirat, open, openat, poll, read
+  case readdir, renameat, unlinkat, write
   case copyFileRange = "copy_file_range"
-  case eventfd
-  case fcntl
-  case fdatasync
-  case fgetxattr
-  case flock
-  case fstat
-  case fstatat
-  case fstatfs
-  case fstatvfs
-  case fsync
-  case futimens
-  case fsetxattr
-  case ftruncate
-  case inotify
-  case ioctl
-  case linkat
-  case mkdirat
-  case open
-  case openat
-  case poll
-  case read
-  case readdir
-  case renameat
-  case unlinkat
-  case write
 }
 
 /// Makes a system call, and repeats it if a signal interrupted it.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// An open directory whose files are opened by name, even if its path changes.
 ///
@@ -57,32 +53,30 @@ package final class DirectoryHandle: Sendable {
   /// Follows links, because the caller chose the path. Files below the directory are opened without
   /// following links.
   package static func open(path: String, faults: FaultInjector?) throws(Errno) -> DirectoryHandle {
-    let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
-      (mode) throws(Errno) in
-      let raw = try system(.open, faults) { Self.cOpen(path, mode.flags) }
+    let descriptor = try sparingAtime(.directory) { (flags) throws(Errno) in
+      let raw = try system(.open, faults) { Self.cOpen(AT_FDCWD, path, flags) }
       return FileDescriptor(rawValue: raw, faults: faults)
     }
     return try DirectoryHandle(descriptor)
   }
 
-  private static func cOpen(_ path: String, _ flags: Int32) -> Int32 {
-    unsafe path.withCString { unsafe openat(AT_FDCWD, $0, flags, 0) }
+  private static func cOpen(_ start: Int32, _ path: String, _ flags: Int32) -> Int32 {
+    unsafe path.withCString { unsafe openat(start, $0, flags, 0) }
   }
 }
 
 /// Opens with O_NOATIME and, if the system allows that only to the owner, without it.
 ///
 /// See: man 2 open, EPERM.
-func retryingWithoutNoAtime(
-  _ first: OpenMode, _ second: OpenMode,
-  _ open: (OpenMode) throws(Errno) -> FileDescriptor
+private func sparingAtime(
+  _ mode: OpenMode, _ open: (_ flags: Int32) throws(Errno) -> FileDescriptor
 ) throws(Errno) -> FileDescriptor {
   do throws(Errno) {
-    return try open(first)
+    return try open(mode.flags | OpenMode.noAtime)
   } catch .notPermitted {
     // O_NOATIME is for the owner and for CAP_FOWNER. Trying it first costs other users one failed
     // call; reading the owner first would cost every user one call.
-    return try open(second)
+    return try open(mode.flags)
   }
 }
 
@@ -92,32 +86,28 @@ extension DirectoryHandle {
   /// Never blocks: a FIFO in the file's place is opened at once (O_NONBLOCK), and its status tells
   /// the caller that it is no regular file. A symbolic link fails with ELOOP, a socket with ENXIO.
   package func openForReading(_ name: FileName) throws(Errno) -> FileDescriptor {
-    try retryingWithoutNoAtime(.read, .readMovingAtime) { (mode) throws(Errno) in
-      try open(name, mode, permissions: 0)
-    }
+    try sparingAtime(.read) { (flags) throws(Errno) in try open(name, flags) }
   }
 
   /// Opens the directory itself a second time, with an offset of its own.
   ///
   /// `dup` would share the offset, so two walks at once would each get a part of the names.
   package func reopen() throws(Errno) -> FileDescriptor {
-    try retryingWithoutNoAtime(.directory, .directoryMovingAtime) { (mode) throws(Errno) in
-      try open(FileName("."), mode, permissions: 0)
-    }
+    try sparingAtime(.directory) { (flags) throws(Errno) in try open(FileName("."), flags) }
   }
 
   /// Makes a file that must not exist. Corresponds to `openat(O_CREAT|O_EXCL)`.
   ///
   /// - Throws: `.fileExists` if the name exists, even as a dangling link.
   package func create(_ name: FileName, permissions: UInt32) throws(Errno) -> FileDescriptor {
-    try open(name, .create, permissions: permissions)
+    try open(name, OpenMode.create.flags, permissions: permissions)
   }
 
   /// Opens an existing file for reading and writing. Corresponds to `openat(O_RDWR)`.
   ///
   /// Never blocks and follows no link, as in `openForReading`.
   package func openForWriting(_ name: FileName) throws(Errno) -> FileDescriptor {
-    try open(name, .rewrite, permissions: 0)
+    try open(name, OpenMode.rewrite.flags)
   }
 
   /// Makes a file without a name. Corresponds to `openat(O_TMPFILE)`.
@@ -125,15 +115,15 @@ extension DirectoryHandle {
   /// The system removes the file when it is closed, also after a crash. See: man 2 open, O_TMPFILE,
   /// for the file systems that support it.
   package func createUnnamed(permissions: UInt32) throws(Errno) -> FileDescriptor {
-    try open(FileName("."), .createUnnamed, permissions: permissions)
+    try open(FileName("."), OpenMode.createUnnamed.flags, permissions: permissions)
   }
 
-  /// Opens a file by name in the held directory, with the flags of a mode.
+  /// Opens a file by name in the held directory.
   private func open(
-    _ name: FileName, _ mode: OpenMode, permissions: UInt32
+    _ name: FileName, _ flags: Int32, permissions: UInt32 = 0
   ) throws(Errno) -> FileDescriptor {
     let descriptor = try system(.openat, faults) {
-      unsafe name.withCString { unsafe openat(raw, $0, mode.flags, mode_t(permissions)) }
+      unsafe name.withCString { unsafe openat(raw, $0, flags, mode_t(permissions)) }
     }
     return FileDescriptor(rawValue: descriptor, faults: faults)
   }
@@ -169,12 +159,9 @@ extension DirectoryHandle {
 
   /// Opens a directory below this one. Fails for a symbolic link in its place.
   package func openDirectory(_ name: String) throws(Errno) -> DirectoryHandle {
-    let descriptor = try retryingWithoutNoAtime(.directory, .directoryMovingAtime) {
-      (mode) throws(Errno) in
-      let descriptor = try system(.openat, faults) {
-        unsafe name.withCString { unsafe openat(raw, $0, mode.flags | O_NOFOLLOW, 0) }
-      }
-      return FileDescriptor(rawValue: descriptor, faults: faults)
+    let descriptor = try sparingAtime(.directory) { (flags) throws(Errno) in
+      let opened = try system(.openat, faults) { Self.cOpen(raw, name, flags | O_NOFOLLOW) }
+      return FileDescriptor(rawValue: opened, faults: faults)
     }
     return try DirectoryHandle(descriptor)
   }
@@ -303,12 +290,16 @@ extension DirectoryHandle {
     _ = try system(.mkdirat, faults) {
       unsafe path.withCString { unsafe mkdirat(start, $0, mode_t(permissions)) }
     }
+    func opened() throws(Errno) -> DirectoryHandle {
+      if let parent { return try parent.openDirectory(path) }
+      return try open(path: path, faults: faults)
+    }
     let made: DirectoryHandle
     do throws(Errno) {
-      made = try open(path, below: parent, faults)
+      made = try opened()
     } catch .permissionDenied {
       try setMode(path, at: start, permissions, faults)
-      made = try open(path, below: parent, faults)
+      made = try opened()
     }
     let isNarrowed = try made.descriptor.status().permissions != permissions
     if isNarrowed { try made.descriptor.setPermissions(permissions) }
@@ -320,13 +311,6 @@ extension DirectoryHandle {
     _ = try system(.fcntl, faults) {
       unsafe path.withCString { unsafe fchmodat(start, $0, mode_t(permissions), 0) }
     }
-  }
-
-  private static func open(
-    _ path: String, below parent: DirectoryHandle?, _ faults: FaultInjector?
-  ) throws(Errno) -> DirectoryHandle {
-    guard let parent else { return try open(path: path, faults: faults) }
-    return try parent.openDirectory(path)
   }
 
   /// Returns the absolute path of the open directory, without links.

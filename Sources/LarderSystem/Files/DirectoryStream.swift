@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// The names in a directory, in the system's order.
 @safe package struct DirectoryStream: ~Copyable {

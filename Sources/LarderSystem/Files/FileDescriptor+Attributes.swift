@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 extension FileDescriptor {
   /// The maximum length of an attribute in bytes. No version of the format writes a longer one.

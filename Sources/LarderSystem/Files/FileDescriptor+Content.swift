@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 extension FileDescriptor {
   /// Reads up to `byteCount` bytes from the present offset, or from another one that leaves the
@@ -15,28 +11,21 @@ extension FileDescriptor {
     // All empty arrays share one object, and the count that the closure sets is written to it.
     if byteCount == 0 { return [] }
     var bytes: [UInt8] = []
-    var failure: Errno?
     // Not `init(unsafeUninitializedCapacity:)`, which looks up the type of the storage each time.
     bytes.reserveCapacity(byteCount)
-    bytes.append(addingCapacity: byteCount) { output in
-      unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
-        do throws(Errno) {
-          while filled < byteCount {
-            let count = unsafe try read(
-              into: UnsafeMutableRawBufferPointer(
-                rebasing:
-                  UnsafeMutableRawBufferPointer(buffer)[filled..<byteCount]),
-              at: offset.map { $0 + filled })
-            // The file was cut short since its length was read. The caller compares the counts.
-            if count == 0 { break }
-            filled += count
-          }
-        } catch {
-          failure = error
+    try bytes.append(addingCapacity: byteCount) { (output) throws(Errno) in
+      try unsafe output.withUnsafeMutableBufferPointer { (buffer, filled) throws(Errno) in
+        let all = UnsafeMutableRawBufferPointer(buffer)
+        while filled < byteCount {
+          let count = unsafe try read(
+            into: UnsafeMutableRawBufferPointer(rebasing: all[filled..<byteCount]),
+            at: offset.map { $0 + filled })
+          // The file was cut short since its length was read. The caller compares the counts.
+          if count == 0 { break }
+          filled += count
         }
       }
     }
-    if let failure { throw failure }
     return bytes
   }
 
@@ -44,31 +33,20 @@ extension FileDescriptor {
   ///
   /// May return fewer for any reason, as `read` may; only 0 means the end.
   package func read(into bytes: inout [UInt8]) throws(Errno) -> Int {
-    var outcome: Result<Int, Errno> = .success(0)
-    unsafe bytes.withUnsafeMutableBytes { buffer in
-      do throws(Errno) {
-        outcome = .success(unsafe try read(into: buffer))
-      } catch {
-        outcome = .failure(error)
-      }
+    var span = bytes.mutableSpan
+    var rest = unsafe span.mutableBytes
+    return try unsafe rest.withUnsafeMutableBytes { (buffer) throws(Errno) in
+      try unsafe read(into: buffer)
     }
-    return try outcome.get()
   }
 
   /// Reads until a span is full or the file ends, and returns the number of bytes.
   package func read(into span: inout MutableRawSpan) throws(Errno) -> Int {
     var filled = 0
     while filled < span.byteCount {
-      var outcome: Result<Int, Errno> = .success(0)
-      unsafe span.withUnsafeMutableBytes { buffer in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-        do throws(Errno) {
-          outcome = .success(unsafe try read(into: rest))
-        } catch {
-          outcome = .failure(error)
-        }
+      let count = try unsafe span.withUnsafeMutableBytes { (buffer) throws(Errno) in
+        try unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
       }
-      let count = try outcome.get()
       if count == 0 { break }
       filled += count
     }

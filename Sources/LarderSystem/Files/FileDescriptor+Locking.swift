@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// The kind of an advisory lock on a file.
 package enum FileLock: Sendable {
@@ -100,13 +96,9 @@ package enum LockTable {
     }
     // Some file systems show another device in a file's status than in this table.
     let exact = locks.filter(\.isSameDevice)
-    return (exact.isEmpty ? locks : exact).map(\.process).uniqued()
-  }
-}
-
-extension [Int] {
-  fileprivate func uniqued() -> [Int] {
-    reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    return (exact.isEmpty ? locks : exact).reduce(into: []) { processes, lock in
+      if !processes.contains(lock.process) { processes.append(lock.process) }
+    }
   }
 }
 

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// A file's name of up to 63 bytes, stored inline with a final zero, so that a system call can use
 /// it without a `String`.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// The identity of a file, whatever its name. Corresponds to `st_dev` and `st_ino`.
 package struct FileIdentity: Sendable, Hashable {
@@ -46,13 +42,7 @@ package struct FileStatus: Sendable {
   /// Converts C's status to types of one width on every platform.
   ///
   /// - Parameter faults: The plan of faults, which may show the file as another file system would.
-  init(_ status: stat, _ faults: FaultInjector?) {
-    self.init(status)
-    if let faults { faults.show(&self) }
-  }
-
-  /// Converts C's status to types of one width on every platform.
-  init(_ status: stat) {
+  init(_ status: stat, _ faults: FaultInjector? = nil) {
     identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     mode = UInt32(status.st_mode)
     owner = UInt32(status.st_uid)
@@ -68,6 +58,7 @@ package struct FileStatus: Sendable {
     #else
       change = Timestamp(status.st_ctim)
     #endif
+    faults?.show(&self)
   }
 }
 
@@ -79,7 +70,7 @@ extension Timestamp {
 
   /// The stamp in the form that `futimens` takes.
   var timespec: timespec {
-    var time = Self.emptyTimespec
+    var time = CTimespec()
     // `time_t` has 64 bits on every platform that Swift supports on Linux, where clamping costs
     // nothing and never traps.
     time.tv_sec = .init(clamping: seconds)
@@ -89,10 +80,8 @@ extension Timestamp {
 
   /// A stamp that `futimens` does not set. See: man 2 utimensat, UTIME_OMIT.
   static var omitted: timespec {
-    var time = emptyTimespec
+    var time = CTimespec()
     time.tv_nsec = (1 << 30) - 2
     return time
   }
-
-  private static var emptyTimespec: timespec { .init() }
 }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// A directory with a unique name in the temporary directory, removed when the object is released.
 ///
@@ -41,19 +37,13 @@ package final class ScratchDirectory: Sendable {
       let handle = try DirectoryHandle.open(path: path, faults: nil)
       let stream = try DirectoryStream(handle.reopen())
       while let found = try stream.next() {
-        if case .name(let name) = found { Self.remove(name, in: handle) }
+        guard case .name(let name) = found else { continue }
+        // The directory stays with what cannot be removed, and `rmdir` reports that.
+        do throws(Errno) { try handle.unlink(name) } catch {}
       }
       _ = try system(.unlinkat, nil) { unsafe path.withCString { unsafe rmdir($0) } }
     } catch {
       // It is gone already, or contains something that cannot be removed.
-    }
-  }
-
-  private static func remove(_ name: FileName, in handle: DirectoryHandle) {
-    do throws(Errno) {
-      try handle.unlink(name)
-    } catch {
-      // The directory stays with it, and `rmdir` reports that.
     }
   }
 }

@@ -1,10 +1,5 @@
+import LarderC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The identity of this process for files and locks.
 @usableFromInline

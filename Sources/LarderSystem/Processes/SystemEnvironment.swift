@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// Properties of the machine and the environment.
 package enum SystemEnvironment {
@@ -69,11 +65,9 @@ package enum SystemEnvironment {
   /// Reads up to 64 KiB, more than the files under `/proc` and `/sys` have. A longer file is cut
   /// off, not refused.
   package static func text(ofFile path: String) -> String? {
-    let raw = unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) }
-    guard raw >= 0 else { return nil }
-    let descriptor = FileDescriptor(rawValue: raw, faults: nil)
     do throws(Errno) {
-      return String(decoding: try descriptor.read(upTo: 65_536), as: UTF8.self)
+      let file = try FileDescriptor.open(source: path, faults: nil)
+      return String(decoding: try file.read(upTo: 65_536), as: UTF8.self)
     } catch {
       return nil
     }

@@ -1,10 +1,5 @@
+import LarderC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// A counter that lets threads wait until a state changes that they check under a lock of their
 /// own.

@@ -1,10 +1,5 @@
+import LarderC
 public import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// A gate at which the threads of a forked child wait, in place of waiting at a mutex.
 ///
@@ -70,17 +65,7 @@ package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
     gate = ForkGate()
   }
 
-  #if LARDER_SCHEDULES
-    @usableFromInline
-    package func withLock<Result: ~Copyable, Failure: Error>(
-      file: StaticString = #fileID, line: Int = #line,
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      gate.enter()
-      defer { gate.leave() }
-      return try mutex.withLock(file: file, line: line, body)
-    }
-  #else
+  #if !LARDER_SCHEDULES
     @inlinable @inline(__always)
     package func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -91,16 +76,6 @@ package struct ForkSafeMutex<Value: ~Copyable>: ~Copyable, Sendable {
     }
   #endif
 }
-
-#if LARDER_SCHEDULES
-  extension ForkSafeMutex where Value: Copyable {
-    @usableFromInline
-    package init(_ value: consuming sending Value) {
-      mutex = Mutex(value)
-      gate = ForkGate()
-    }
-  }
-#endif
 
 /// A value that each process has for itself: a forked child gets a new one at its first access.
 ///

@@ -1,10 +1,5 @@
+import LarderC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// A closure that a thread runs.
 package typealias Job = @Sendable () -> Void

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// A point on the clock that only goes forward, for measuring and waiting. It is unrelated to the
 /// time of day. Corresponds to `clock_gettime(CLOCK_MONOTONIC)`.
@@ -12,34 +8,21 @@ package struct MonotonicTime: Sendable, Comparable {
   package let nanoseconds: Int64
 
   /// The present. Needs no privilege and cannot fail with this clock. See: man 2 clock_gettime.
-  package static var now: MonotonicTime {
-    #if LARDER_SCHEDULES
-      return MonotonicTime(nanoseconds: Scheduler.now)
-    #else
-      return system
-    #endif
-  }
-
-  private static var system: MonotonicTime {
-    var time = CTimespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-  }
+  package static var now: MonotonicTime { read(CLOCK_MONOTONIC) }
 
   /// The present as of the system's last tick, up to 4 ms behind and five times as fast to read.
   /// Corresponds to `clock_gettime(CLOCK_MONOTONIC_COARSE)`.
-  package static var coarse: MonotonicTime {
+  package static var coarse: MonotonicTime { read(CLOCK_MONOTONIC_COARSE) }
+
+  @inline(__always)
+  private static func read(_ clock: clockid_t) -> MonotonicTime {
     #if LARDER_SCHEDULES
       return MonotonicTime(nanoseconds: Scheduler.now)
     #else
-      return systemCoarse
+      var time = CTimespec()
+      unsafe clock_gettime(clock, &time)
+      return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     #endif
-  }
-
-  private static var systemCoarse: MonotonicTime {
-    var time = CTimespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
   package static func < (a: MonotonicTime, b: MonotonicTime) -> Bool {

@@ -83,10 +83,10 @@ extension Timestamp {
   }
 }
 
-extension Int64 {
+extension BinaryInteger {
   /// Returns the number with leading zeros up to a number of digits.
-  fileprivate func digits(_ count: Int) -> String {
-    let text = String(self)
+  package func digits(_ count: Int, radix: Int = 10) -> String {
+    let text = String(self, radix: radix)
     return String(repeating: "0", count: Swift.max(0, count - text.utf8.count)) + text
   }
 }

@@ -72,7 +72,7 @@ extension Timestamp {
   public func adding(_ duration: Duration) -> Timestamp {
     let (whole, attoseconds) = duration.boundedComponents
     let fraction = Int64(nanoseconds) + attoseconds / 1_000_000_000
-    return adding(seconds: whole).settingNanoseconds(fraction)
+    return Timestamp(seconds: adding(seconds: whole).seconds, nanoseconds: fraction)
   }
 
   /// Returns the time from `start` to this point, negative if this point is earlier.
@@ -96,10 +96,5 @@ extension Timestamp {
     let (sum, isBeyond) = scaled.addingReportingOverflow(fraction)
     guard overflow || isHuge || isBeyond else { return sum }
     return seconds < start.seconds ? .min : .max
-  }
-
-  /// Returns the same second with other nanoseconds, which carry over if they are too many.
-  private func settingNanoseconds(_ count: Int64) -> Timestamp {
-    Timestamp(seconds: seconds, nanoseconds: count)
   }
 }

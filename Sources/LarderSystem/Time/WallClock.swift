@@ -1,10 +1,5 @@
+import LarderC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The source of the time of day for a cache. A test or a fixture can replace it.
 ///
@@ -69,18 +64,13 @@ public struct WallClock: Sendable {
     #if LARDER_SCHEDULES
       return clock == CLOCK_REALTIME ? ScheduledFiles.wallTime : ScheduledFiles.coarseWallTime
     #else
-      return readSystem(clock)
+      var time = timespec()
+      unsafe clock_gettime(clock, &time)
+      // Assigned directly: the kernel's nanoseconds need no carry.
+      var now = Timestamp(seconds: Int64(time.tv_sec))
+      now.nanoseconds = Int32(truncatingIfNeeded: time.tv_nsec)
+      return now
     #endif
-  }
-
-  @inline(__always)
-  private static func readSystem(_ clock: clockid_t) -> Timestamp {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    // Set apart, because the kernel's nanoseconds need no carry.
-    var now = Timestamp(seconds: Int64(time.tv_sec))
-    now.nanoseconds = Int32(truncatingIfNeeded: time.tv_nsec)
-    return now
   }
 }
 

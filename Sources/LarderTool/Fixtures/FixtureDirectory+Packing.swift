@@ -32,7 +32,7 @@ extension FixtureDirectory {
         defer { progress(index + 1, names.count) }
         switch try take(name, from: source, isInPlace: isInPlace) {
         case .line(var line):
-          line.keepKey(of: manifest.lines[name])
+          line.keepKey(of: manifest.candidates(for: name).first)
           manifest.set(line)
           transfer.names.append(name)
         case .refused(let reason): transfer.refusals.append(.init(name: name, reason: reason))

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 /// Settings and calls that concern a command's whole process.
 enum CommandProcess {

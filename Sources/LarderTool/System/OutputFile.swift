@@ -1,10 +1,5 @@
+import LarderC
 import LarderSystem
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// A file that is written from front to back and gets its name only when it is complete.
 ///

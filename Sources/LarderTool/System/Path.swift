@@ -1,10 +1,5 @@
+import LarderC
 import LarderSystem
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The path of a file as the kernel takes it: any bytes except NUL.
 struct Path: Sendable, Hashable {

@@ -1,11 +1,6 @@
+import LarderC
 import LarderSystem
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// One of the two streams that a command writes to.
 enum StandardStream: Int32, Sendable {

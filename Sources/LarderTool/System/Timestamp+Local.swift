@@ -1,10 +1,5 @@
 import Larder
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LarderC
 
 extension Timestamp {
   private static let months = [

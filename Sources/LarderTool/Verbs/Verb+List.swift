@@ -170,3 +170,24 @@ extension Expiration {
     }
   }
 }
+
+extension FixtureManifest {
+  /// Returns the entry with expiry, last use, key and data from the manifest, because git keeps
+  /// neither stamps nor attributes. A file without a line and without an attribute of its own does
+  /// not expire, as in tests.
+  fileprivate func entry(_ entry: DiskEntry) -> DiskEntry {
+    var entry = entry
+    if let line = EntryName(Array(entry.name.utf8)).flatMap({ candidates(for: $0).first }) {
+      entry.key = line.key
+      entry.keyHint = line.proof.hintForDisplay
+      entry.lastAccess = line.lastAccess
+      entry.expiry = line.expiry < .never ? line.expiry : nil
+      entry.lifetime = Expiration(line.lifetime, until: line.expiry)
+      entry.extendedData = line.extendedData
+    } else if entry.lifetime == nil {
+      entry.lastAccess = latestAccess ?? FixtureDirectory.start
+      entry.expiry = nil
+    }
+    return entry
+  }
+}

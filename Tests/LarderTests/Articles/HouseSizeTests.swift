@@ -33,8 +33,8 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_824),
-      ("its files", files.count, 161),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_340),
+      ("its files", files.count, 160),
       ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_230),
       ("its files", disk.count, 69),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 22),

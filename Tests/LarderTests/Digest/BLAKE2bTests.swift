@@ -8,10 +8,7 @@ import Testing
 struct BLAKE2bTests {
   private func hex(_ message: [UInt8]) -> [UInt8] {
     let digest = BLAKE2b.digest(of: message)
-    var digits: [UInt8] = []
-    Hexadecimal.append(digest.first, to: &digits)
-    Hexadecimal.append(UInt64(digest.last) << 32, to: &digits)
-    return Array(digits.prefix(24))
+    return Array((digest.first.digits(16, radix: 16) + digest.last.digits(8, radix: 16)).utf8)
   }
 
   private func bytes(_ digest: BLAKE2bDigest) -> [UInt8] {

@@ -33,6 +33,6 @@ extension Hexadecimal {
 }
 
 extension MD5Digest {
-  init?(hex: [UInt8]) { self.init(hex: hex.span) }
-  var text: String { String(decoding: hex, as: UTF8.self) }
+  /// The digits that `md5sum` prints.
+  var text: String { high.digits(16, radix: 16) + low.digits(16, radix: 16) }
 }

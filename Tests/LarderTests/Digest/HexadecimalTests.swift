@@ -21,13 +21,6 @@ struct HexadecimalTests {
   ]
 
   @Test(arguments: words)
-  func `a word has sixteen lower-case digits`(word: UInt64, text: String) {
-    var digits = Array("prefix ".utf8)
-    Hexadecimal.append(word, to: &digits)
-    #expect(digits == Array("prefix \(text)".utf8))
-  }
-
-  @Test(arguments: words)
   func `sixteen lower-case digits are a word`(word: UInt64, text: String) {
     #expect(Hexadecimal.word(of: Array(text.utf8)) == word)
   }
@@ -63,19 +56,7 @@ struct HexadecimalTests {
     var generator = SeededRandom(seed: 16)
     for _ in 0..<1_000 {
       let word = generator.next()
-      var digits: [UInt8] = []
-      Hexadecimal.append(word, to: &digits)
-      let back = Hexadecimal.word(of: digits.span)
-      #expect(back == word)
+      #expect(Hexadecimal.word(of: Array(word.digits(16, radix: 16).utf8)) == word)
     }
-  }
-
-  @Test
-  func `an MD5 digest is read back from its digits and from nothing else`() {
-    let digest = MD5.digest(of: "abc")
-    #expect(MD5Digest(hex: digest.hex) == digest)
-    #expect(MD5Digest(hex: Array(digest.hex.dropLast())) == nil)
-    #expect(MD5Digest(hex: (digest.hex + [UInt8(ascii: "0")])) == nil)
-    #expect(MD5Digest(hex: Array(digest.text.uppercased().utf8)) == nil)
   }
 }

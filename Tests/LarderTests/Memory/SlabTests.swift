@@ -19,7 +19,7 @@ struct SlabTests {
       if key == 999 { slab.addTimes(at: PackedTime(bits: 5)) }
       guard key >= 1_000 else { continue }
       let time = PackedTime(bits: UInt64(key))
-      slab.times[slot.index] = SlotTimes(expiry: time, lastUse: time, lifetime: .fixed)
+      slab.times[slot.index] = SlotTimes(expiry: time, lastUse: time, lifetime: SlotTimes.fixed)
     }
     for key in 0..<count {
       let slot = slab.find("the key \(key)", tag: tag(key))
@@ -67,7 +67,7 @@ struct SlabTests {
       let slot = slab.insert(key, -key, tag: tag(key), cost: key % 40 == 0 ? 1 << 33 : 1)
       if key == 0 { slab.addTimes(at: .zero) }
       slab.times[slot.index] = SlotTimes(
-        expiry: PackedTime(bits: UInt64(key)), lastUse: .zero, lifetime: .fixed)
+        expiry: PackedTime(bits: UInt64(key)), lastUse: .zero, lifetime: SlotTimes.fixed)
     }
     let left = Set((0..<8_000).shuffled(using: &random).prefix(600))
     for key in 0..<8_000 where !left.contains(key) {
@@ -115,7 +115,8 @@ struct SlabTests {
       for _ in 0..<10 {
         if Bool.random(using: &random) {
           let slot = slab.insert(next, -next, tag: tag(next), cost: 1)
-          slab.times[slot.index] = SlotTimes(expiry: .never, lastUse: .zero, lifetime: .fixed)
+          slab.times[slot.index] = SlotTimes(
+            expiry: .never, lastUse: .zero, lifetime: SlotTimes.fixed)
           kept.insert(next, at: 0)
           next += 1
         } else if let place = kept.indices.randomElement(using: &random) {
@@ -138,7 +139,7 @@ struct SlabTests {
     for _ in 0..<slices { _ = slab.shrinkSlice() }
     for key in 10_000..<22_000 {
       let slot = slab.insert(key, -key, tag: tag(key), cost: 1)
-      slab.times[slot.index] = SlotTimes(expiry: .never, lastUse: .zero, lifetime: .fixed)
+      slab.times[slot.index] = SlotTimes(expiry: .never, lastUse: .zero, lifetime: SlotTimes.fixed)
       kept.insert(key, at: 0)
     }
     slab.checkInvariants()
@@ -160,7 +161,8 @@ struct SlabTests {
       let isLast = key >= 3_900
       _ = lru.store(
         key, forKey: key, tag: tag(key), cost: 1,
-        deadline: SlotDeadline(expiry: PackedTime(bits: isLast ? 5 : 50), lifetime: .fixed),
+        deadline: SlotDeadline(
+          expiry: PackedTime(bits: isLast ? 5 : 50), lifetime: SlotTimes.fixed),
         at: .zero, into: &removals)
     }
     for key in 0..<3_900 {

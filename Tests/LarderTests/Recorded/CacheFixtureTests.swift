@@ -93,7 +93,7 @@ struct `A cache on a fixture` {
     let (next, _) = try open()
     #expect(try await next.value(forKey: "new") == "fresh")
     let line = try #require(
-      try FixtureDirectory(path).manifest().lines[EntryName(CacheKey("new"))])
+      try FixtureDirectory(path).manifest().candidates(for: EntryName(CacheKey("new"))).first)
     // The date is the fixture's, not that of the test's clock.
     #expect(line.lastAccess == FixtureDirectory.start)
     #expect(line.expiry == FixtureDirectory.start.adding(seconds: 86_400))

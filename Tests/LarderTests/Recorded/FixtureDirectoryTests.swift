@@ -212,7 +212,7 @@ struct `A directory of recorded values` {
     #expect(try Set(kinds()) == [.changed, .missing, .unlisted, .unprotected])
     #expect(try FixtureDirectory(path).pack(from: path).names.count == 3)
     #expect(try kinds().isEmpty)
-    let lines = try FixtureDirectory(path).manifest().lines
+    let lines = try FixtureDirectory(path).manifest().lines.compactMapValues(\.first)
     #expect(lines[EntryName(CacheKey("stays"))]?.extendedData == [7])
     #expect(lines[EntryName(CacheKey("abc"))]?.key == "abc")
     #expect(lines[EntryName(CacheKey("new"))]?.expiry == .never)

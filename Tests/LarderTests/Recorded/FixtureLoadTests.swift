@@ -82,7 +82,7 @@ struct `A load of a cache on a fixture` {
       }
     }
     let line = try #require(
-      try FixtureDirectory(path).manifest().lines[EntryName(CacheKey("k"))])
+      try FixtureDirectory(path).manifest().candidates(for: EntryName(CacheKey("k"))).first)
     #expect(line.expiry == FixtureDirectory.start.adding(seconds: 86_400))
     try await run(isRecording: false) { cache, clock in
       let text = try await text(of: "k", in: cache)
