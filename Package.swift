@@ -44,8 +44,7 @@ let programs: [Target] = [
     name: "HungDisk", dependencies: ["Larder"], path: "Tests/HungDisk", swiftSettings: house),
   // Complete programs, as a package of yours would have them: no settings of the house.
   .executableTarget(
-    name: "CachingProxy", dependencies: ["Larder", "LarderFoundation"],
-    path: "Tests/Examples/CachingProxy"),
+    name: "CachingProxy", dependencies: ["LarderHTTP"], path: "Tests/Examples/CachingProxy"),
   .executableTarget(
     name: "CompilerCache", dependencies: ["Larder"], path: "Tests/Examples/CompilerCache"),
   .executableTarget(

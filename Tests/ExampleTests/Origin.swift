@@ -44,7 +44,11 @@ final class Origin: Sendable {
       let status = path.hasPrefix("/missing") ? "404 Not Found" : "200 OK"
       // A path of `/set/` and a header in percent encoding gets that header.
       let own = path.hasPrefix("/set/") ? path.dropFirst(5).removingPercentEncoding ?? "" : ""
-      let control = path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : own
+      let isFresh = path.hasPrefix("/page") || path.hasPrefix("/rush")
+      let control =
+        isFresh
+        ? "Cache-Control: max-age=300\r\n"
+        : path.hasPrefix("/private") ? "Cache-Control: no-store\r\n" : own
       let eTag = "\"\(path)\""
       if head.contains("If-None-Match: \(eTag)\r\n") {
         conditional.withLock { $0 += 1 }

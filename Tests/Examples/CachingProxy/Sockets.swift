@@ -34,6 +34,18 @@ enum Sockets {
     return Data(bytes[..<count])
   }
 
+  /// Sends bytes.
+  static func send(_ bytes: [UInt8], _ peer: FileHandle) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Foundation.send(peer.fileDescriptor, $0.baseAddress, $0.count, 0)
+      }
+      if count < 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
   /// Sends a part of a file, which this process does not read, unless the client is gone.
   static func send(_ file: Int32, from start: Int, to end: Int, _ client: FileHandle) {
     var offset = start
