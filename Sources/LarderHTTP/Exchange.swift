@@ -27,8 +27,7 @@ struct Exchange: Sendable {
 
   /// Answers from what is stored or from the origin, or waits for another request's response.
   mutating func answer() async throws -> Response {
-    let isPart = request.fields.contains("range")
-    var mayWait = !request.isPersonal && !isPart
+    var mayWait = true
     while true {
       let endCount = cache.flights.endCount.load(ordering: .relaxed)
       try await lookUp()
@@ -46,8 +45,10 @@ struct Exchange: Sendable {
       let isDemanded = ["no-cache", "max-age", "min-fresh"].contains(where: request.control.has)
       if usable != nil { reason = isDemanded ? .request : .stale }
       // HEAD, and a part of what is not stored, are not asked for on behalf of others.
+      let isPart = request.fields.contains("range")
       guard request.method == "GET", usable != nil || !isPart else { return try await passBy() }
-      switch await cache.flights.join(request, key, mayWait, after: endCount) {
+      let shares = mayWait && !isPart && !request.isPersonal
+      switch await cache.flights.join(request, key, shares, after: endCount) {
       case .asks(let own):
         flight = own
         return try await ask()
