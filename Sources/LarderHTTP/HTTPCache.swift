@@ -26,8 +26,7 @@ public final class HTTPCache: Sendable {
     /// The most bytes of a body that is stored; nil for as many as the disk tier takes. The default
     /// is nil.
     public var bodyLimit: Int?
-    /// The name of this cache in `Cache-Status`; nil for no such field. The default is nil.
-    /// Source: RFC 9211.
+    /// The name of this cache in `Cache-Status` (RFC 9211); nil for no field. The default is nil.
     public var cacheStatusName: String?
     /// Gives requests rules of their own; `policy` rules those for which it returns nil. The
     /// default is nil.
