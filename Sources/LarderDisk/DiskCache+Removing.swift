@@ -109,38 +109,6 @@ extension DiskCache {
       try engine.trim(operation) { TrimPlan(for: goal, at: $0, configuration) }
     }
   }
-
-  /// Returns the progress of a trim that another thread waits for. While the directory is scanned:
-  /// the number of entries that were found, with `total` nil. Then: the number of entries that are
-  /// gone, and `total`. Nil before that number is known.
-  ///
-  /// Meant for a process that removes nothing else, since earlier removals are counted as well.
-  ///
-  /// - Parameter total: The number of entries that the trim removes, as far as it is known.
-  package func trimProgress(of total: Int?) -> (done: Int, total: Int?)? {
-    engine.withState { state in
-      guard state.isScanned else { return (state.catalog.index.count, nil) }
-      return total.map { (state.counters.removalCount, $0) }
-    }
-  }
-
-  /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
-  /// works for a cache that only reads. Waits for the first scan.
-  package func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
-    try checkWhole("preview")
-    try engine.waitForScan()
-    // The same plan as the removal itself makes.
-    let plan = TrimPlan(for: goal, at: engine.now, configuration)
-    // A copy of the index is trimmed. Its chunks are shared until they are written to, so only
-    // those that the trim touches are copied.
-    var index = engine.withState { $0.catalog.index }
-    var removal = BulkRemoval()
-    for victim in index.take(plan) {
-      removal.removed += 1
-      removal.byteCount.addSaturating(victim.entry.byteCount)
-    }
-    return removal
-  }
 }
 
 /// An entry that left the disk, as an element of a sequence of removals.

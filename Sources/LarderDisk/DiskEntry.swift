@@ -82,11 +82,11 @@ extension CachedValue: Hashable where Value: Hashable {}
 /// An entry that was used, changed or stored anew after it was chosen stays and is not counted.
 public struct BulkRemoval: Sendable, Hashable {
   /// The number of entries removed.
-  public internal(set) var removed = 0
+  public package(set) var removed = 0
   /// The number of entries that could not be removed.
   public internal(set) var failed = 0
   /// The bytes of the values removed.
-  public internal(set) var byteCount = 0
+  public package(set) var byteCount = 0
   /// The number of entries whose keys a closure could not see, because their files do not record
   /// them.
   public internal(set) var unknownKeys = 0

@@ -107,9 +107,6 @@ struct EngineCounters: Sendable {
     return snapshot
   }
 
-  /// The number of entries that were removed, whatever the cause.
-  var removalCount: Int { removals.indices.reduce(0) { $0 + removals[$1] } }
-
   /// The number of values that were found or stored.
   var useCount: Int { statistics.hits + statistics.stores }
 

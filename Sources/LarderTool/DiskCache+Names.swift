@@ -96,6 +96,38 @@ extension DiskCache {
   }
 }
 
+// Trims.
+extension DiskCache {
+  /// Returns the progress of a trim that another thread waits for. While the directory is scanned:
+  /// the number of entries that were found, with `total` nil. Then: the number of entries that are
+  /// gone, and `total`. Nil before that number is known.
+  ///
+  /// Meant for a process that removes nothing else, since earlier removals are counted as well.
+  ///
+  /// - Parameter total: The number of entries that the trim removes, as far as it is known.
+  func trimProgress(of total: Int?) -> (done: Int, total: Int?)? {
+    let statistics = statistics
+    guard statistics.scan == .finished else { return (engine.entryIndex.count, nil) }
+    return total.map { (statistics.removals.values.reduce(0, +), $0) }
+  }
+
+  /// Returns the removal that a trim to a goal would make if it ran now. Changes nothing, so it
+  /// works for a cache that only reads. Waits for the first scan.
+  func preview(_ goal: TrimGoal) throws(CacheError) -> BulkRemoval {
+    try checkWhole("preview")
+    try engine.waitForScan()
+    // The same plan as the removal itself makes.
+    let plan = TrimPlan(for: goal, at: engine.now, configuration)
+    var index = engine.entryIndex
+    var removal = BulkRemoval()
+    for victim in index.take(plan) {
+      removal.removed += 1
+      removal.byteCount.addSaturating(victim.entry.byteCount)
+    }
+    return removal
+  }
+}
+
 extension DiskEngine {
   /// Whether a regular file has the name.
   fileprivate func hasFile(_ name: EntryName) throws(Errno) -> Bool {

@@ -84,6 +84,10 @@ package final class DiskEngine: Sendable {
   package var isReadOnly: Bool { configuration.mode.isReadOnly }
   package var isForked: Bool { forkCount != ProcessIdentity.forkCount }
 
+  /// A copy of the index. Its chunks are shared until they are written to, so only those that the
+  /// caller changes are copied.
+  package var entryIndex: EntryIndex { withState { $0.catalog.index } }
+
   /// Updates what depends on the file system, after another directory has taken the path.
   func noteFileSystem() { note(fileSystem) }
 

@@ -3,7 +3,7 @@ import LarderSystem
 
 /// An entry that was chosen to go and has left the index. The thread that chose it holds its name.
 package struct Victim: Sendable, Hashable {
-  let entry: IndexedEntry
+  package let entry: IndexedEntry
   /// The cause that its removal is counted with.
   let cause: RemovalCause
 }

@@ -6,7 +6,7 @@ package struct IndexedEntry: Sendable, Hashable {
   /// The full name of the file, extension included.
   package var name: EntryName
   /// The value's length. More than `maximumByteCount` counts as that.
-  var byteCount: UInt64
+  package var byteCount: UInt64
   /// The bytes that the file takes on disk: a multiple of 512, at most 1 TiB − 512.
   var allocatedByteCount: UInt64
   /// The last use that this process knows of. The disk may lag behind it.

@@ -87,10 +87,9 @@ public final class RemovalProgress: Sendable {
   }
 
   private final class Outcome: Sendable {
-    let result: BulkRemoval
-    let failure: CacheError?
+    let state: State
 
-    init(_ state: State) { (result, failure) = (state.result, state.failure) }
+    init(_ state: State) { self.state = state }
   }
 
   init() {}
@@ -100,7 +99,7 @@ public final class RemovalProgress: Sendable {
   /// Grows until the end; never waits. Empty in a forked child, unless the end came before the
   /// fork.
   public var result: BulkRemoval {
-    if let outcome = outcome.load() { return outcome.result }
+    if let outcome = outcome.load() { return outcome.state.result }
     return isForked ? BulkRemoval() : state.withLock { $0.result }
   }
 
@@ -122,8 +121,8 @@ public final class RemovalProgress: Sendable {
       if isForked { throw CacheError(.forked, operation: "removeAll") }
       return nil
     }
-    if let failure = end.failure { throw failure }
-    return end.result
+    if let failure = end.state.failure { throw failure }
+    return end.state.result
   }
 
   /// Adds the outcome of some entries; `result` includes it at once.

@@ -1,4 +1,4 @@
-import LarderBasics
+package import LarderBasics
 import LarderSystem
 
 extension DiskEngine {
@@ -24,7 +24,7 @@ extension DiskEngine {
   }
 
   /// Waits until the index knows every entry.
-  func waitForScan() throws(CacheError) {
+  package func waitForScan() throws(CacheError) {
     followReplacement()
     while true {
       startScanIfNeeded()

@@ -8,32 +8,23 @@ final class EntryWriter: Sendable {
   private let isDurable: Bool
   private let recordKeys: DiskCache.KeyRecording
   /// Whether the file system is known to have no unnamed files.
-  private let lacksUnnamedFiles: Atomic<Bool>
+  private let lacksUnnamedFiles = Atomic<Bool>(false)
   /// The process's user at the opening, like the trusted user of `EntryTrust`.
   private let user = ProcessIdentity.user
 
   /// Whether another machine keeps the files. Content is flushed before it is published, and no
   /// expiry is set that the file system may hold as another one without reporting it.
-  private let networkMark: Atomic<Bool>
+  private let networkMark = Atomic<Bool>(false)
   private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
   private let stamps = StampRange()
   /// The bytes of the entry's attribute that cost no block of their own.
-  private let freeAttributeCount: Atomic<Int>
+  private let freeAttributeCount = Atomic<Int>(0)
 
   init(_ configuration: DiskCache.Configuration, _ fileSystem: FileSystemKind) {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordKeys = configuration.recordKeys
-    lacksUnnamedFiles = Atomic(Self.lacksUnnamedFiles(on: fileSystem))
-    networkMark = Atomic(fileSystem.isNetwork)
-    freeAttributeCount = Atomic(fileSystem.freeAttributeCount)
-  }
-
-  /// Whether a file system is known without asking to have no unnamed files.
-  private static func lacksUnnamedFiles(on fileSystem: FileSystemKind) -> Bool {
-    // Without a privilege, a file gets its name only through /proc. No network file system has
-    // unnamed files; trying would cost each engine a round trip.
-    !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
+    note(fileSystem)
   }
 
   /// Adapts to the file system of the directory that was opened last.
@@ -41,7 +32,10 @@ final class EntryWriter: Sendable {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     freeAttributeCount.store(fileSystem.freeAttributeCount, ordering: .relaxed)
     stamps.forget()
-    lacksUnnamedFiles.store(Self.lacksUnnamedFiles(on: fileSystem), ordering: .relaxed)
+    // Without a privilege, a file gets its name only through /proc. No network file system has
+    // unnamed files; trying would cost each engine a round trip.
+    let lacksUnnamed = !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
+    lacksUnnamedFiles.store(lacksUnnamed, ordering: .relaxed)
   }
 
   /// Starts a file. It has no name if the entry's name is free and the file system has unnamed

@@ -7,6 +7,7 @@ import Testing
 @testable import LarderFixtures
 @testable import LarderMemory
 @testable import LarderSystem
+@testable import LarderTool
 
 /// Tests that hold the scan. They run one at a time, because the process has few upkeep threads.
 @Suite(.serialized, .watched)
