@@ -68,6 +68,20 @@ struct `Before a power cut` {
     #expect(syncs == 1)
   }
 
+  @Test func `a durable repair syncs the directory once for all that it removes`() throws {
+    let cache = try scene.open { $0.durability = .durable }
+    // The end of a scan removes what has expired, as a file has while it is being damaged.
+    _ = try cache.count()
+    for key in ["a", "b"] {
+      try cache.store([1, 2, 3], forKey: key)
+      try scene.damage(key, to: [3, 2, 1])
+    }
+    let syncs = try count(of: .fsync) { () throws in
+      #expect(try cache.verify(repairs: true).removal.removed == 2)
+    }
+    #expect(syncs == 1)
+  }
+
   @Test func `a relaxed removal syncs nothing`() throws {
     let cache = try scene.open()
     try cache.store([1], forKey: "k")
