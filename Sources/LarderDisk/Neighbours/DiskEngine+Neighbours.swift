@@ -243,7 +243,6 @@ extension DiskEngine {
       guard watching.advance(to: .watching(watcher)) else { return false }
       // If the directory was replaced before this watcher existed, nothing moved the watch.
       if location.handle !== handle { try watcher.follow(location) }
-      // If the engine ends here, the thread finds the watcher stopped.
       try watcher.start()
       watching.complete(!isOnNetwork)
       return true

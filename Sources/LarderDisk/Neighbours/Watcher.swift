@@ -92,7 +92,11 @@ package final class Watcher: Sendable {
   /// Begins to wait for events.
   ///
   /// - Throws: `EAGAIN` if the system has no thread left.
-  func start() throws(Errno) { try waitForEvents(after: .zero) }
+  func start() throws(Errno) {
+    try waitForEvents(after: .zero)
+    // `stop()` had nothing to forget if it came first.
+    if state.withLock({ $0.isStopped }) { JobTimer.own.forget(queue.number) }
+  }
 
   private func waitForEvents(after delay: Duration) throws(Errno) {
     try JobTimer.own.submit(whenReadable: queue.number, after: delay, to: threads) {

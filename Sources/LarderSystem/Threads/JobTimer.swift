@@ -72,11 +72,10 @@ package final class JobTimer: Sendable {
   package func forget(_ descriptor: Int32) {
     let wait = state.withLock { state -> (EventDescriptor?, pollCount: Int)? in
       state.delayed.removeAll { $0.descriptor == descriptor }
-      guard state.isPolling, state.polled.contains(where: { $0.descriptor == descriptor }) else {
-        return nil
-      }
+      let polledCount = state.polled.count
       state.polled.removeAll { $0.descriptor == descriptor }
-      return (state.bell, state.pollCount)
+      return state.isPolling && state.polled.count < polledCount
+        ? (state.bell, state.pollCount) : nil
     }
     guard let (bell, pollCount) = wait else { return }
     bell?.raise()

@@ -148,4 +148,30 @@ struct `The timer` {
     #expect(heard.wait { passed.value == 1 })
     #expect(ran.value == 0)
   }
+
+  @Test func `forgets a descriptor also while it hands another job over`() throws {
+    let (ran, passed) = (Counter(), Counter())
+    let event = try EventDescriptor()
+    try timer.submit(
+      whenReadable: event.descriptor.rawValue, after: .zero, to: IOExecutor()
+    ) {
+      ran.add()
+    }
+    // The timer asks for this executor's thread while it waits for no descriptor.
+    let executor = IOExecutor { [timer] body throws(Errno) in
+      if passed.value == 0 {
+        timer.forget(event.descriptor.rawValue)
+        event.raise()
+      }
+      try startThread(body)
+    }
+    for count in 1...3 {
+      timer.submit(after: .milliseconds(20), to: executor) { [heard] in
+        passed.add()
+        heard.tell()
+      }
+      #expect(heard.wait { passed.value == count })
+    }
+    #expect(ran.value == 0)
+  }
 }
