@@ -150,7 +150,7 @@ extension DiskEngine {
     _ course: TrimCourse, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
   ) -> (removal: BulkRemoval, isClosed: Bool) {
     var (course, last, count) = (course, Attempt?.none, 0)
-    var isClosed = false
+    var (isBlocked, isClosed) = (false, false)
     loop: while count < most {
       if count.isMultiple(of: Self.lookInterval) {
         if last != nil { _ = step(&course, after: exchange(&last, with: nil), isLast: true) }
@@ -164,15 +164,20 @@ extension DiskEngine {
         count += 1
       case .later: break
       case .blocked where waits: changed.wait(ticket)
+      case .blocked:
+        isBlocked = true
+        break loop
       case .closed:
         isClosed = true
         break loop
-      case .blocked, .end: break loop
+      case .end: break loop
       }
     }
     if last != nil { _ = step(&course, after: last, isLast: true) }
     // Threads that wait for the end of a purge look again.
     changed.signal()
+    // Another thread may have left it because of the last victim here.
+    if !isBlocked { carryOnPurge() }
     if course.result.removed > 0 { synchronizeRemovals() }
     return (course.result, isClosed)
   }

@@ -177,10 +177,13 @@ extension EngineState {
       course.follow(purge, stuck: catalog.index.stuckTotals, configuration)
     }
     guard let victim = course.takeNext(from: &catalog.index, held: locks.held) else {
+      // The purge does not end before the victims of other threads are gone, because each may come
+      // back.
+      let isBlocked = course.isBlocked || course.isPurge && !evictions.names.isEmpty
       if course.isPurge {
-        if course.isBlocked { evictions.leave() } else { evictions.endPurge() }
+        if isBlocked { evictions.leave() } else { evictions.endPurge() }
       }
-      return course.isBlocked ? .blocked : .end
+      return isBlocked ? .blocked : .end
     }
     let name = victim.entry.name
     _ = locks.take(name)

@@ -15,30 +15,6 @@ struct `Closing while something is going on` {
     scene = try DiskScene()
   }
 
-  /// Runs a body in a new thread. Returns a function that waits for the result.
-  private func inBackground<Outcome: Sendable>(
-    _ body: @escaping @Sendable () throws -> Outcome
-  ) -> () -> Result<Outcome, any Error> {
-    let outcome = Handover<Result<Outcome, any Error>>()
-    Thread.detachNewThread { outcome.give(Result(catching: body)) }
-    return outcome.take
-  }
-
-  private final class Handover<Value: Sendable>: Sendable {
-    private let values = ForkSafeMutex<[Value]>([])
-    private let isThere = DispatchSemaphore(value: 0)
-
-    func give(_ value: Value) {
-      values.withLock { $0.append(value) }
-      isThere.signal()
-    }
-
-    func take() -> Value {
-      isThere.wait(for: "the end of an operation")
-      return values.withLock { $0[0] }
-    }
-  }
-
   @Test(arguments: [SystemCall.renameat, .unlinkat])
   func `waits for a store or removal that is about to change its name`(call: SystemCall) throws {
     let cache = try scene.open { $0.mode = .exclusive }

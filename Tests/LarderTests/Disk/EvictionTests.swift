@@ -155,6 +155,37 @@ struct `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `does not end a purge while a victim of another thread may come back`() throws {
+    let cache = try filled(10)
+    let (gate, isFirst) = (Gate(), Counter())
+    let change: @Sendable () -> Void = { [scene] in
+      guard let name = cache.engine.withState({ $0.evictions.names.first }) else { return }
+      isFirst.add()
+      guard isFirst.value == 1 else { return }
+      gate.pass()
+      do {
+        try scene.touch(
+          name.fileName, access: nil, modification: scene.clock.now.adding(seconds: 9_999))
+      } catch {
+        Issue.record(error)
+      }
+    }
+    scene.faults.plan(.before(change), for: .fstatat, onwards: true)
+    let storing = inBackground {
+      try cache.store(value(), forKey: "10")
+      try cache.flush()
+    }
+    gate.waitUntilReached()
+    try eventually("the other thread to reach the target") {
+      cache.engine.withState { $0.catalog.index.totals.byteCount <= 500 }
+    }
+    gate.open()
+    try storing().get()
+    #expect(try cache.totalSize() == 500)
+    scene.faults.reset()
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `goes on without a file that changes at each look`() throws {
     let cache = try filled(10)
     let time = Mutex(scene.clock.now)

@@ -130,3 +130,27 @@ extension FileName {
 func inThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count, execute: body)
 }
+
+/// Runs a body in a new thread. Returns a function that waits for the result.
+func inBackground<Outcome: Sendable>(
+  _ body: @escaping @Sendable () throws -> Outcome
+) -> () -> Result<Outcome, any Error> {
+  let outcome = Handover<Result<Outcome, any Error>>()
+  Thread.detachNewThread { outcome.give(Result(catching: body)) }
+  return outcome.take
+}
+
+private final class Handover<Value: Sendable>: Sendable {
+  private let values = ForkSafeMutex<[Value]>([])
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ value: Value) {
+    values.withLock { $0.append(value) }
+    isThere.signal()
+  }
+
+  func take() -> Value {
+    isThere.wait(for: "the end of an operation")
+    return values.withLock { $0[0] }
+  }
+}
