@@ -78,9 +78,9 @@ let package = Package(
     .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
-    .target(name: "LarderC", swiftSettings: house),
+    .target(name: "LarderLibc", swiftSettings: house),
     // One file of LarderSystem uses Extern: Symbols.swift declares what Glibc's module lacks.
-    layer("LarderSystem", ["LarderC"], house + [.enableExperimentalFeature("Extern")]),
+    layer("LarderSystem", ["LarderLibc"], house + [.enableExperimentalFeature("Extern")]),
     layer("LarderDigest", ["LarderSystem"]),
     layer("LarderBasics", ["LarderSystem"]),
     layer("LarderMemory", ["LarderSystem", "LarderBasics"]),
@@ -92,7 +92,7 @@ let package = Package(
     .target(name: "LarderFoundation", dependencies: ["Larder"], swiftSettings: house),
     layer("LarderHTTP", ["Larder"]),
     .executableTarget(
-      name: "LarderTool", dependencies: layers + ["LarderC", "LarderFixtures"],
+      name: "LarderTool", dependencies: layers + ["LarderLibc", "LarderFixtures"],
       swiftSettings: house),
     // How all tests wait, and where they put their files: see MachineTime.swift in it.
     .testTarget(name: "LarderTestSupport", swiftSettings: house),

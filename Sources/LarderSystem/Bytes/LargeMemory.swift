@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// Memory for buffers that can grow to many megabytes.
 ///

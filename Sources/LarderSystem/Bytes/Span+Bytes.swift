@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 extension Array where Element == UInt8 {
   /// Copies the bytes of a span into a new array.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import Synchronization
 
 /// A queue into which the kernel writes the changes of a directory. Corresponds to `inotify`.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// A descriptor that signals when memory is short.
 package struct PressureSource: ~Copyable, Sendable {

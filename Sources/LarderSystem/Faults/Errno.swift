@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// A system call's error number. Corresponds to C's `errno`.
 public struct Errno: RawRepresentable, Sendable, Hashable, Error {

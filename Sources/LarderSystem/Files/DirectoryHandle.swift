@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// An open directory whose files are opened by name, even if its path changes.
 ///

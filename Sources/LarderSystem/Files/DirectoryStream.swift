@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// The names in a directory, in the system's order.
 @safe package struct DirectoryStream: ~Copyable {

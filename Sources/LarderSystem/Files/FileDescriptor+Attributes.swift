@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 extension FileDescriptor {
   /// The maximum length of an attribute in bytes. No version of the format writes a longer one.

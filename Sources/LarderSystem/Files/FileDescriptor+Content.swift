@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 extension FileDescriptor {
   /// Reads up to `byteCount` bytes from the present offset, or from another one that leaves the

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// The kind of an advisory lock on a file.
 package enum FileLock: Sendable {

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// An open file, closed when the value ends.
 package struct FileDescriptor: ~Copyable, Sendable {

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// A file's name of up to 63 bytes, stored inline with a final zero, so that a system call can use
 /// it without a `String`.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// The identity of a file, whatever its name. Corresponds to `st_dev` and `st_ino`.
 package struct FileIdentity: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// A directory with a unique name in the temporary directory, removed when the object is released.
 ///

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import Synchronization
 
 /// The identity of this process for files and locks.

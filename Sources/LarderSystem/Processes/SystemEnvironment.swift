@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// Properties of the machine and the environment.
 package enum SystemEnvironment {

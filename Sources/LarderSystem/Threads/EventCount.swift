@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import Synchronization
 
 /// A counter that lets threads wait until a state changes that they check under a lock of their

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 public import Synchronization
 
 /// A gate at which the threads of a forked child wait, in place of waiting at a mutex.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import Synchronization
 
 /// A closure that a thread runs.

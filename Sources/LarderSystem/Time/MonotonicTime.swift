@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// A point on the clock that only goes forward, for measuring and waiting. It is unrelated to the
 /// time of day. Corresponds to `clock_gettime(CLOCK_MONOTONIC)`.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import Synchronization
 
 /// The source of the time of day for a cache. A test or a fixture can replace it.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 
 /// Settings and calls that concern a command's whole process.
 enum CommandProcess {

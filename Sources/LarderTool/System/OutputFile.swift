@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import LarderSystem
 
 /// A file that is written from front to back and gets its name only when it is complete.

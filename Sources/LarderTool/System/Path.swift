@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import LarderSystem
 
 /// The path of a file as the kernel takes it: any bytes except NUL.

@@ -1,4 +1,4 @@
-import LarderC
+import LarderLibc
 import LarderSystem
 import Synchronization
 

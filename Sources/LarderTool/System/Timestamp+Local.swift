@@ -1,5 +1,5 @@
 import Larder
-import LarderC
+import LarderLibc
 
 extension Timestamp {
   private static let months = [

@@ -19,8 +19,8 @@ struct `The size of the house` {
   }
 
   private static let modules = [
-    "LarderSystem", "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk", "Larder",
-    "LarderFixtures",
+    "LarderLibc", "LarderSystem", "LarderDigest", "LarderBasics", "LarderMemory", "LarderDisk",
+    "Larder", "LarderFixtures",
   ]
 
   private static func files() throws -> [File] {
@@ -33,12 +33,12 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_340),
-      ("its files", files.count, 160),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_230),
-      ("its files", disk.count, 69),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_314),
+      ("its files", files.count, 159),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_199),
+      ("its files", disk.count, 67),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 22),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 120),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 119),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 6),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 30),
     ]

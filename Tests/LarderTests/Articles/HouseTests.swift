@@ -35,7 +35,7 @@ struct `The house` {
   func `only LarderSystem and the tool's own layer import libc`(_ module: String) throws {
     for (path, text) in try Self.code(below: "Sources/\(module)")
     where !path.hasPrefix(Self.tools) {
-      #expect(!text.contains(#/import (?:Glibc|Musl|LarderC\n|Foundation\n)/#), "\(path)")
+      #expect(!text.contains(#/import (?:Glibc|Musl|LarderLibc\n|Foundation\n)/#), "\(path)")
     }
   }
 
