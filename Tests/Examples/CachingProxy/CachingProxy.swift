@@ -48,10 +48,7 @@ struct CachingProxy {
     let request = HTTPCache.Request(
       method: String(words[0]), authority: "127.0.0.1:\(origin)", target: String(words[1]),
       fields: HTTPCache.Fields(fields))
-    let response: HTTPCache.Response
-    do { response = try await cache.respond(to: request, forwarding: fetch) } catch {
-      response = HTTPCache.Response(status: 504)
-    }
+    let response = (try? await cache.respond(to: request, forwarding: fetch)) ?? .init(status: 504)
     try await send(response, to: client, withBody: request.method != "HEAD")
   }
 
@@ -99,25 +96,14 @@ private struct Head {
   init?(_ bytes: Data) {
     guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
     let text = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-    let lines = text.utf8.split(separator: 10).map(Substring.init)
-    line = lines.first?.trimmed ?? ""
+    let lines = text.unicodeScalars.split(separator: "\n").map(Substring.init)
+    line = lines.first.map { $0.trimmingCharacters(in: .newlines)[...] } ?? ""
     self.end = end.upperBound
     fields = lines.dropFirst().map { line in
-      let name = line.utf8.prefix { $0 != UInt8(ascii: ":") }
-      return (String(Substring(name)), String(line.utf8.dropFirst(name.count + 1).trimmed))
+      let name = line.unicodeScalars.prefix { $0 != ":" }
+      let value = Substring(line.unicodeScalars.dropFirst(name.count + 1))
+      return (String(name), value.trimmingCharacters(in: .whitespacesAndNewlines))
     }
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: Substring { utf8.trimmed }
-}
-
-extension Substring.UTF8View {
-  /// The text without white space at both ends.
-  fileprivate var trimmed: Substring {
-    let text = drop { $0 <= 32 }
-    return Substring(text.dropLast(text.reversed().prefix { $0 <= 32 }.count))
   }
 }
 

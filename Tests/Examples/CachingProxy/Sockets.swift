@@ -34,7 +34,6 @@ enum Sockets {
     return Data(bytes[..<count])
   }
 
-  /// Sends bytes.
   static func send(_ bytes: [UInt8], _ peer: FileHandle) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
