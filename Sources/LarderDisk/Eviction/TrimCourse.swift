@@ -29,7 +29,8 @@ struct TrimCourse: Sendable {
   private(set) var result = BulkRemoval()
   /// Whether the plan asks for more, but threads hold the names of all entries that could go.
   private(set) var isBlocked = false
-  /// The latest entries that have turned out to be changed, which are passed over.
+  /// The latest names whose files turned out to be changed. One that was changed twice is passed
+  /// over; once, and it may be the only one that can go.
   private var changed: [EntryName] = []
   private var changedInRow = 0
   private var goneInRow = 0
@@ -71,7 +72,7 @@ extension TrimCourse {
     var isBlocked = false
     let (plan, freed, changed) = (plan, freed, changed)
     func mayGo(_ name: EntryName) -> Bool {
-      if name == plan.protected || changed.contains(name) { return false }
+      if name == plan.protected || changed.count(where: { $0 == name }) > 1 { return false }
       if held.contains(name) { isBlocked = true }
       return !held.contains(name)
     }

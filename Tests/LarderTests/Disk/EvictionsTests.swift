@@ -219,6 +219,20 @@ struct EvictionsTests {
     #expect(added == [true, false] && evictions.damaged.isEmpty)
   }
 
+  @Test func `a victim that has changed is chosen once more, and no third time`() throws {
+    var index = IndexSample.index([IndexSample.entry(0)])
+    var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
+    plan.maximumCount = 0
+    var course = TrimCourse(plan)
+    for _ in 0..<2 {
+      let next = course.takeNext(from: &index)
+      let victim = try #require(next)
+      index.upsert(victim.entry, order: .byLastAccess)
+      course.note(.changed(victim.entry), for: victim)
+    }
+    #expect(course.takeNext(from: &index) == nil)
+  }
+
   @Test func `a thread gives up when every look finds another change`() {
     var (index, course) = (IndexSample.index((0..<200).map { IndexSample.entry($0) }), purging)
     var plan = TrimPlan(now: Timestamp(seconds: 0), protected: nil)
