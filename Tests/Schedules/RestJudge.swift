@@ -121,11 +121,13 @@
               + "there are \(files.count) of \(total)"
           )
         }
-        // The last stored value is spared, also one of a neighbour with a larger limit.
-        if let limit = spec.options[.size], total > limit, files.count > 1 {
+        // A process that has stored nothing evicts for no limit. The last stored value is spared,
+        // also one of a neighbour with a larger limit.
+        let hasStored = slot.disk.statistics.stores > 0
+        if let limit = spec.options[.size], hasStored, total > limit, files.count > 1 {
           history.report("cache \(cache): \(total) bytes at rest; the limit is \(limit)")
         }
-        if let limit = spec.options[.count], files.count > limit {
+        if let limit = spec.options[.count], hasStored, files.count > limit {
           history.report("cache \(cache): \(files.count) entries at rest; the limit is \(limit)")
         }
         let listed = Set(try slot.disk.entries().map(\.name))
