@@ -29,8 +29,7 @@ struct TrimCourse: Sendable {
   private(set) var result = BulkRemoval()
   /// Whether the plan asks for more, but threads hold the names of all entries that could go.
   private(set) var isBlocked = false
-  /// The latest names whose files turned out to be changed. One that was changed twice is passed
-  /// over; once, and it may be the only one that can go.
+  /// The latest names whose files were found changed. From the second time on they are passed over.
   private var changed: [EntryName] = []
   private var changedInRow = 0
   private var goneInRow = 0

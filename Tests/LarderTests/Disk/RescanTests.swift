@@ -8,6 +8,14 @@ import Testing
 @testable import LarderSystem
 
 extension DiskCache {
+  /// Waits for the end of a scan that goes on, and of the one that is to follow it.
+  fileprivate func waitForScans() {
+    engine.wait { state in
+      let scans = state.catalog.scans
+      return !scans.isOngoing && !scans.hasMissedChanges ? () : nil
+    }
+  }
+
   /// Scans the directory again and waits for the end.
   func rescan() {
     engine.startRescan()
@@ -224,6 +232,8 @@ private struct Sequence {
       let isHit = try cache.value(forKey: key) != nil
       history.hits.append(isHit)
       let count = Int.random(in: 0..<1_000, using: &random)
+      // A purge also passes over a name that a scan has to look at again.
+      if try !isHit && cache.totalSize() + count > 20_000 { cache.waitForScans() }
       if !isHit { try cache.store([UInt8](repeating: 7, count: count), forKey: key) }
       // A purge goes on in the background; how far it has come is the machine's affair.
       if cache.statistics.purges != history.purges {
