@@ -120,8 +120,9 @@ extension DiskEngine {
   /// Waits until all uses so far have reached the disk, and evictions have ended.
   func flush() throws(CacheError) {
     guard !isReadOnly else { return }
-    waitForStamps()
+    // First, because a purge passes over the names that are being stamped.
     finishPurge()
+    waitForStamps()
     guard configuration.durability == .durable else { return }
     try attempt("flush", at: location.path, location.handle.descriptor.synchronize())
   }

@@ -177,8 +177,7 @@ extension EngineState {
       course.follow(purge, stuck: catalog.index.stuckTotals, configuration)
     }
     guard let victim = course.takeNext(from: &catalog.index, held: locks.held) else {
-      // The purge does not end before the victims of other threads are gone, because each may come
-      // back.
+      // A victim of another thread may come back, so the purge does not end before it is gone.
       let isBlocked = course.isBlocked || course.isPurge && !evictions.names.isEmpty
       if course.isPurge {
         if isBlocked { evictions.leave() } else { evictions.endPurge() }

@@ -122,7 +122,8 @@ struct `An eviction` {
 
   @Test func `tries a file that cannot be removed once`() throws {
     let cache = try filled(10)
-    let accesses = try (0..<6).map { try scene.status(scene.name("\($0)")).lastAccess }
+    let accesses = try (0..<10).map { try scene.status(scene.name("\($0)")).lastAccess }
+    // Two threads evict, so it may be any six.
     for n in 1...6 { scene.faults.plan(.errno(.notPermitted), for: .unlinkat, at: n) }
     try cache.store(value(), forKey: "10")
     try cache.flush()
@@ -132,7 +133,11 @@ struct `An eviction` {
     for number in 11..<20 { try cache.store(value(), forKey: "\(number)") }
     try cache.flush()
     #expect(cache.statistics.upkeepFailures == [.notPermitted: 6])
-    #expect(try (0..<6).map { try scene.status(scene.name("\($0)")).lastAccess } == accesses)
+    let left = (0..<10).filter { FileManager.default.fileExists(atPath: scene.file("\($0)")) }
+    #expect(left.count == 6)
+    for number in left {
+      #expect(try scene.status(scene.name("\(number)")).lastAccess == accesses[number])
+    }
     // A trim tries them again, and they are the coldest.
     let evicted = cache.statistics.removals[.evicted, default: 0]
     let removed = try cache.trim(toCount: 2).removed
