@@ -93,8 +93,7 @@ extension EngineState {
     _ finding: Finding, isCurrent: Bool, scan: Int? = nil, at now: Timestamp
   ) -> Effects {
     let (name, known) = (finding.name, catalog.index.entry(named: finding.name))
-    let sighting = Sighting(
-      of: finding.met, known: known, pending: catalog.uses[name], now: now)
+    let sighting = Sighting(of: finding.met, known: known, pending: catalog.uses[name], now: now)
     // A process that is alone causes nearly all events itself, and they end here.
     if case .known = sighting, finding.met != nil { return [] }
     // The file may be older or newer than the index.

@@ -150,21 +150,7 @@ extension DiskEngine {
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
   ) throws(Errno) -> Found? {
-    if let reason = reader.trust.objection(
-      to: status, pending: recall.pendingExpiry,
-      now: judgingTime(of: status, context))
-    {
-      if reason == .expired {
-        // A person's `touch` or a neighbour has set the expiry, and the index does not know it. The
-        // next sweep removes the file.
-        let met = IndexedEntry(name: subject.name, status: status)
-        learn(
-          Finding(
-            name: subject.name, met: met, evidence: .expired, generation: context.generation),
-          at: context.now)
-      }
-      return miss(reason)
-    }
+    if let reason = objection(to: status, subject.name, recall, context) { return miss(reason) }
     var context = context
     // An expired value is served but not extended.
     if context.staleness > .zero { context.extending = .off }
@@ -191,6 +177,21 @@ extension DiskEngine {
       descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
       bytes: content ?? [], extendedData: testimony.extendedData ?? [], expiry: expiry,
       lifetime: proof.lifetime, generation: context.generation)
+  }
+
+  /// Returns why a file's status makes it a miss.
+  private func objection(
+    to status: FileStatus, _ name: EntryName, _ recall: Recall, _ context: ReadContext
+  ) -> MissReason? {
+    let now = judgingTime(of: status, context)
+    let reason = reader.trust.objection(to: status, pending: recall.pendingExpiry, now: now)
+    if reason == .expired {
+      // A person or a neighbour has set the expiry, which the index learns. A sweep takes the file.
+      let (met, generation) = (IndexedEntry(name: name, status: status), context.generation)
+      let finding = Finding(name: name, met: met, evidence: .expired, generation: generation)
+      learn(finding, at: context.now)
+    }
+    return reason
   }
 
   /// A staleness longer than any value has been expired for. A read with it finds every value whose

@@ -244,6 +244,24 @@ struct `An eviction` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `is finished before a flush stamps uses, because it passes over held names`() throws {
+    let cache = try filled(10)
+    scene.clock.advance(by: .seconds(3_600))
+    #expect(try cache.value(forKey: "9") != nil)
+    cache.engine.withState { state in
+      state.catalog.index.upsert(IndexSample.entry(1, bytes: 1), order: .mostRecent)
+      state.beginPurge(cache.engine.configuration, sparing: IndexSample.name(1))
+    }
+    let calls = Mutex<[SystemCall]>([])
+    for call in [SystemCall.unlinkat, .futimens] {
+      scene.faults.plan(.before { calls.withLock { $0.append(call) } }, for: call, onwards: true)
+    }
+    try cache.flush()
+    #expect(calls.withLock { $0 } == Array(repeating: .unlinkat, count: 6) + [.futimens])
+    cache.engine.withState { _ = $0.catalog.index.remove(IndexSample.name(1)) }
+    try scene.expectConsistent(cache)
+  }
+
   @Test func `syncs a durable directory once for each loop`() throws {
     let cache = try filled(10) { $0.durability = .durable }
     let syncs = Counter()
