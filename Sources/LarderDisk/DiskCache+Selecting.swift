@@ -94,7 +94,7 @@ extension DiskCache {
     return try engine.countingErrors { () throws(CacheError) in
       let loads = engine.supersedeLoads { $0.key.isVariant(of: subject.key) }
       // A load that was being stored is accepted when its name is free, and the walk finds it.
-      for load in loads { engine.changing(load.name) {} }
+      for load in loads { engine.changing(load.name) { _ in } }
       defer { engine.tellObservers(subject, except: nil) }
       return try removeEntries { $0.isVariant(of: subject) }
     }
@@ -109,7 +109,7 @@ extension DiskCache {
     var removal = BulkRemoval()
     try engine.forEachEntry { look in
       guard look.status != nil, isChosen(look) else { return }
-      removal.add(engine.remove(judged: look, as: .explicit) { behind?[$0] != nil })
+      removal.add(engine.remove(judged: look, .chosen(look.key)) { behind?[$0] != nil })
     }
     if removal.removed > 0, configuration.durability == .durable {
       let location = engine.location

@@ -158,7 +158,7 @@ extension WriteBehind {
 
   /// Ends the turn of a value that could not be written or turned out to be too large.
   private func endLost(_ write: Backlog.Write, _ error: CacheError?) {
-    engine.changing(write.subject.name) {
+    engine.changing(write.subject.name) { _ in
       let isLost = withTable { table in
         // If a newer value waits, readers miss nothing.
         guard table.finishTurn(of: write, isWritten: false) != nil,

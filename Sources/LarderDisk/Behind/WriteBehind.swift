@@ -252,7 +252,7 @@ extension WriteBehind: ClearingObserver {
   func endClearing(with reveal: () -> Void) -> BulkRemoval {
     // A thread that was publishing one of them when it was hidden removes the file, which is hidden
     // until then.
-    for name in withTable({ $0.hiddenUnderway }) { engine.changing(name) {} }
+    for name in withTable({ $0.hiddenUnderway }) { engine.changing(name) { _ in } }
     var result = BulkRemoval()
     for write in Backlog.writes(of: withTable { $0.takeHidden() }) {
       result.removed += 1

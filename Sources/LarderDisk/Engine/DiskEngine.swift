@@ -105,21 +105,21 @@ package final class DiskEngine: Sendable {
   ///
   /// The caller must not hold another name, and must not wait for an eviction inside.
   func changing<Result, Failure: Error>(
-    _ name: EntryName, _ body: () throws(Failure) -> Result
+    _ name: EntryName, _ body: (borrowing HeldName) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    acquire(name)
+    let held = acquire(name)
     defer { release(name) }
-    return try body()
+    return try body(held)
   }
 
   /// Takes a name, after every other change of it. Reads a clock of the caller's before, unless the
   /// thread holds what such a clock may wait for.
   @discardableResult
-  func acquire(_ name: EntryName, readsClock: Bool = true) -> NameLocks.Turn {
+  func acquire(_ name: EntryName, readsClock: Bool = true) -> HeldName {
     if readsClock { readOwnClock() }
     let turn = wait { $0.take(name) }
     generations.begin(name)
-    return turn
+    return HeldName(name: name, turn: turn)
   }
 
   func release(_ name: EntryName) {

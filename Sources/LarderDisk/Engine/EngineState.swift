@@ -4,21 +4,20 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, calls the
-/// caller's clock or waits. Five functions are for events that concern several parts:
+/// caller's clock or waits. Four functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
-/// | `noteStored` | a file was published under its name | catalog, counters |
 /// | `beginClearing` | everything is to be removed | catalog, clearing |
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
-/// | `chooseVictim`, `settle` | an entry is evicted | catalog, evictions, locks |
+/// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
+/// | `settle` | a file was published, or was removed or stays | catalog, clearing, evictions |
 ///
-/// These functions pass something from one part to another:
+/// This function passes something from one part to another:
 ///
 /// | function | file | passes |
 /// |---|---|---|
 /// | `settle` | `EngineState+Settling.swift` | a finding to catalog, locks and counters |
-/// | `noteWalked` | `DiskEngine+Clearing.swift` | a file that a walk leaves to the catalog |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
 /// a function that changes a part also counts the change.
@@ -102,28 +101,6 @@ extension EngineState {
 
 // Events that concern several parts.
 extension EngineState {
-  /// Takes note of a file that was just published under its name.
-  ///
-  /// Called while the name is held, after the rename. A scan that met the older file is outdated
-  /// from here on.
-  ///
-  /// - Returns: The cause for which the entry that had the name left; nil if none is known.
-  mutating func noteStored(
-    _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent
-  ) -> RemovalCause? {
-    let isReplacing = catalog.adopt(entry, order: order)
-    if isReplacing { counters.countRemoval(.replaced) }
-    catalog.scans.rescans.noteStore(of: entry.byteCount)
-    counters.countStore(of: entry.byteCount)
-    return isReplacing ? .replaced : nil
-  }
-
-  /// Takes note that the file of a name was removed, and counts it.
-  mutating func noteRemoved(_ name: EntryName, as cause: RemovalCause) {
-    catalog.remove(name)
-    counters.countRemoval(cause)
-  }
-
   /// Hides everything. The clearing must be able to begin.
   mutating func beginClearing() -> (progress: RemovalProgress, mustWalk: Bool) {
     defer { catalog.removeAll() }
@@ -138,15 +115,6 @@ extension EngineState {
     // its place.
     clearing.reveal()
     catalog.reset()
-  }
-}
-
-// Changes of the catalog that are counted.
-extension EngineState {
-  /// Counts a store that did not, or may not, reach the directory that is held now.
-  mutating func noteAstray(_ entry: IndexedEntry) {
-    catalog.noteAstray(entry.name)
-    counters.countStore(of: entry.byteCount)
   }
 }
 

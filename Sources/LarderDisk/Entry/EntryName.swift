@@ -155,6 +155,12 @@ struct TemporaryName: Sendable {
     fileName = name
   }
 
+  /// Removes the file that has the name.
+  func remove(in handle: DirectoryHandle) throws(Errno) {
+    try handle.unlink(fileName)
+    giveBack()
+  }
+
   /// Gives the number back, when no file has the name any more, if it can be used again.
   ///
   /// The number is not given back if another process's file turned out to have the name: it would

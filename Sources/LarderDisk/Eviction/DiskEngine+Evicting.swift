@@ -60,7 +60,7 @@ extension DiskEngine {
     // Threads that keep storing must not hold up this one for ever.
     let count = withState { $0.catalog.index.count }
     evict(TrimCourse(purgingAt: now), atMost: count + 1, waits: true)
-    for name in withState({ $0.evictions.names }) { changing(name) {} }
+    for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
     wait { $0.evictions.damaged.isEmpty ? () : nil }
   }
 
@@ -130,10 +130,9 @@ extension DiskEngine {
 
   /// An attempt to remove a victim's file. The thread that made it still holds the name.
   private struct Attempt: Sendable {
-    let victim: Victim
-    /// The epoch at the choice of the victim.
-    let epoch: NameLocks.Epoch
-    let outcome: EvictionOutcome
+    let removal: Removal
+    let name: EntryName
+    let outcome: RemovalOutcome
     let duration: Duration
   }
 
@@ -142,8 +141,7 @@ extension DiskEngine {
   /// - Parameters:
   ///   - most: The most steps.
   ///   - waits: Whether names that other threads hold are waited for.
-  ///   - tells: Whether memory drops the values too. The value of an entry that a limit evicts may
-  ///     stay in memory for one granularity, because the disk does not know of uses there.
+  ///   - tells: Whether memory drops the values too.
   /// - Returns: What was removed, and whether the engine was shut down before the end.
   @discardableResult
   func evict(
@@ -190,8 +188,8 @@ extension DiskEngine {
     let (next, step) = withState { [course, configuration] state in
       var next = course
       if let last {
-        let name = last.victim.entry.name
-        state.settle(last.victim, last.outcome, since: last.epoch, at: now)
+        let name = last.name
+        _ = state.settle(last.removal, last.outcome, of: name, at: now)
         state.counters.statistics.evictionTime += last.duration
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
@@ -206,42 +204,30 @@ extension DiskEngine {
     }
     course = next
     guard let last else { return step }
-    if case .later = step { followLateEvents(of: last.victim.entry.name) }
+    if case .later = step { followLateEvents(of: last.name) }
     changed.signal()
     return step
   }
 
   /// Removes the file of a victim unless it was used or replaced since.
-  private func remove(
-    _ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool
-  ) -> Attempt {
+  private func remove(_ victim: Victim, since epoch: NameLocks.Epoch, tells: Bool) -> Attempt {
     let (entry, start) = (victim.entry, MonotonicTime.now)
-    if tells { tellObservers(ofFiles: [entry.name]) }
-    var outcome = EvictionOutcome.removed
-    do throws(Errno) {
-      let unlinking = try unlink(
-        entry.name, inode: entry.inode, changeTime: entry.changeTime,
-        unusedSince: entry.lastAccess, in: location.handle)
-      switch unlinking {
-      case .removed: tellOfRemoval(entry.name, victim.cause)
-      case .absent: outcome = .changed(nil)
-      case .changed(let status): outcome = .changed(self.entry(entry.name, status))
-      }
-      // What another process did leaves memory here, because the index changes next and the event
-      // will then compare equal.
-      if case .changed = outcome { tellObservers(ofFiles: [entry.name]) }
-    } catch {
-      noteUpkeepFailure(error)
-      outcome = .failed
+    let removal = Removal.evicted(victim, since: epoch, isTold: tells)
+    let outcome = unlink(
+      HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, isEnding: false)),
+      .exactly(
+        inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess),
+      removal, in: location.handle)
+    switch outcome {
+    case .removed: tellOfRemoval(entry.name, victim.cause)
+    // What another process did leaves memory here, because the index changes next and the event
+    // will then compare equal.
+    case .changed: tellObservers(ofFiles: [entry.name])
+    case .failed: break
     }
     return Attempt(
-      victim: victim, epoch: epoch, outcome: outcome,
+      removal: removal, name: entry.name, outcome: outcome,
       duration: MonotonicTime.now.duration(since: start))
-  }
-
-  /// Makes removals survive a power cut, if the cache is durable.
-  func synchronizeRemovals() {
-    if configuration.durability == .durable { upkeep(try location.handle.descriptor.synchronize()) }
   }
 }
 

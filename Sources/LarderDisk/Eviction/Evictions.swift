@@ -191,36 +191,12 @@ extension EngineState {
     catalog.scans.noteChange(of: name)
     return .remove(victim, epoch)
   }
-
-  /// Takes over the outcome for a victim. The caller still holds the name.
-  ///
-  /// - Parameter epoch: That of the moment of the choice. What was removed or replaced as a whole
-  ///   since then does not come back.
-  mutating func settle(
-    _ victim: Victim, _ outcome: EvictionOutcome, since epoch: NameLocks.Epoch, at now: Timestamp
-  ) {
-    let entry = victim.entry
-    evictions.end(entry.name, freed: outcome.hasFreed ? entry.allocatedByteCount : 0)
-    if case .removed = outcome { counters.countRemoval(victim.cause) }
-    guard epoch == self.epoch else { return }
-    switch outcome {
-    case .removed: catalog.remove(entry.name)
-    case .changed(let met):
-      // The uses that are known here still count, as after an event.
-      catalog.index.upsert(entry, order: .byLastAccess)
-      _ = settle(
-        Finding(name: entry.name, met: met, evidence: .look), isCurrent: true, at: now)
-    case .failed:
-      catalog.index.upsert(entry, order: .byLastAccess)
-      catalog.index.stick(entry.name)
-    }
-  }
 }
 
 extension Evictions {
   fileprivate mutating func begin(_ name: EntryName) { names.append(name) }
 
-  fileprivate mutating func end(_ name: EntryName, freed: UInt64) {
+  mutating func end(_ name: EntryName, freed: UInt64) {
     purge?.freed.addSaturating(freed)
     if let index = names.firstIndex(of: name) { names.remove(at: index) }
   }

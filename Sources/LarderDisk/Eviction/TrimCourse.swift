@@ -8,16 +8,6 @@ package struct Victim: Sendable, Hashable {
   let cause: RemovalCause
 }
 
-/// The outcome of an attempt to remove a victim's file.
-enum EvictionOutcome: Sendable {
-  case removed
-  /// The file was used, changed or replaced since the index learned of it, and stays. With nil,
-  /// another process has removed it.
-  case changed(IndexedEntry?)
-  /// The file stays, because it could not be removed.
-  case failed
-}
-
 /// The progress of one thread that evicts entry by entry.
 struct TrimCourse: Sendable {
   private(set) var plan: TrimPlan
@@ -92,14 +82,8 @@ extension TrimCourse {
   }
 
   /// Notes the outcome for a victim.
-  mutating func note(_ outcome: EvictionOutcome, for victim: Victim) {
-    switch outcome {
-    case .removed:
-      result.removed += 1
-      result.byteCount.addSaturating(victim.entry.byteCount)
-    case .failed: result.failed += 1
-    case .changed: break
-    }
+  mutating func note(_ outcome: RemovalOutcome, for victim: Victim) {
+    result.add(BulkRemoval(outcome, of: victim.entry.byteCount))
     if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
     if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
     guard case .changed(_?) = outcome else {
@@ -117,16 +101,6 @@ extension TrimCourse {
     guard goneInRow >= 64 else { return false }
     goneInRow = 0
     return true
-  }
-}
-
-extension EvictionOutcome {
-  /// Whether the file's blocks are free.
-  var hasFreed: Bool {
-    switch self {
-    case .removed, .changed(nil): true
-    case .changed, .failed: false
-    }
   }
 }
 

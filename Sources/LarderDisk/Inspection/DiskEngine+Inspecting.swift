@@ -146,44 +146,19 @@ extension DiskEngine {
   /// - Parameter isPassed: Whether the entry of the name is another by now, asked with the name
   ///   held.
   func remove(
-    judged look: EntryLook, as cause: RemovalCause,
+    judged look: EntryLook, _ removal: Removal,
     unless isPassed: (EntryName) -> Bool = { _ in false }
   ) -> BulkRemoval {
-    var removal = BulkRemoval()
-    guard let status = look.status else { return removal }
-    let key = cause == .corrupt ? nil : look.key
-    changing(look.name) {
-      if isPassed(look.name) { return }
-      do throws(Errno) {
-        if withState({ $0.phase.isEnding }) { throw .shutDown }
-        tellObservers(ofRemoved: look, cause)
-        defer { tellObservers(ofRemoved: look, cause) }
-        guard
-          case .removed = try unlink(
-            look.name, inode: status.inode, changeTime: status.change, in: location.handle)
-        else { return }
-        withState { $0.noteRemoved(look.name, as: cause) }
-        tellOfRemoval(look.name, key: key, cause)
-        removal.removed = 1
-        removal.byteCount = Int(clamping: status.byteCount)
-      } catch {
-        noteUpkeepFailure(error)
-        removal.failed = 1
+    guard let status = look.status else { return BulkRemoval() }
+    let outcome = changing(look.name) { held in
+      if isPassed(look.name) { return RemovalOutcome.changed(nil) }
+      guard !held.turn.isEnding else {
+        noteUpkeepFailure(.shutDown)
+        return .failed
       }
+      return remove(held, .exactly(status), removal)
     }
-    return removal
-  }
-
-  /// Tells the memory tiers, and the running loads of an entry that is not damaged, that its file
-  /// is removed.
-  private func tellObservers(ofRemoved look: EntryLook, _ cause: RemovalCause) {
-    if cause != .corrupt {
-      // The key is the file's and untrusted. It decides only which value leaves memory.
-      if let key = look.key { tellObservers(Subject(key: key, name: look.name), except: nil) }
-      // Most files record no key, so the name alone decides on loads.
-      supersedeLoads { $0.name == look.name }
-    }
-    tellObservers(ofFiles: [look.name])
+    return BulkRemoval(outcome, of: status.byteCount)
   }
 
   /// Walks through the directory, and counts what is in it.

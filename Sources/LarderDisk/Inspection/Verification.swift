@@ -60,7 +60,7 @@ extension DiskEngine {
     try forEachEntry(isChecking: true, reporting: progress) { look in
       guard let finding = look.finding else { return }
       result.add(finding, look.name)
-      if repairs, finding == .damaged { result.removal.add(remove(judged: look, as: .corrupt)) }
+      if repairs, finding == .damaged { result.removal.add(remove(judged: look, .damaged)) }
     }
     if result.removal.removed > 0 { synchronizeRemovals() }
     return result

@@ -271,7 +271,7 @@ extension DiskEngine {
     _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ context: ReadContext
   ) -> Found? {
     if reason == .damaged && !isReadOnly && !isOnNetwork {
-      removeInBackground(damaged: name, status, seenAt: context.generation)
+      removeInBackground(damaged: name, status)
     }
     return miss(reason)
   }

@@ -166,7 +166,7 @@ extension DiskEngine {
     for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
       let end = min(start + Self.drainCount, slotCount)
       for name in withState({ $0.catalog.uses.names(in: start..<end) }) {
-        changing(name) { drainStamp(of: name) }
+        changing(name) { _ in drainStamp(of: name) }
       }
     }
     _ = withState { $0.catalog.uses.endDrain() }

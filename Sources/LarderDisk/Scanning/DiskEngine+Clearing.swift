@@ -146,83 +146,14 @@ extension DiskEngine {
     _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle,
     _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
-    changing(entry.name) {
-      let name = entry.name
-      var result = BulkRemoval()
-      guard withState({ $0.hidesFile(named: name) }) else { return result }
-      do throws(Errno) {
-        // No stamp, link, owner or attribute that another process gives the file changes these.
-        let unlinking = try unlink(name, in: handle) {
-          let byteCount = min($0.byteCount, IndexedEntry.maximumByteCount)
-          return $0.inode == entry.inode && byteCount == entry.byteCount
-        }
-        if case .removed = unlinking {
-          result.removed = 1
-          result.byteCount = Int(entry.byteCount)
-          withState { $0.noteCleared(entry) }
-          tellOfRemoval(name, .explicit)
-          observer?.noteRemoved(name)
-          return result
-        }
-        var newer: IndexedEntry?
-        if case .changed(let status) = unlinking { newer = self.entry(name, status) }
-        learn(newer, inPlaceOf: entry, count)
-      } catch {
-        noteUpkeepFailure(error)
-        observer?.noteStays(name, since: count)
-        learn(entry, inPlaceOf: entry, count)
-        result.failed = 1
-      }
-      return result
+    changing(entry.name) { held in
+      guard withState({ $0.hidesFile(named: entry.name) }) else { return BulkRemoval() }
+      let removal = Removal.cleared(entry, count: count)
+      let outcome = unlink(held, .unwritten(entry), removal, in: handle)
+      if case .failed = outcome { observer?.noteStays(entry.name, since: count) }
+      settle(held, removal, outcome)
+      if case .removed = outcome { observer?.noteRemoved(entry.name) }
+      return BulkRemoval(outcome, of: entry.byteCount)
     }
-  }
-
-  /// Takes the file that a walk leaves for an entry again, and tells memory, which may have the
-  /// value of a file that a limit has evicted since.
-  private func learn(_ entry: IndexedEntry?, inPlaceOf met: IndexedEntry, _ count: Int) {
-    let isLearned = withState { state in
-      guard state.clearing.count == count, state.noteWalked(met, leaving: entry) else {
-        return false
-      }
-      state.untoldCount += 1
-      return true
-    }
-    if isLearned { tellObservers(ofLearned: [met.name]) }
-  }
-}
-
-extension EngineState {
-  /// Counts a value that was published around the beginning of a clearing as stored before it and
-  /// removed by it. Returns false if no clearing has begun since `count` was read.
-  ///
-  /// After the end of the clearing, only the value of a load is removed, because its origin was
-  /// read before the clearing began. The value of a store counts as stored after the clearing.
-  mutating func noteClearedStore(_ entry: IndexedEntry, isLoad: Bool, since count: Int) -> Bool {
-    guard clearing.hasBegun(since: count) || isLoad && clearing.count != count else { return false }
-    catalog.remove(entry.name)
-    counters.countStore(of: entry.byteCount)
-    counters.countRemoval(.explicit)
-    return true
-  }
-
-  /// Notes that an entry's file is gone.
-  fileprivate mutating func noteCleared(_ entry: IndexedEntry) {
-    // If another directory is held by now, the name in the index is one of that directory.
-    guard clearing.hidesFiles else { return counters.countRemoval(.explicit) }
-    clearing.noteWalked(entry)
-    noteRemoved(entry.name, as: .explicit)
-  }
-
-  /// Notes that a walk has met a file and left another one, or the same, which is an entry again.
-  ///
-  /// - Returns: Whether the index has learned of it.
-  fileprivate mutating func noteWalked(
-    _ met: IndexedEntry, leaving entry: IndexedEntry?
-  ) -> Bool {
-    guard clearing.hidesFiles else { return false }
-    clearing.noteWalked(met)
-    guard let entry else { return false }
-    catalog.index.upsert(entry, order: .byLastAccess)
-    return true
   }
 }

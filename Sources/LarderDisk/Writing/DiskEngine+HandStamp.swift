@@ -6,7 +6,7 @@ extension DiskEngine {
   /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
-    return try changing(name) { () throws(CacheError) in
+    return try changing(name) { (_) throws(CacheError) in
       if withState({ $0.hidesFile(named: name) }) { return .absent }
       switch try reader.open(name.fileName, in: location.handle) {
       case .missed(let reason, let errno):

@@ -22,16 +22,16 @@ extension DiskEngine {
     do throws(CacheError) {
       try revalidate(isUrgent: false, mayMake: false, "remove")
     } catch {
-      changing(name) {
+      changing(name) { _ in
         if request?.isWanted?() != false { forget(subject, of: request, whileHeld) }
       }
       throw error
     }
-    let turn = acquire(name)
+    let held = acquire(name)
     defer { release(name) }
     if request?.isWanted?() == false { return false }
     // The failed store of a value that was accepted before goes through.
-    if turn.isEnding && request?.accepted == nil { throw closedError("remove") }
+    if held.turn.isEnding && request?.accepted == nil { throw closedError("remove") }
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
     forget(subject, of: request, whileHeld)
@@ -41,23 +41,21 @@ extension DiskEngine {
     do throws(Errno) {
       let handle = location.handle
       // Anything else with the name stays.
-      let unlinking = try unlink(name, in: handle) { $0.isRegular && reader.trust.isTrusted($0) }
-      let isRemoved = if case .removed = unlinking { true } else { false }
+      let outcome = try held.unlink(.entry, in: handle, trusting: reader.trust)
       isFree = true
+      var isCounted = if case .removed = outcome { !wasHidden } else { false }
       // A value that waits goes after the file. If the file stayed, reads would find it, and it is
       // older.
-      let isCounted = isRemoved && !wasHidden
-      withState { state in
+      if (onSettled ?? request?.onSettled)?(.removed) == true { isCounted = true }
+      withState { [isCounted] state in
         state.catalog.remove(name)
         if isCounted { state.counters.countRemoval(cause) }
       }
-      let hadOther = (onSettled ?? request?.onSettled)?(.removed) == true
-      if hadOther && !isCounted { withState { $0.counters.countRemoval(cause) } }
-      if isCounted || hadOther { tellOfRemoval(name, key: subject?.key, cause) }
+      if isCounted { tellOfRemoval(name, key: subject?.key, cause) }
       // Also if the file was gone already, because an eviction or another process may have unlinked
       // it and not have synced the directory yet.
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
-      return isRemoved && !wasHidden || hadOther
+      return isCounted
     } catch {
       throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
     }
@@ -81,52 +79,21 @@ extension DiskEngine {
   }
 
   /// Removes a damaged file in the background if it is still the one that was judged.
-  ///
-  /// - Parameter generation: The state of the name before the file was opened.
-  func removeInBackground(
-    damaged name: EntryName, _ status: FileStatus, seenAt generation: EntryGenerations.Snapshot?
-  ) {
-    let isCurrent = generation.map(generations.isCurrent) ?? false
-    // Names share counters. If a change of another name moved this one's counter, a look at the
-    // disk shows whether the file is still there. Without it, the findings of one reader in a
-    // thousand would be dropped.
-    guard isCurrent || isStanding(name, status) else { return }
+  func removeInBackground(damaged name: EntryName, _ status: FileStatus) {
     // Another reader may have found the same.
     let isNew = withState { !$0.phase.isShutDown && $0.evictions.add(damaged: name) }
     if isNew { runAside { self.remove(damaged: name, status) } }
   }
 
   private func remove(damaged name: EntryName, _ status: FileStatus) {
-    let isRemoved = changing(name) {
-      do throws(Errno) {
-        // After the end another process may own the directory.
-        let mayRemove = withState { !$0.phase.isShutDown && !$0.hidesFile(named: name) }
-        if mayRemove,
-          case .removed = try unlink(
-            name, inode: status.inode, changeTime: status.change, in: location.handle)
-        {
-          withState { $0.noteRemoved(name, as: .corrupt) }
-          tellOfRemoval(name, .corrupt)
-          return true
-        }
-      } catch {
-        noteUpkeepFailure(error)
-      }
-      return false
+    let outcome = changing(name) { held in
+      // After the end another process may own the directory.
+      let mayRemove = withState { !$0.phase.isShutDown && !$0.hidesFile(named: name) }
+      return mayRemove ? remove(held, .exactly(status), .damaged) : .changed(nil)
     }
-    if isRemoved { synchronizeRemovals() }
+    if case .removed = outcome { synchronizeRemovals() }
     withState { $0.evictions.remove(damaged: name) }
     changed.signal()
-  }
-
-  /// Whether a name still leads to the very file that was judged.
-  private func isStanding(_ name: EntryName, _ status: FileStatus) -> Bool {
-    do throws(Errno) {
-      let present = try location.handle.status(of: name.fileName)
-      return present.identity == status.identity && present.change == status.change
-    } catch {
-      return false
-    }
   }
 
   /// Throws if the cache may not change its directory.
@@ -138,47 +105,53 @@ extension DiskEngine {
 }
 
 extension DiskEngine {
-  /// The result of unlinking a judged file.
-  enum Unlinking: Sendable {
-    case removed
-    /// No file has the name, because another process was quicker.
-    case absent
-    /// The file stays, because it was used, changed or replaced since it was judged.
-    case changed(FileStatus)
+  /// Removes the file of a held name if a look at it shows what was judged, and settles that.
+  func remove(
+    _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal
+  ) -> RemovalOutcome {
+    let outcome = unlink(held, judged, removal, in: location.handle)
+    settle(held, removal, outcome)
+    return outcome
   }
 
-  /// Unlinks the file of a name, which the caller holds, if it is still the one that was judged.
-  ///
-  /// Every store, stamp and use changes the inode or the change time. There is no unlink by
-  /// descriptor, so a value that another process stores between the check and the unlink is lost as
-  /// if evicted.
-  ///
-  /// On CephFS the change time can be the expiry, and a use that extends nothing moves the last
-  /// access alone.
-  ///
-  /// - Parameter lastUse: The last use that the judgement knew; nil if a later one saves no file.
+  /// Unlinks the file of a held name if a look at it shows what was judged. Counts a failure.
   func unlink(
-    _ name: EntryName, inode: UInt64, changeTime: Timestamp, unusedSince lastUse: Timestamp? = nil,
+    _ held: borrowing HeldName, _ judged: HeldName.Judged, _ removal: Removal,
     in handle: DirectoryHandle
-  ) throws(Errno) -> Unlinking {
-    try unlink(name, in: handle) { status in
-      let isUsed =
-        lastUse.map { status.change == status.modification && status.lastAccess > $0 } ?? false
-      return status.inode == inode && status.change == changeTime && !isUsed
-    }
+  ) -> RemovalOutcome {
+    // Also before the file is removed, because a reader that misses it on the disk must not find it
+    // in memory afterwards.
+    tellObservers(of: removal, held.name)
+    return upkeep(try held.unlink(judged, in: handle, trusting: reader.trust)) ?? .failed
   }
 
-  /// Unlinks the file of a name, which the caller holds, if a look at it shows what was judged.
-  func unlink(
-    _ name: EntryName, in handle: DirectoryHandle, if isJudged: (FileStatus) -> Bool
-  ) throws(Errno) -> Unlinking {
-    do throws(Errno) {
-      let status = try handle.status(of: name.fileName)
-      guard isJudged(status) else { return .changed(status) }
-      try handle.unlink(name.fileName)
-      return .removed
-    } catch .noSuchFile, .staleHandle {
-      return .absent
+  /// Takes the outcome of a removal over, then reports it, then tells memory.
+  func settle(_ held: borrowing HeldName, _ removal: Removal, _ outcome: RemovalOutcome) {
+    let name = held.name
+    let (now, outcome) = (heldNow, outcome)
+    let isLearned = withState { $0.settle(removal, outcome, of: name, at: now) }
+    if case .removed = outcome { tellOfRemoval(name, key: removal.key, removal.cause) }
+    if isLearned { return tellObservers(ofLearned: [name]) }
+    tellObservers(of: removal, name)
+  }
+
+  private func tellObservers(of removal: Removal, _ name: EntryName) {
+    switch removal {
+    case .cleared, .evicted(_, _, isTold: false): return
+    case .chosen(let key):
+      // The key is the file's and untrusted. It decides only which value leaves memory.
+      if let key { tellObservers(Subject(key: key, name: name), except: nil) }
+      // Most files record no key, so the name alone decides on loads.
+      supersedeLoads { $0.name == name }
+    case .damaged, .withdrawn, .evicted: break
     }
+    // Not `entryChanged` for `withdrawn`, which would supersede loads that began after the removal
+    // of everything. Those must be stored.
+    tellObservers(ofFiles: [name])
+  }
+
+  /// Makes removals survive a power cut, if the cache is durable.
+  func synchronizeRemovals() {
+    if configuration.durability == .durable { upkeep(try location.handle.descriptor.synchronize()) }
   }
 }

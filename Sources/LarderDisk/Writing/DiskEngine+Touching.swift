@@ -63,11 +63,11 @@ extension DiskEngine {
   package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
     let name = request.subject.name
     try revalidate(isUrgent: false, mayMake: false, "touch")
-    let turn = acquire(name)
+    let held = acquire(name)
     defer { release(name) }
-    if turn.isEnding { throw closedError("touch") }
+    if held.turn.isEnding { throw closedError("touch") }
     if request.isWanted?() == false { return false }
-    return try touchHeld(request, since: turn.epoch)
+    return try touchHeld(request, since: held.turn.epoch)
   }
 
   /// Touches an entry whose name is held.

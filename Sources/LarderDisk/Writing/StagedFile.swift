@@ -29,8 +29,7 @@ package struct StagedFile: ~Copyable, Sendable {
   deinit {
     guard let temporary else { return }
     do throws(Errno) {
-      try handle.unlink(temporary.fileName)
-      temporary.giveBack()
+      try temporary.remove(in: handle)
     } catch {
       // The file stays, unlocked, for the next scan, and its number is not used again.
     }
@@ -165,8 +164,7 @@ package struct StagedFile: ~Copyable, Sendable {
       return false
     }
     let inode = try handle.status(of: second.fileName).inode
-    try handle.unlink(second.fileName)
-    second.giveBack()
+    try second.remove(in: handle)
     return try descriptor.status().inode != inode
   }
 

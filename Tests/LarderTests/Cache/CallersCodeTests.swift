@@ -55,7 +55,7 @@ struct `Code of the caller's` {
       }
     }
     clock.advance(by: .seconds(9))
-    cache.disk.engine.changing(cache.disk.subject("k").name) {
+    cache.disk.engine.changing(cache.disk.subject("k").name) { _ in
       #expect(cache.disk.engine.heldNow == clock.now)
       let count = reads.value
       // So many that names which memory does not hold any more are forgotten.
@@ -153,7 +153,7 @@ struct `Code of the caller's` {
     let name = cache.disk.subject("k").name
     let engine = cache.disk.engine
     caller.arm(.deinitialiser, cache)
-    engine.changing(name) {
+    engine.changing(name) { _ in
       cache.entryChanged(cache.disk.subject("k"))
       #expect(cache.memory.count == 0 && caller.runs.value == 0)
     }
@@ -208,10 +208,10 @@ struct `A process without threads` {
       let cache = try scene.open()
       let (engine, name, ran) = (cache.engine, cache.subject("k").name, Counter())
       Self.refuseThreads()
-      engine.runAside { engine.changing(name) { ran.add() } }
+      engine.runAside { engine.changing(name) { _ in ran.add() } }
       #expect(ran.value == 1)
-      engine.changing(name) {
-        engine.runAside { engine.changing(name) { ran.add() } }
+      engine.changing(name) { _ in
+        engine.runAside { engine.changing(name) { _ in ran.add() } }
         // A job with a delay runs nothing here either.
         engine.planDrain(within: .seconds(3600))
         #expect(ran.value == 1)

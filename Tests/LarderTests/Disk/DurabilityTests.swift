@@ -42,8 +42,7 @@ struct `Before a power cut` {
     scene.faults.plan(.before { gate.pass() }, for: .fsync, at: 1)
     let name = DiskScene.name(of: Array("k".utf8))
     let status = try scene.status(name.fileName)
-    cache.engine.removeInBackground(
-      damaged: name, status, seenAt: cache.engine.generations.snapshot(of: name))
+    cache.engine.removeInBackground(damaged: name, status)
     // The other thread has unlinked the file and is about to sync.
     gate.waitUntilReached()
     #expect(try scene.names.isEmpty)

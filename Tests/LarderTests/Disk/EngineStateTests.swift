@@ -268,3 +268,14 @@ extension EngineStateTests {
     #expect(state.snapshot.scan == .finished && state.snapshot.upkeepFailures == [.ioError: 1])
   }
 }
+
+extension EngineState {
+  /// Settles a store that nothing has overtaken.
+  ///
+  /// - Returns: The cause for which the entry that had the name left; nil if none is known.
+  @discardableResult
+  fileprivate mutating func noteStored(_ entry: IndexedEntry) -> RemovalCause? {
+    guard case .indexed(isReplacing: true, _) = settle(entry, since: epoch) else { return nil }
+    return .replaced
+  }
+}

@@ -36,12 +36,13 @@ struct EvictionsTests {
   }
 
   private func settle(
-    _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: EvictionOutcome,
+    _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: RemovalOutcome,
     _ course: inout TrimCourse, in state: inout EngineState
   ) {
     course.note(outcome, for: chosen.victim)
-    state.settle(
-      chosen.victim, outcome, since: chosen.epoch, at: Timestamp(seconds: 1_000))
+    _ = state.settle(
+      .evicted(chosen.victim, since: chosen.epoch, isTold: false), outcome,
+      of: chosen.victim.entry.name, at: Timestamp(seconds: 1_000))
     let isFree = state.locks.giveBack(chosen.victim.entry.name)
     #expect(isFree)
   }
@@ -157,7 +158,7 @@ struct EvictionsTests {
   func `what was removed or replaced as a whole since the choice does not come back`(
     isReplaced: Bool
   ) throws {
-    for outcome in [EvictionOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
+    for outcome in [RemovalOutcome.removed, .failed, .changed(IndexSample.entry(0))] {
       var state = state(11)
       state.beginPurge(configuration, sparing: nil)
       var course = purging
@@ -174,7 +175,7 @@ struct EvictionsTests {
     var state = state(5)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
     var course = purging
-    for outcome in [EvictionOutcome.removed, .changed(nil), .failed, .removed] {
+    for outcome in [RemovalOutcome.removed, .changed(nil), .failed, .removed] {
       settle(try #require(choose(&course, in: &state)), outcome, &course, in: &state)
     }
     #expect(choose(&course, in: &state) == nil && state.evictions.purge == nil)

@@ -81,7 +81,7 @@ struct `Recency on disk` {
 
   private static let looks: [@Sendable (DiskCache, EntryName) throws -> Void] = [
     { cache, _ in _ = try cache.value(forKey: "a") }, { cache, _ in cache.rescan() },
-    { cache, name in cache.engine.changing(name) { _ = cache.engine.lookHeld(name) } },
+    { cache, name in cache.engine.changing(name) { _ in _ = cache.engine.lookHeld(name) } },
     { cache, _ in try cache.flush() },
   ]
 
