@@ -94,7 +94,7 @@ extension EngineState {
   /// The totals of the entries, and of the files that a removal of everything has still to remove.
   var totalsOnDisk: IndexTotals {
     var totals = catalog.index.totals
-    totals.add(clearing.remaining)
+    totals += clearing.remaining
     return totals
   }
 }

@@ -263,7 +263,8 @@ extension DiskEngine {
       var totals = state.totalsOnDisk
       if byteCount > 0 {
         let bytes = UInt64(byteCount)
-        totals.add(byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
+        totals += IndexTotals(
+          byteCount: bytes, allocatedByteCount: (bytes + 4095) / 4096 * 4096)
       }
       return configuration.limits(passedBy: totals).isEmpty
     }

@@ -1,11 +1,12 @@
-import LarderBasics
-
 /// An array in chunks that never move: growing copies nothing and wastes at most one chunk.
 ///
 /// An ordinary array copies itself when it is full and leaves up to half of its memory unused,
 /// which at a million entries is a pause of milliseconds and more than the whole table of names.
 /// Writing to a copy of the array copies one chunk as well, so a snapshot of an index can be read
 /// while the index changes.
+///
+/// - Complexity: O(1) for each operation, amortised for those that add an element, which copies one
+///   chunk at most.
 package struct ChunkedArray<Element: Sendable>: Sendable {
   // 2,048 elements of 36 bytes are 72 KiB: below what malloc maps page by page, and copied in
   // microseconds.
@@ -19,19 +20,21 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
   private(set) var count = 0
 
   /// The element at an index.
-  ///
-  /// - Complexity: O(1).
   subscript(index: Int) -> Element {
     get { chunks[index >> Self.shift][index & Self.mask] }
     _modify { yield &chunks[index >> Self.shift][index & Self.mask] }
+  }
+
+  /// The element of a slot.
+  subscript(slot: EntrySlot) -> Element {
+    get { self[slot.index] }
+    _modify { yield &self[slot.index] }
   }
 
   /// Adds an element at the end.
   ///
   /// The first chunk grows as arrays do, so that a small index stays small. Every other one has its
   /// full size from the start.
-  ///
-  /// - Complexity: O(1) amortised, with at most one chunk copied.
   mutating func append(_ element: Element) {
     let index = count >> Self.shift
     if index == chunks.count {
@@ -43,32 +46,34 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
     count += 1
   }
 
+  /// Sets the element of a slot, which may be the one after the last.
+  mutating func put(_ element: Element, at slot: EntrySlot) {
+    if slot.index == count { append(element) } else { self[slot] = element }
+  }
+
   /// Removes the last element; its chunk stays for the next one.
-  ///
-  /// - Complexity: O(1).
   mutating func removeLast() -> Element {
     count -= 1
     return chunks[count >> Self.shift].removeLast()
   }
 }
 
-extension ChunkedArray {
-  /// The element of a slot.
-  ///
-  /// - Complexity: O(1).
-  subscript(slot: EntrySlot) -> Element {
-    get { self[Int(slot.number)] }
-    _modify { yield &self[Int(slot.number)] }
+/// The place of an entry in an index: the number under which all its parts are kept.
+///
+/// A slot stays the same as long as its entry is indexed, and may then be given to another one.
+package struct EntrySlot: Sendable, Hashable {
+  let number: UInt32
+
+  /// No slot.
+  static let none = EntrySlot(number: .max)
+
+  init(number: UInt32) {
+    self.number = number
   }
 
-  /// Sets the element of a slot, which may be the one after the last.
-  ///
-  /// - Complexity: O(1) amortised.
-  mutating func put(_ element: Element, at slot: EntrySlot) {
-    if Int(slot.number) == count {
-      append(element)
-    } else {
-      self[slot] = element
-    }
+  init(_ index: Int) {
+    number = UInt32(truncatingIfNeeded: index)
   }
+
+  var index: Int { Int(number) }
 }

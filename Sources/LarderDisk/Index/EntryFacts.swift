@@ -32,7 +32,7 @@ struct EntryFacts: Sendable {
   /// Packs an entry. A value beyond a field's range counts as the nearest that fits.
   init(_ entry: IndexedEntry) {
     inodeWord = SplitWord(entry.inode)
-    changeWord = SplitWord(PackedStamp(entry.changeTime).bits)
+    changeWord = SplitWord(PackedTime(entry.changeTime).bits)
     lengthBottom = UInt32(truncatingIfNeeded: Self.length(of: entry))
     blocks = min(UInt32(clamping: entry.allocatedByteCount / 512), Self.noDataFlag - 1)
     proof = entry.proof
@@ -46,8 +46,8 @@ struct EntryFacts: Sendable {
   /// The inode. With the change time, it tells this state of the file from any other.
   var inode: UInt64 { inodeWord.bits }
 
-  var changeTime: PackedStamp {
-    get { PackedStamp(bits: changeWord.bits) }
+  var changeTime: PackedTime {
+    get { PackedTime(bits: changeWord.bits) }
     set { changeWord = SplitWord(newValue.bits) }
   }
 
@@ -92,7 +92,8 @@ struct EntryFacts: Sendable {
   }
 }
 
-/// 64 bits that may lie on any multiple of four bytes, so that a record of 36 bytes is not padded.
+/// 64 bits that may lie on any multiple of four bytes, so that a record of 36 or 12 bytes is not
+/// padded.
 struct SplitWord: Sendable {
   private let top: UInt32
   private let bottom: UInt32
@@ -103,45 +104,4 @@ struct SplitWord: Sendable {
   }
 
   var bits: UInt64 { UInt64(top) << 32 | UInt64(bottom) }
-}
-
-/// A point in time in 64 bits: 34 of seconds and 30 of nanoseconds, from 1970 to 2514.
-///
-/// An earlier time counts as the first of these, and a later one as the last.
-struct PackedStamp: Sendable, Hashable {
-  /// The seconds, and below them 30 bits of nanoseconds.
-  let bits: UInt64
-
-  /// The expiry that means never.
-  static let never = PackedStamp(.never)
-
-  private static let latest: UInt64 = (1 << 34 - 1) << 30 | 999_999_999
-
-  /// Takes bits that came from another stamp.
-  init(bits: UInt64) {
-    self.bits = bits
-  }
-
-  /// Packs a point in time, or the nearest that fits.
-  init(_ time: Timestamp) {
-    if time.seconds < 0 {
-      bits = 0
-    } else if time.seconds >= 1 << 34 {
-      bits = Self.latest
-    } else {
-      bits = UInt64(time.seconds) << 30 | UInt64(time.nanoseconds)
-    }
-  }
-
-  /// The point in time.
-  ///
-  /// It is exact for every stamp from 1970 to 2514, and the nearest of these for any other.
-  var timestamp: Timestamp {
-    Timestamp(seconds: Int64(bits >> 30), nanoseconds: Int64(bits & (1 << 30 - 1)))
-  }
-}
-
-extension PackedStamp: Comparable {
-  /// Orders by time, in one comparison of integers.
-  static func < (a: PackedStamp, b: PackedStamp) -> Bool { a.bits < b.bits }
 }

@@ -1,63 +1,47 @@
+import LarderBasics
 import LarderSystem
 
 // The order of last access. It is here and not in `AccessOrder`, because ties go by name: passing
 // the table of names to an order with each use would retain and release every part of the table.
 extension EntryIndex {
-  /// The slot of the least recently used entry; of several with the same stamp, the first by name.
-  /// It is `.none` if there is no entry.
+  /// Adds a slot to the order: at the end, or as a stray if its stamp belongs before the end.
   ///
-  /// - Complexity: O(1).
-  var leastRecent: EntrySlot {
-    let first = order.sorted.first
-    guard order.strays.count > 0 else { return first }
-    let stray = order.strays[0]
-    guard first != .none else { return stray.slot }
-    return precedes(stray, StampedSlot(first, order.stamp(of: first))) ? stray.slot : first
-  }
-
-  /// Adds a slot to the order as the most recently used one, whatever its stamp says.
-  ///
-  /// - Complexity: O(1), and O(log n) for a slot with the same stamp as the last one.
-  mutating func enterLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    order.latest = slot
-    let last = order.sorted.last
+  /// - Complexity: O(1), and O(log n) for a stray.
+  mutating func enter(_ slot: EntrySlot, _ stamp: PackedTime, _ placement: Placement) {
+    let last = order.last
+    guard last != .none else {
+      order.latest = slot
+      return order.insert(slot, stamp, after: last)
+    }
+    let lastStamp = order.stamp(of: last)
+    let isEarlier = placement == .byLastAccess && stamp < lastStamp
+    if !isEarlier { order.latest = slot }
     // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
-    if last != .none && stamp == order.stamp(of: last) && !names.precedes(last, slot) {
-      return enterAsStray(slot, stamp)
-    }
-    order.links.append(slot, stamp, to: &order.sorted)
-  }
-
-  /// Adds a slot to the order where its stamp says: at the end, or else as a stray.
-  ///
-  /// - Complexity: O(1), and O(log n) for a stray.
-  mutating func enterByStamp(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    let last = order.sorted.last
-    if last == .none || stamp >= order.stamp(of: last) {
-      enterLast(slot, stamp)
+    if isEarlier || stamp == lastStamp && !names.precedes(last, slot) {
+      enterAsStray(StampedSlot(slot, stamp))
     } else {
-      enterAsStray(slot, stamp)
-      if order.latest == slot { order.latest = .none }
+      order.insert(slot, stamp, after: last)
     }
-  }
-
-  /// Makes a slot the most recently used one.
-  ///
-  /// - Complexity: O(1), and O(log n) for a stray.
-  mutating func moveLast(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    leaveOrder(slot)
-    enterLast(slot, stamp)
   }
 
   /// Takes a slot out of the order.
   ///
   /// - Complexity: O(1), and O(log n) for a stray.
   mutating func leaveOrder(_ slot: EntrySlot) {
-    if let position = order.links.strayPosition(of: slot) {
-      removeStray(at: position)
+    if order.latest == slot { order.latest = .none }
+    if let position = order.strayPosition(of: slot) {
+      removeNode(at: position)
     } else {
-      order.links.remove(slot, from: &order.sorted)
+      order.remove(slot)
     }
+  }
+
+  /// The name of the entry that last came to the end of the order. If that entry is gone, the name
+  /// of the last one, or nil if strays may come after it.
+  var mostRecentName: EntryName? {
+    let last = order.strays.count == 0 ? order.last : .none
+    let slot = order.latest == .none ? last : order.latest
+    return slot == .none ? nil : names.name(of: slot)
   }
 }
 
@@ -69,7 +53,7 @@ extension EntryIndex {
   mutating func takeExpired(
     at now: Timestamp, where mayGo: (EntryName) -> Bool
   ) -> IndexedEntry? {
-    let limit = PackedStamp(now)
+    let limit = PackedTime(now)
     // Taken out and inserted again later, because the heap offers only its first element.
     var spared: [StampedSlot] = []
     defer { for node in spared { expiries.insert(node.slot, node.stamp) } }
@@ -89,15 +73,30 @@ extension EntryIndex {
   mutating func takeLeastRecent(
     where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
   ) -> IndexedEntry? {
-    var spared: [Spared] = []
-    // The last one first: each comes before all that are left.
-    defer { for slot in spared.reversed() { putBack(slot) } }
+    var listed = order.first
+    // Taken out and inserted again later, as those that have expired.
+    var spared: [StampedSlot] = []
+    defer { for stray in spared { enterAsStray(stray) } }
     while true {
-      let slot = leastRecent
+      let slot = leastRecent(from: listed)
       guard slot != .none, isDue(order.stamp(of: slot).timestamp) else { return nil }
       if mayGo(names.name(of: slot)) { return take(slot) }
-      spared.append(spare(slot))
+      if slot == listed {
+        listed = order.next(after: slot)
+      } else {
+        spared.append(order.strays[0])
+        removeNode(at: 0)
+      }
     }
+  }
+
+  /// Returns the least recently used slot among the strays and those of the list from one on; of
+  /// several with the same stamp, the first by name. It is `.none` if there is none.
+  func leastRecent(from listed: EntrySlot) -> EntrySlot {
+    guard order.strays.count > 0 else { return listed }
+    let stray = order.strays[0]
+    guard listed != .none else { return stray.slot }
+    return precedes(stray, StampedSlot(listed, order.stamp(of: listed))) ? stray.slot : listed
   }
 
   /// Forgets an entry, and returns it.
@@ -105,27 +104,6 @@ extension EntryIndex {
     let entry = entry(at: slot)
     remove(slot)
     return entry
-  }
-
-  /// A slot that has left the order for the length of a search.
-  private struct Spared {
-    let slot: EntrySlot
-    let stamp: PackedStamp
-    let isStray: Bool
-  }
-
-  private mutating func spare(_ slot: EntrySlot) -> Spared {
-    let isStray = order.links.strayPosition(of: slot) != nil
-    defer { leaveOrder(slot) }
-    return Spared(slot: slot, stamp: order.stamp(of: slot), isStray: isStray)
-  }
-
-  private mutating func putBack(_ spared: Spared) {
-    if spared.isStray {
-      enterAsStray(spared.slot, spared.stamp)
-    } else {
-      order.links.insert(spared.slot, spared.stamp, after: .none, in: &order.sorted)
-    }
   }
 }
 
@@ -138,11 +116,9 @@ extension EntryIndex {
   mutating func stick(_ name: EntryName) {
     guard stuck[name] == nil, let slot = names.slot(of: name) else { return }
     stuck[name] = expiries.expiry(of: slot)
-    stuckTotals.add(
-      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    stuckTotals += sizes(of: slot)
     expiries.remove(slot)
     leaveOrder(slot)
-    if order.latest == slot { order.latest = .none }
   }
 
   /// Puts a slot back into the order and the heap if it is stuck. Called before it changes.
@@ -153,10 +129,9 @@ extension EntryIndex {
 
   private mutating func unstickNow(_ slot: EntrySlot) {
     guard let expiry = stuck.removeValue(forKey: names.name(of: slot)) else { return }
-    stuckTotals.subtract(
-      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    stuckTotals -= sizes(of: slot)
     expiries.insert(slot, expiry)
-    enterByStamp(slot, order.stamp(of: slot))
+    enter(slot, order.stamp(of: slot), .byLastAccess)
   }
 
   /// Puts some stuck entries back into the order and the heap, to be tried again.
@@ -173,44 +148,38 @@ extension EntryIndex {
   }
 
   /// The expiry of a slot's entry, which is not in the heap if the entry is stuck.
-  func expiry(of slot: EntrySlot) -> PackedStamp {
-    stuck.isEmpty
-      ? expiries.expiry(of: slot) : stuck[names.name(of: slot)] ?? expiries.expiry(of: slot)
+  func expiry(of slot: EntrySlot) -> PackedTime {
+    let held = stuck.isEmpty ? nil : stuck[names.name(of: slot)]
+    return held ?? expiries.expiry(of: slot)
   }
 }
 
 // The heap of strays.
 extension EntryIndex: SlotHeap {
-  var nodes: ChunkedArray<StampedSlot> { order.strays }
+  var nodes: ChunkedArray<StampedSlot> {
+    get { order.strays }
+    _modify { yield &order.strays }
+  }
 
   /// Whether a slot goes before another one: the one used earlier; if both are the same, by name.
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
     a.stamp == b.stamp ? names.precedes(a.slot, b.slot) : a.stamp < b.stamp
   }
 
-  mutating func set(_ stray: StampedSlot, at position: Int) {
-    order.strays[position] = stray
-    order.links.setStrayPosition(of: stray.slot, to: position)
+  mutating func setPosition(of stray: EntrySlot, to position: Int) {
+    order.setPosition(of: stray, to: position)
   }
 
-  private mutating func enterAsStray(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    let stray = StampedSlot(slot, stamp)
-    order.strays.append(stray)
-    order.links.putStray(slot, stamp)
-    siftUp(stray, from: order.strays.count - 1)
-  }
-
-  /// Takes out the stray at a position.
-  private mutating func removeStray(at position: Int) {
-    let last = order.strays.removeLast()
-    if position < order.strays.count { sift(last, from: position) }
+  private mutating func enterAsStray(_ stray: StampedSlot) {
+    order.putStray(stray)
+    add(stray)
   }
 }
 
 /// The data of the order of last use. The rules are in the extensions of `EntryIndex` above.
 ///
 /// ```
-///  sorted   oldest ⇄ … ⇄ … ⇄ newest     what was used here goes to the end
+///  list     oldest ⇄ … ⇄ … ⇄ newest     what was used here goes to the end
 ///  strays   a heap, the oldest on top   what a scan or a neighbour brought out of order
 /// ```
 ///
@@ -221,26 +190,73 @@ extension EntryIndex: SlotHeap {
 /// A stray's link has no neighbours. It holds the stray's position in the heap instead, so that the
 /// heap costs 12 bytes for each stray and none for any other slot.
 struct AccessOrder: Sendable {
-  var links = SlotLinks()
-  var sorted = SlotLinks.Ends()
+  /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
+  struct Link: Sendable {
+    var stamp = PackedTime.zero
+    var previous = EntrySlot.none
+    var next = EntrySlot.none
+  }
+
+  private(set) var links = ChunkedArray<Link>()
+  /// The link of no slot, which makes the list a ring: the first slot is its next one.
+  private var ends = Link()
   /// The slot that last came to the end; `.none` if its entry is gone.
   var latest = EntrySlot.none
   /// Four children a node, as in the heap of the expiries.
   var strays = ChunkedArray<StampedSlot>()
 
+  /// The mark of a stray, in the place of the next slot.
+  private static let stray = EntrySlot(number: .max - 1)
+
+  /// The ends of the list; `.none` if it is empty.
+  var first: EntrySlot { ends.next }
+  var last: EntrySlot { ends.previous }
+
   /// The last access of a slot's entry.
-  func stamp(of slot: EntrySlot) -> PackedStamp { links[stampOf: slot] }
-}
+  func stamp(of slot: EntrySlot) -> PackedTime { links[slot].stamp }
 
-/// A slot with its stamp, in 12 bytes. With the stamp in a word of 64 bits it would take 16.
-struct StampedSlot: Sendable {
-  private let word: SplitWord
-  let slot: EntrySlot
+  /// Returns the slot after another in the list; `.none` after the last.
+  func next(after slot: EntrySlot) -> EntrySlot { links[slot].next }
 
-  init(_ slot: EntrySlot, _ stamp: PackedStamp) {
-    self.slot = slot
-    word = SplitWord(stamp.bits)
+  /// Returns the position of a slot in the heap of strays; nil for one that is in the list.
+  func strayPosition(of slot: EntrySlot) -> Int? {
+    let link = links[slot]
+    return link.next == Self.stray ? link.previous.index : nil
   }
 
-  var stamp: PackedStamp { PackedStamp(bits: word.bits) }
+  mutating func setPosition(of stray: EntrySlot, to position: Int) {
+    links[stray].previous = EntrySlot(position)
+  }
+
+  /// Makes a slot a stray. Its position is still to be set.
+  mutating func putStray(_ stray: StampedSlot) {
+    links.put(Link(stamp: stray.stamp, next: Self.stray), at: stray.slot)
+  }
+
+  /// Links a slot after another one of the list.
+  mutating func insert(_ slot: EntrySlot, _ stamp: PackedTime, after previous: EntrySlot) {
+    let next = self[previous].next
+    links.put(Link(stamp: stamp, previous: previous, next: next), at: slot)
+    join(previous, slot)
+    join(slot, next)
+  }
+
+  /// Takes a slot out of the list.
+  ///
+  /// The slot's own link keeps its old neighbours; it is written when the slot is linked again.
+  mutating func remove(_ slot: EntrySlot) {
+    let link = links[slot]
+    join(link.previous, link.next)
+  }
+
+  /// Makes two slots neighbours.
+  private mutating func join(_ previous: EntrySlot, _ next: EntrySlot) {
+    self[previous].next = next
+    self[next].previous = previous
+  }
+
+  private subscript(slot: EntrySlot) -> Link {
+    get { slot == .none ? ends : links[slot] }
+    _modify { if slot == .none { yield &ends } else { yield &links[slot] } }
+  }
 }

@@ -1,3 +1,4 @@
+import LarderBasics
 import LarderSystem
 
 /// The index of all known entries: by name, in the order of last access, and by expiry.
@@ -18,32 +19,27 @@ import LarderSystem
 /// (expiries, links) have arrays of their own.
 ///
 /// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 1 TiB. A value beyond
-/// counts as the nearest of these. No operation takes time in proportion to the number of entries,
-/// not even when a part grows or the first entry is chosen to go, except `emptyMarks()`, which
-/// clears one bit for each slot.
+/// counts as the nearest of these.
+///
+/// - Complexity: O(1), if nothing else is said. No operation takes time in proportion to the number
+///   of entries, not even when a part grows or the first entry is chosen to go, except
+///   `emptyMarks()`.
 package struct EntryIndex: Sendable {
-  var names: NameTable
+  var names = NameTable()
   var order = AccessOrder()
   var expiries = ExpiryHeap()
   var facts = ChunkedArray<EntryFacts>()
   var totals = IndexTotals()
   /// The expiries of the entries that are in no order and no heap, because their files could not be
   /// removed; see `stick(_:)`.
-  var stuck: NameMap<PackedStamp> = [:]
+  var stuck: NameMap<PackedTime> = [:]
   /// The sizes of those entries, which `totals` includes.
   var stuckTotals = IndexTotals()
   /// Whether no entry was left out for its extension; see `upsert(_:order:)`.
   var isComplete = true
 
   /// Creates an index without entries.
-  package init() {
-    names = NameTable(hash: .ofProcess)
-  }
-
-  /// Creates an index with a table of names that takes its secret from a generator.
-  init(using generator: inout some RandomNumberGenerator) {
-    names = NameTable(hash: NameHash(using: &generator))
-  }
+  package init() {}
 
   /// The number of entries.
   package var count: Int { totals.count }
@@ -55,25 +51,20 @@ package struct EntryIndex: Sendable {
   package var allocatedByteCount: UInt64 { totals.allocatedByteCount }
 
   /// Returns the entry of a name.
-  ///
-  /// - Complexity: O(1).
   package func entry(named name: EntryName) -> IndexedEntry? {
     names.slot(of: name).map { entry(at: $0, named: name) }
   }
 
   /// Whether there is an entry of a name.
-  ///
-  /// - Complexity: O(1).
-  package func contains(_ name: EntryName) -> Bool {
-    names.slot(of: name) != nil
-  }
+  package func contains(_ name: EntryName) -> Bool { names.slot(of: name) != nil }
+
+  /// Returns the slot of an entry.
+  package func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
 }
 
 extension EntryIndex {
   /// Puts a slot's entry together from the parts.
-  func entry(at slot: EntrySlot) -> IndexedEntry {
-    entry(at: slot, named: names.name(of: slot))
-  }
+  func entry(at slot: EntrySlot) -> IndexedEntry { entry(at: slot, named: names.name(of: slot)) }
 
   private func entry(at slot: EntrySlot, named name: EntryName) -> IndexedEntry {
     let facts = facts[slot]
@@ -87,45 +78,26 @@ extension EntryIndex {
   func byteCount(at slot: EntrySlot) -> UInt64 {
     UInt64(names.identities[slot].lengthTop) << 32 | UInt64(facts[slot].lengthBottom)
   }
+
+  /// Returns the totals of one entry.
+  func sizes(of slot: EntrySlot) -> IndexTotals {
+    IndexTotals(
+      byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+  }
 }
 
+// The entries that a scan has not met.
 extension EntryIndex {
-  /// Returns marks for every slot that there is now, with none set.
-  func emptyMarks() -> SlotMarks { SlotMarks(count: names.identities.count) }
-
-  /// Returns the slot of an entry.
+  /// Returns a mark for every slot that there is now, with none set.
   ///
-  /// - Complexity: O(1).
-  package func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
+  /// - Complexity: O(n), for a byte each that is set to zero.
+  func emptyMarks() -> [Bool] { Array(repeating: false, count: names.slotCount) }
 
   /// Returns the names of entries in a range of slots that existed when the marks were made and
   /// have none.
   ///
   /// - Complexity: O(slots).
-  func names(in slots: Range<Int>, lacking marks: SlotMarks) -> [EntryName] {
-    slots.clamped(to: 0..<names.identities.count).filter(marks.lacks).compactMap { number in
-      let slot = EntrySlot(number: UInt32(truncatingIfNeeded: number))
-      return names.isUsed(slot) ? names.name(of: slot) : nil
-    }
+  func names(in slots: Range<Int>, lacking marks: [Bool]) -> [EntryName] {
+    names.names(in: slots.clamped(to: marks.indices)) { !marks[$0.index] }
   }
-
-  /// The name of the entry that last came to the end of the order. If that entry is gone, the name
-  /// of the last one, or nil if strays may come after it.
-  ///
-  /// - Complexity: O(1).
-  var mostRecentName: EntryName? {
-    if order.latest != .none { return names.name(of: order.latest) }
-    guard !order.sorted.isEmpty, order.strays.count == 0 else { return nil }
-    return names.name(of: order.sorted.last)
-  }
-}
-
-/// The place of an entry in an index: the number under which all its parts are kept.
-///
-/// A slot stays the same as long as its entry is indexed, and may then be given to another one.
-package struct EntrySlot: Sendable, Hashable {
-  let number: UInt32
-
-  /// No slot.
-  static let none = EntrySlot(number: .max)
 }

@@ -37,38 +37,32 @@ extension IndexedEntry {
 }
 
 extension IndexedEntry {
-  /// Makes an entry of a file that was checked.
-  init(name: EntryName, status: FileStatus, lastAccess: Timestamp, proof: FileProof) {
-    self.init(name: name, status: status)
-    self.lastAccess = lastAccess
-    self.proof = proof
-  }
-
-  /// Makes an unverified entry from a file's status.
-  package init(name: EntryName, status: FileStatus) {
+  /// Makes an entry from a file's status, unverified if there is no proof.
+  package init(
+    name: EntryName, status: FileStatus, lastAccess: Timestamp? = nil, proof: FileProof? = nil
+  ) {
     self.init(
-      name: name, byteCount: min(status.byteCount, IndexedEntry.maximumByteCount),
-      allocatedByteCount: min(status.allocatedByteCount, IndexedEntry.maximumByteCount),
-      lastAccess: status.lastAccess, expiry: status.modification.asExpiry, inode: status.inode,
-      changeTime: status.change)
+      name: name, byteCount: min(status.byteCount, Self.maximumByteCount),
+      allocatedByteCount: min(status.allocatedByteCount, Self.maximumByteCount),
+      lastAccess: lastAccess ?? status.lastAccess, expiry: status.modification.asExpiry,
+      inode: status.inode, changeTime: status.change, proof: proof)
+  }
+}
+
+extension EntryTrust {
+  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
+  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
+    status.isRegular && isTrusted(status) ? IndexedEntry(name: name, status: status) : nil
   }
 }
 
 /// The result of checking a file's attributes and content.
-struct FileProof: Sendable, Hashable {
+package struct FileProof: Sendable, Hashable {
   var lifetime: Lifetime
   /// The tag of the key whose value the file holds; see `CacheKey.tag`.
   var keyTag: UInt64
   /// Whether the file may have extended data. False only if the check proved that it has none.
   var hasData: Bool
-}
-
-extension DiskEngine {
-  /// Makes an index entry of the file that has a name now; nil if it is not an entry's.
-  func entry(_ name: EntryName, _ status: FileStatus) -> IndexedEntry? {
-    guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
-    return IndexedEntry(name: name, status: status)
-  }
 }
 
 /// The number of entries and the sums of their sizes.
@@ -82,6 +76,14 @@ struct IndexTotals: Sendable, Hashable {
   private var bytes: UInt128 = 0
   private var allocatedBytes: UInt128 = 0
 
+  /// Creates the totals of no entry.
+  init() {}
+
+  /// Creates the totals of one entry.
+  init(byteCount: UInt64, allocatedByteCount: UInt64) {
+    (count, bytes, allocatedBytes) = (1, UInt128(byteCount), UInt128(allocatedByteCount))
+  }
+
   /// The bytes of all values, or the most that 64 bits hold.
   var byteCount: UInt64 { UInt64(clamping: bytes) }
 
@@ -93,33 +95,23 @@ struct IndexTotals: Sendable, Hashable {
     UInt64(clamping: start.allocatedBytes - min(allocatedBytes, start.allocatedBytes))
   }
 
-  /// Counts one entry more.
-  mutating func add(byteCount: UInt64, allocatedByteCount: UInt64) {
-    count += 1
-    bytes += UInt128(byteCount)
-    allocatedBytes += UInt128(allocatedByteCount)
+  static func += (totals: inout IndexTotals, other: IndexTotals) {
+    totals.count += other.count
+    totals.bytes += other.bytes
+    totals.allocatedBytes += other.allocatedBytes
   }
 
-  mutating func add(_ other: IndexTotals) {
-    count += other.count
-    bytes += other.bytes
-    allocatedBytes += other.allocatedBytes
+  /// Subtracts what was added before, so that nothing goes below zero.
+  static func -= (totals: inout IndexTotals, other: IndexTotals) {
+    totals.count -= other.count
+    totals.bytes -= other.bytes
+    totals.allocatedBytes -= other.allocatedBytes
   }
 
-  /// Counts one entry less, down to zero at most, because it may not have been counted with these
-  /// sizes.
-  mutating func subtractAtMost(byteCount: UInt64, allocatedByteCount: UInt64) {
-    count -= min(1, count)
-    bytes -= min(UInt128(byteCount), bytes)
-    allocatedBytes -= min(UInt128(allocatedByteCount), allocatedBytes)
-  }
-
-  /// Counts one entry less.
-  ///
-  /// The entry was added with these sizes before, so nothing goes below zero.
-  mutating func subtract(byteCount: UInt64, allocatedByteCount: UInt64) {
-    count -= 1
-    bytes -= UInt128(byteCount)
-    allocatedBytes -= UInt128(allocatedByteCount)
+  /// Subtracts down to zero at most, because it may not have been added with these sizes.
+  mutating func subtractAtMost(_ other: IndexTotals) {
+    count -= min(other.count, count)
+    bytes -= min(other.bytes, bytes)
+    allocatedBytes -= min(other.allocatedBytes, allocatedBytes)
   }
 }

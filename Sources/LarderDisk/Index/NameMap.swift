@@ -1,7 +1,10 @@
-/// Values by entry name, in a table that grows by one name at a time.
+/// Values by entry name, or a set of names if they are `Void`, in a table that grows by one name at
+/// a time.
 ///
 /// For a map that can hold a name for every entry and is kept under the engine's lock. A dictionary
 /// copies itself when it is full, which is a pause of a third of a second at a million names.
+///
+/// - Complexity: O(1), if nothing else is said.
 struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   private var names = NameTable()
   // The values, under the slots of their names; nil for a free slot.
@@ -20,8 +23,6 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   ///
   /// A name with a new extension gets no value while the names have 65,534 other extensions. The
   /// index has the same limit.
-  ///
-  /// - Complexity: O(1).
   subscript(name: EntryName) -> Value? {
     get {
       // The map is mostly empty, which shows without a hash. A closure here would copy the table.
@@ -41,7 +42,6 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
   /// Forgets a name.
   ///
   /// - Returns: The value that it had.
-  /// - Complexity: O(1).
   @discardableResult
   mutating func removeValue(forKey name: EntryName) -> Value? {
     guard names.count > 0, let slot = names.slot(of: name) else { return nil }
@@ -59,12 +59,7 @@ extension NameMap {
   /// The names in a range of slots.
   ///
   /// - Complexity: O(slots).
-  func names(in slots: Range<Int>) -> [EntryName] {
-    slots.clamped(to: 0..<slotCount).compactMap { number in
-      let slot = EntrySlot(number: UInt32(truncatingIfNeeded: number))
-      return names.isUsed(slot) ? names.name(of: slot) : nil
-    }
-  }
+  func names(in slots: Range<Int>) -> [EntryName] { names.names(in: slots) { _ in true } }
 
   /// The values of all names.
   ///
@@ -76,26 +71,5 @@ extension NameMap {
     guard isEmpty, slotCount > NameTable.smallCount else { return nil }
     defer { self = [:] }
     return self
-  }
-}
-
-/// Entry names, in a table that grows by one name at a time; see ``NameMap``.
-struct NameSet: Sendable, ExpressibleByArrayLiteral {
-  private var names = NameTable()
-
-  init(arrayLiteral elements: EntryName...) {
-    for name in elements { insert(name) }
-  }
-
-  var isEmpty: Bool { names.count == 0 }
-
-  /// - Complexity: O(1).
-  func contains(_ name: EntryName) -> Bool { names.slot(of: name) != nil }
-
-  /// Adds a name, if it is not there.
-  ///
-  /// - Complexity: O(1).
-  mutating func insert(_ name: EntryName) {
-    if names.slot(of: name) == nil { _ = names.insert(name) }
   }
 }

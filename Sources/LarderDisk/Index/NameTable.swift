@@ -17,6 +17,8 @@ import LarderSystem
 /// milliseconds for every thread that waits for the index's lock. A chain is one slot long on
 /// average. The table costs 8 bytes per entry. Open addressing costs between 5 and 11, and twice
 /// that while it grows.
+///
+/// - Complexity: O(1) for each operation, or the length of one chain.
 struct NameTable: Sendable {
   /// The record of a name: 24 bytes.
   struct Identity: Sendable {
@@ -36,7 +38,7 @@ struct NameTable: Sendable {
   let hash: NameHash
   /// The bits of a hash that count while the number of buckets doubles. For a bucket that is still
   /// to be added, one bit less counts.
-  var mask = 1
+  private var mask = 1
   var firstFree = EntrySlot.none
   /// The number of names.
   private(set) var count = 0
@@ -44,18 +46,14 @@ struct NameTable: Sendable {
   /// The number of slots up to which memory is not worth giving back.
   static let smallCount = 2048
 
-  init(hash: NameHash) {
+  init(hash: NameHash = .ofProcess) {
     self.hash = hash
   }
 
-  /// Creates a table with the secret of this process's small tables.
-  init() {
-    self.init(hash: .ofProcess)
-  }
+  /// The number of slots, used or free.
+  var slotCount: Int { identities.count }
 
   /// Returns the slot of a name.
-  ///
-  /// - Complexity: O(1).
   func slot(of name: EntryName) -> EntrySlot? {
     guard count > 0, let number = extensions.number(of: name.fileExtension) else { return nil }
     var slot = buckets[bucket(of: name.digest, number)]
@@ -68,8 +66,6 @@ struct NameTable: Sendable {
   }
 
   /// Gives a slot to a name that is not in the table; nil if there is no number for its extension.
-  ///
-  /// - Complexity: O(1).
   mutating func insert(_ name: EntryName) -> EntrySlot? {
     guard let number = extensions.use(name.fileExtension) else { return nil }
     // Added before the bucket is looked up, because the name may belong in the new one.
@@ -77,16 +73,13 @@ struct NameTable: Sendable {
     let slot = takeSlot()
     let bucket = bucket(of: name.digest, number)
     let next = buckets[bucket]
-    identities.put(
-      Identity(digest: name.digest, next: next, extensionNumber: number), at: slot)
+    identities.put(Identity(digest: name.digest, next: next, extensionNumber: number), at: slot)
     buckets[bucket] = slot
     count += 1
     return slot
   }
 
   /// Takes a name out and gives its slot back.
-  ///
-  /// - Complexity: O(1).
   mutating func remove(_ slot: EntrySlot) {
     unchain(slot)
     extensions.endUse(of: identities[slot].extensionNumber)
@@ -104,6 +97,16 @@ extension NameTable {
     let identity = identities[slot]
     return EntryName(
       digest: identity.digest, fileExtension: extensions[identity.extensionNumber])
+  }
+
+  /// Returns the names of the chosen ones of some slots.
+  ///
+  /// - Complexity: O(slots).
+  func names(in slots: Range<Int>, where isChosen: (EntrySlot) -> Bool) -> [EntryName] {
+    slots.clamped(to: 0..<slotCount).compactMap { number in
+      let slot = EntrySlot(number)
+      return isUsed(slot) && isChosen(slot) ? name(of: slot) : nil
+    }
   }
 
   /// Whether a slot's name goes before another's.
@@ -124,9 +127,8 @@ extension NameTable {
       firstFree = identities[slot].next
       return slot
     }
-    let number = identities.count
-    precondition(number < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
-    return EntrySlot(number: UInt32(truncatingIfNeeded: number))
+    precondition(slotCount < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
+    return EntrySlot(slotCount)
   }
 }
 
@@ -146,9 +148,7 @@ extension NameTable {
 
   /// Adds a bucket, and moves the slots to it that belong there by their hash. They come from the
   /// bucket that it is split from.
-  ///
-  /// - Complexity: O(1), for the length of one chain.
-  mutating func addBucket() {
+  private mutating func addBucket() {
     let added = buckets.count
     buckets.append(.none)
     guard added > 0 else { return }
@@ -168,9 +168,7 @@ extension NameTable {
   }
 
   /// Takes a slot out of its chain.
-  ///
-  /// - Complexity: O(1), for the length of one chain.
-  mutating func unchain(_ slot: EntrySlot) {
+  private mutating func unchain(_ slot: EntrySlot) {
     let bucket = bucket(of: slot)
     let next = identities[slot].next
     var before = buckets[bucket]

@@ -52,7 +52,7 @@ extension DiskEngine {
     do throws(Errno) {
       let status = try location.handle.statusIfPresent(of: name.fileName)
       return Finding(
-        name: name, met: status.flatMap { entry(name, $0) }, evidence: .look,
+        name: name, met: status.flatMap { reader.trust.entry(name, $0) }, evidence: .look,
         generation: generation)
     } catch {
       return Finding(name: name, evidence: .failure(error))

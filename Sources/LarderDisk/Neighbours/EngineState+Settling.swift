@@ -191,7 +191,7 @@ enum Sighting: Sendable, Equatable {
     // Two changes within one tick of the clock leave the same change time, so the expiry is
     // compared as well. An extension by a use here is in the index before it is on the disk.
     let isPromised = pending?.inode == met.inode && pending?.expirySeen.asExpiry == met.expiry
-    let isSame = PackedStamp(known.expiry) == PackedStamp(met.expiry)
+    let isSame = PackedTime(known.expiry) == PackedTime(met.expiry)
     if known.changeTime == met.changeTime && (isSame || isPromised) {
       // A last access in the future was set to `now` when the file was first indexed. It is not set
       // again, because each scan would make the entry the most recent one.

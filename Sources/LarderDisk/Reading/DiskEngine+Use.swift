@@ -38,7 +38,7 @@ extension DiskEngine {
   /// The engine's knowledge of a file that was opened.
   struct Recall: Sendable {
     /// The entry, if attributes and content were checked for this very file and key.
-    var verified: EntryIndex.Verified?
+    var verified: (slot: EntrySlot, proof: FileProof)?
     var proof: FileProof? { verified?.proof }
     /// The expiry that the file will have when its pending use is written.
     var pendingExpiry: Timestamp?

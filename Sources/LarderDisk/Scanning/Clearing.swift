@@ -44,7 +44,7 @@ extension Clearing {
   mutating func begin(remaining: IndexTotals) -> (progress: RemovalProgress, mustWalk: Bool) {
     count += 1
     hidesFiles = true
-    self.remaining.add(remaining)
+    self.remaining += remaining
     let (progress, mustWalk) = (next ?? RemovalProgress(), !isWalking)
     if isWalking { next = progress }
     (isRunning, isWalking) = (true, true)
@@ -69,7 +69,7 @@ extension Clearing {
   /// Subtracts a file from those that remain, because it is gone or an entry again.
   mutating func noteWalked(_ entry: IndexedEntry) {
     remaining.subtractAtMost(
-      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
+      IndexTotals(byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount))
   }
 }
 

@@ -94,8 +94,8 @@ extension DirectoryScan.Piece {
     do throws(Errno) {
       // Without a status the file was removed after its name was read.
       guard let status = try handle.statusIfPresent(of: fileName) else { return }
-      if status.isRegular && trust.isTrusted(status) {
-        entries.append(IndexedEntry(name: name, status: status))
+      if let entry = trust.entry(name, status) {
+        entries.append(entry)
       } else {
         foreignCount += 1
       }

@@ -264,7 +264,7 @@ extension EngineState {
   /// Notes that a scan reads its first name, after the directory is watched. Whatever is known by
   /// then may be gone, also what reads have brought since the scan began.
   ///
-  /// - Complexity: O(n / 64), under the lock.
+  /// - Complexity: O(n), under the lock, for a byte each that is set to zero.
   mutating func beginReading(scan number: Int) {
     catalog.scans.beginReading(number, catalog.index.emptyMarks())
   }
@@ -284,7 +284,7 @@ extension EngineState {
   /// Ends a scan unless it was given up before. The failure of a later one is counted.
   ///
   /// - Returns: The names that it has noted, which the caller releases outside of the lock.
-  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
+  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameMap<Void>? {
     if isScanned, catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
       counters.countUpkeepFailure(errno)
     }

@@ -23,10 +23,10 @@ struct ScanLog: Sendable {
     /// Distinguishes the scan from one that was given up, whose thread may still be running.
     let number: Int
     /// The names changed since it began.
-    var changed: NameSet = []
-    /// The entries that were known when it read its first name, nil before. The marked ones were
-    /// met.
-    var met: SlotMarks?
+    var changed: NameMap<Void> = [:]
+    /// Whether it has met the entries that were known when it read its first name, by slot; nil
+    /// before.
+    var met: [Bool]?
     var foreignCount = 0
   }
 }
@@ -68,7 +68,7 @@ extension ScanLog {
   /// Notes that a scan reads its first name.
   ///
   /// - Parameter known: A mark for each entry that is known now, none of them set.
-  mutating func beginReading(_ number: Int, _ known: SlotMarks) {
+  mutating func beginReading(_ number: Int, _ known: [Bool]) {
     if isOngoing(number) { ongoing?.met = known }
   }
 
@@ -81,7 +81,7 @@ extension ScanLog {
   ///
   /// - Returns: The names changed since it began, which the caller releases outside of the engine's
   ///   lock.
-  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameSet? {
+  mutating func end(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameMap<Void>? {
     guard let scan = ongoing, scan.number == number else { return nil }
     ongoing = nil
     if outcome == .finished { foreignCount = scan.foreignCount }
@@ -119,12 +119,15 @@ extension ScanLog {
 
   /// Marks an entry as met by the ongoing scan. The slot is nil if the entry was not known.
   mutating func meet(_ slot: EntrySlot?) {
-    if let slot { ongoing?.met?.mark(slot) }
+    // One that came later needs no mark.
+    if let slot, ongoing?.met?.indices.contains(slot.index) == true {
+      ongoing?.met?[slot.index] = true
+    }
   }
 
   /// Returns the marks of the entries that a scan has met; nil if it has not read a name, or is no
   /// longer going on.
-  func marks(of number: Int) -> SlotMarks? {
+  func marks(of number: Int) -> [Bool]? {
     ongoing.flatMap { $0.number == number ? $0.met : nil }
   }
 }
@@ -133,11 +136,11 @@ extension ScanLog {
 extension ScanLog {
   /// Notes that a name has changed, so that the ongoing scan does not report an older file.
   mutating func noteChange(of name: EntryName) {
-    ongoing?.changed.insert(name)
+    ongoing?.changed[name] = ()
   }
 
   /// Whether a name has changed since the ongoing scan began.
-  func hasChanged(_ name: EntryName) -> Bool { ongoing?.changed.contains(name) ?? false }
+  func hasChanged(_ name: EntryName) -> Bool { ongoing?.changed[name] != nil }
 
   /// Notes that the latest scan may have passed over something, so that another one has to follow.
   mutating func noteMissedChanges() { hasMissedChanges = true }

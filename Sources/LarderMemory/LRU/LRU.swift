@@ -1,3 +1,5 @@
+public import LarderBasics
+
 /// The memory tier as a value: its entries, the choice of victims, and the effects of an access.
 ///
 /// It has no lock and no clock and releases nothing: the caller passes the time in, and gets the

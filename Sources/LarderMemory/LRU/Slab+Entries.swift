@@ -1,3 +1,5 @@
+public import LarderBasics
+
 extension Slab {
   /// Returns the slot of a key, or none.
   @inlinable @inline(__always)

@@ -1,3 +1,5 @@
+public import LarderBasics
+
 /// Entries in numbered slots, found by key and kept in the order of their use.
 ///
 /// There is one allocation per column and none per entry. A list links the slots in use, most

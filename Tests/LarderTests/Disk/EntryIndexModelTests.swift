@@ -51,7 +51,8 @@ private struct Run {
   init(seed: UInt64, nameCount: Int, isExtreme: Bool = false) {
     (self.seed, self.nameCount, self.isExtreme) = (seed, nameCount, isExtreme)
     random = SeededRandom(seed: seed)
-    index = EntryIndex(using: &random)
+    index = EntryIndex()
+    index.names = NameTable(hash: NameHash(using: &random))
   }
 
   mutating func step() {

@@ -30,21 +30,21 @@ struct IndexPartsTests {
   func `a stamp is packed whole, or as the nearest that fits`(
     time: Timestamp, packed: Timestamp
   ) {
-    #expect(PackedStamp(time).timestamp == packed)
-    #expect(PackedStamp(bits: PackedStamp(time).bits) == PackedStamp(time))
+    #expect(PackedTime(time).timestamp == packed)
+    #expect(PackedTime(bits: PackedTime(time).bits) == PackedTime(time))
   }
 
   @Test func `packed stamps are in the order of time`() {
     let times = Self.stamps.map(\.time).sorted()
-    let packed = times.map { PackedStamp($0) }
+    let packed = times.map { PackedTime($0) }
     #expect(packed == packed.sorted())
-    #expect(PackedStamp(Timestamp(seconds: 8, nanoseconds: 999_999_999)) < PackedStamp(.never))
+    #expect(PackedTime(Timestamp(seconds: 8, nanoseconds: 999_999_999)) < PackedTime(.never))
   }
 
   @Test func `the parts of an entry have the sizes they are drawn with`() {
     #expect(MemoryLayout<NameTable.Identity>.stride == 24)
     #expect(MemoryLayout<EntryFacts>.stride == 36)
-    #expect(MemoryLayout<SlotLinks.Link>.stride == 16)
+    #expect(MemoryLayout<AccessOrder.Link>.stride == 16)
     #expect(MemoryLayout<StampedSlot>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
   }
@@ -101,13 +101,13 @@ struct IndexPartsTests {
   func `a heap always gives the earliest`(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var heap = ExpiryHeap()
-    var expiries: [UInt32: PackedStamp] = [:]
+    var expiries: [UInt32: PackedTime] = [:]
     for number in 0..<2_000 as Range<UInt32> {
-      let expiry = PackedStamp(bits: UInt64.random(in: 0..<500, using: &random))
+      let expiry = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
       heap.insert(EntrySlot(number: number), expiry)
       expiries[number] = expiry
       let other = UInt32.random(in: 0...number, using: &random)
-      let later = PackedStamp(bits: UInt64.random(in: 0..<500, using: &random))
+      let later = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
       heap.update(EntrySlot(number: other), number % 5 == 0 ? .never : later)
       expiries[other] = number % 5 == 0 ? .never : later
       #expect(heap.first?.stamp == expiries.values.filter { $0 < .never }.min(), "seed \(seed)")

@@ -51,9 +51,10 @@ struct NameMapTests {
   }
 
   @Test func `a set of names holds what was inserted, once`() {
-    var names: NameSet = [IndexSample.name(1), IndexSample.name(1)]
-    #expect(names.contains(IndexSample.name(1)) && !names.contains(IndexSample.name(2)))
-    names.insert(IndexSample.name(2))
-    #expect(names.contains(IndexSample.name(2)) && !names.isEmpty)
+    var names: NameMap<Void> = [IndexSample.name(1): (), IndexSample.name(1): ()]
+    #expect(names.count == 1)
+    #expect(names[IndexSample.name(1)] != nil && names[IndexSample.name(2)] == nil)
+    names[IndexSample.name(2)] = ()
+    #expect(names[IndexSample.name(2)] != nil && names.count == 2)
   }
 }

@@ -20,17 +20,13 @@ extension EntryIndex {
 extension EntryIndex {
   private var contradictionOfTotals: String? {
     var sum = IndexTotals()
-    for number in 0..<UInt32(names.identities.count) {
-      let slot = EntrySlot(number: number)
-      guard names.isUsed(slot) else { continue }
-      sum.add(
-        byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+    for slot in (0..<names.slotCount).map({ EntrySlot($0) }) where names.isUsed(slot) {
+      sum += sizes(of: slot)
     }
     var stuckSum = IndexTotals()
     for name in stuck.names(in: 0..<stuck.slotCount) {
       guard let slot = names.slot(of: name) else { return "a stuck name has no entry" }
-      stuckSum.add(
-        byteCount: byteCount(at: slot), allocatedByteCount: facts[slot].allocatedByteCount)
+      stuckSum += sizes(of: slot)
     }
     return sum == totals && stuckSum == stuckTotals
       ? nil : "the totals are not the sums: \(totals), \(sum); \(stuckTotals), \(stuckSum)"
@@ -71,7 +67,7 @@ extension EntryIndex {
     let strays = order.strays
     for position in 0..<strays.count {
       let stray = strays[position]
-      if order.links.strayPosition(of: stray.slot) != position {
+      if order.strayPosition(of: stray.slot) != position {
         return "a stray does not know its position"
       }
       if order.stamp(of: stray.slot) != stray.stamp { return "a stray has two stamps" }
@@ -91,14 +87,13 @@ extension AccessOrder {
   fileprivate var length: Int? {
     var count = 0
     var previous = EntrySlot.none
-    var slot = sorted.first
+    var slot = first
     while slot != .none {
-      guard links.strayPosition(of: slot) == nil else { return nil }
-      guard links.previous(before: slot) == previous else { return nil }
+      guard strayPosition(of: slot) == nil, links[slot].previous == previous else { return nil }
       count += 1
-      (previous, slot) = (slot, links.next(after: slot))
+      (previous, slot) = (slot, next(after: slot))
     }
-    return previous == sorted.last ? count : nil
+    return previous == last ? count : nil
   }
 }
 

@@ -32,7 +32,7 @@ struct `Timestamps` {
     let sum = x.adding(seconds: b)
     #expect(b >= 0 ? sum >= x : sum < x || a == .min)
     _ = x.adding(.seconds(b))
-    #expect(PackedStamp(x) <= PackedStamp(y) || x > y)
+    #expect(PackedTime(x) <= PackedTime(y) || x > y)
     #expect(x.asExpiry <= .never)
   }
 
@@ -60,14 +60,14 @@ struct `Timestamps` {
   func `a packed stamp is exact from 1970 to 2514`(seconds: Int64) {
     for nanoseconds in [Int64(0), 1, 999_999_999] {
       let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
-      #expect(PackedStamp(time).timestamp == time)
+      #expect(PackedTime(time).timestamp == time)
     }
   }
 
   @Test func `a stamp before 1970 or after 2514 packs to the first or last`() {
-    #expect(PackedStamp(Timestamp(seconds: -1)).timestamp == Timestamp(seconds: 0))
-    #expect(PackedStamp(Timestamp(seconds: 1 << 34)).timestamp.seconds == (1 << 34) - 1)
-    #expect(PackedStamp(Timestamp(seconds: .max)).timestamp.nanoseconds == 999_999_999)
+    #expect(PackedTime(Timestamp(seconds: -1)).timestamp == Timestamp(seconds: 0))
+    #expect(PackedTime(Timestamp(seconds: 1 << 34)).timestamp.seconds == (1 << 34) - 1)
+    #expect(PackedTime(Timestamp(seconds: .max)).timestamp.nanoseconds == 999_999_999)
   }
 
   @Test func `a manual clock moves both ways`() {
