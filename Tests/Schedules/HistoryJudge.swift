@@ -336,6 +336,20 @@
       return values.filter { $0.start < call.end }.map { step(.write($0.value), true, .max) }
     }
 
+    /// Returns the steps by which a touch makes values valid again for takes that began before it: a
+    /// take reads the clock before it holds the name, and the touch sets a later expiry.
+    private func revivedSteps(
+      _ call: Call, _ name: Character, _ step: MakeStep
+    ) -> [Linearization.Step] {
+      guard call.operation.verb == .touch, call.result != .removed(false) else { return [] }
+      return history.calls.compactMap { take in
+        guard take.operation.verb == .take, take.operation.name == name,
+          case .found(let value) = take.result, take.start < call.end, call.start < take.end
+        else { return nil }
+        return step(.write(value), true, nil)
+      }
+    }
+
     private func takeSteps(
       _ call: Call, _ name: Character, isAlone: Bool, _ step: MakeStep
     ) -> [Linearization.Step] {
@@ -401,7 +415,8 @@
         // A file that expires now is valid for an hour where the clock is an hour late.
         let isLate = isTouch && scene.stepsBack
         let isOptional = isSilent || isOverwritten || isLate || processes.contains(where: isBehind)
-        return [step(.delete, isOptional, nil)] + unprovedSteps(call, name, step)
+        return revivedSteps(call, name, step) + [step(.delete, isOptional, nil)]
+          + unprovedSteps(call, name, step)
       case (.replace, _): return [step(.delete, true, nil)]
       default: return []
       }
