@@ -100,9 +100,7 @@ extension Cache {
   public func close() async throws(CacheError) {
     try await disk.executor.run("close") { () throws(CacheError) in try self.close() }
   }
-}
 
-extension Cache {
   /// Reads many values at once, in parallel on the cache's threads.
   ///
   /// - Returns: For each key, in the order given, its value, nil, or the error of its read.

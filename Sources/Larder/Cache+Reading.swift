@@ -27,12 +27,7 @@ extension Cache {
     forKey key: some CacheKeyConvertible, options: LoadOptions
   ) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
-    let key = key.cacheKey
-    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
-      return value
-    }
-    try options.check()
-    return try await value(forKey: key, options, isPastMemory: true)
+    return try await value(forKey: key.cacheKey, options, isPastMemory: false)
   }
 
   /// Looks for a value in memory, and then on disk, on the cache's threads.
@@ -46,6 +41,7 @@ extension Cache {
     {
       return value
     }
+    try options.check()
     if options.isMemoryOnly && !disk.isStrict {
       flights.count { $0.repeatedMisses -= 1 }
       return nil

@@ -60,8 +60,7 @@ extension Cache {
   ///
   /// - Parameter isOwn: Whether a load of the key has stored its value, which supersedes no load.
   func supersede(_ key: CacheKey, isOwn: Bool = false) {
-    let errors = isOwn ? flights.noteStored(key) : flights.supersede(key)
-    depart(errors + fileFlights.supersede(key))
+    depart(flights.supersede(key, isOwn: isOwn) + fileFlights.supersede(key))
   }
 
   /// Supersedes the running loads of a key's value, because a load of its file has stored one.

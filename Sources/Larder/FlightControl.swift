@@ -161,25 +161,19 @@ package final class FlightControl<Value: Sendable>: Sendable {
 
   /// Records that a key's value was stored or removed.
   ///
+  /// - Parameter isOwn: Whether a load has stored its value, which supersedes no load.
   /// - Returns: The kept errors that are forgotten, to be released with no name held.
-  func supersede(_ key: CacheKey) -> [any Error] {
+  func supersede(_ key: CacheKey, isOwn: Bool = false) -> [any Error] {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
     return state.withLock { state -> [any Error] in
-      state.table.supersede(key)
+      if !isOwn { state.table.supersede(key) }
       return state.failures.remove(key).map { [$0] } ?? []
     }
   }
 
-  /// Records that a load's own value was stored, which supersedes no load.
-  ///
-  /// - Returns: As `supersede(_:)` does.
-  func noteStored(_ key: CacheKey) -> [any Error] {
-    state.withLock { state -> [any Error] in state.failures.remove(key).map { [$0] } ?? [] }
-  }
-
   /// Records that everything was removed.
   ///
-  /// - Returns: As `supersede(_:)` does.
+  /// - Returns: As `supersede(_:isOwn:)` does.
   func supersedeAll() -> [any Error] {
     guard isUsed.load(ordering: .sequentiallyConsistent) else { return [] }
     return state.withLock { state -> [any Error] in

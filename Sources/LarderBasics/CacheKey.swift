@@ -58,12 +58,7 @@ extension CacheKey: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
 
 extension CacheKey {
   /// The key as text, or nil when it is not UTF-8.
-  public var text: String? {
-    switch content {
-    case .text(let text): text
-    case .bytes: nil
-    }
-  }
+  public var text: String? { if case .text(let text) = content { text } else { nil } }
 
   /// The number of bytes.
   package var byteCount: Int {
@@ -145,10 +140,7 @@ extension CacheKey {
 
   /// Whether the key can be joined from several parts.
   package var isJoined: Bool {
-    switch content {
-    case .text: false
-    case .bytes(let bytes): bytes.contains(Self.separator)
-    }
+    if case .bytes(let bytes) = content { bytes.contains(Self.separator) } else { false }
   }
 
   /// Creates one key from several parts of text, different from the key of any other parts.

@@ -48,9 +48,7 @@ extension IOExecutor {
     }
     return try outcome.get()
   }
-}
 
-extension IOExecutor {
   /// Runs blocking work for each element, spread over the threads.
   ///
   /// - Parameter replaces: Whether the work would replace values.

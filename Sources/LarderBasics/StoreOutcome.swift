@@ -48,10 +48,5 @@ extension StoreOutcome.Reason: CustomStringConvertible {
 extension StoreOutcome {
   /// Whether the value was accepted.
   @inlinable
-  public var isKept: Bool {
-    switch self {
-    case .stored, .pending: true
-    case .rejected: false
-    }
-  }
+  public var isKept: Bool { if case .rejected = self { false } else { true } }
 }

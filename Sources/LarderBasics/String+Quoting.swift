@@ -19,9 +19,7 @@ extension String {
     }
     return text + ends
   }
-}
 
-extension String {
   /// Whether printing the text cannot move the cursor, hide or reorder anything.
   package var isSafeForDisplay: Bool { !unicodeScalars.contains(where: \.isUnsafeForDisplay) }
 
@@ -51,9 +49,7 @@ extension Collection<UInt8> {
 
   // Three digits, so that a digit after them is not taken for a part of the number.
   private static func octal(_ byte: UInt8) -> String { "\\" + byte.digits(3, radix: 8) }
-}
 
-extension Collection<UInt8> {
   /// The bytes as text that keeps every byte and holds no command to a terminal.
   ///
   /// UTF-8 is escaped as by `String.escapedForDisplay`; each byte that belongs to no character

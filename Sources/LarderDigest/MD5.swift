@@ -68,9 +68,7 @@ extension MD5.State {
     block[15] = UInt32(truncatingIfNeeded: bitCount &>> 32)
     take(block)
   }
-}
 
-extension MD5.State {
   /// The digest after the last block: the words' bytes, the lowest byte of each first.
   var digest: MD5Digest {
     MD5Digest(

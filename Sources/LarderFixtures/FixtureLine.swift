@@ -33,13 +33,6 @@ package struct FixtureLine: Sendable, Equatable {
 }
 
 extension FixtureLine {
-  /// Creates the line of a file that was not recorded, such as one made by hand: it never expires.
-  init(unlisted name: EntryName, lastAccess: Timestamp, contentHash: UInt64) {
-    self.init(
-      name: name, proof: .none, expiry: .never, lastAccess: lastAccess, lifetime: .fixed,
-      contentHash: contentHash)
-  }
-
   /// Creates a line from a file's attribute and stamps. A last use in the future counts as now.
   init(
     _ name: EntryName, _ attribute: EntryAttribute, _ status: FileStatus, extendedData: [UInt8],

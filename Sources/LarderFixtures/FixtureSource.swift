@@ -85,7 +85,8 @@ package struct FixtureSource: Sendable {
       return .success(
         .unknown(
           FixtureLine(
-            unlisted: name, lastAccess: manifest.latestAccess ?? FixtureDirectory.start,
+            name: name, proof: .none, expiry: .never,
+            lastAccess: manifest.latestAccess ?? FixtureDirectory.start, lifetime: .fixed,
             contentHash: 0)))
     case .malformed, .otherVersion: return .failure(Refusal(reason: .damaged))
     }

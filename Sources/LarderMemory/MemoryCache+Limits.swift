@@ -48,9 +48,7 @@ extension MemoryCache {
     if hasAgeLimit { removeExpired() }
     planSweepIfNeeded()
   }
-}
 
-extension MemoryCache {
   /// Removes expired values, then the least recently used, until at most `count` are left.
   ///
   /// Returns the number of removed values. With several stripes, each keeps its part of the count.

@@ -83,9 +83,7 @@ extension MemoryCache {
     if deadline.expiry < .never { noteTimes() }
     return (deadline, PackedTime(now))
   }
-}
 
-extension MemoryCache {
   /// Plans a sweep unless one is planned. Called without the lock, after a value that can expire
   /// was stored.
   @inlinable @inline(__always)

@@ -54,12 +54,6 @@ extension MemoryCache {
   }
 }
 
-extension MemoryCache.Configuration {
-  var limits: MemoryLimits {
-    MemoryLimits(cost: costLimit, count: countLimit, age: ageLimit, trimTarget: trimTarget)
-  }
-}
-
 /// The limits of a memory tier, and the level that a trim goes down to.
 @usableFromInline
 struct MemoryLimits: Hashable, Sendable {

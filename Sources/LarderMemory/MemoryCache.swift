@@ -77,7 +77,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     precondition(
       configuration.sweepInterval ?? .seconds(1) > .zero,
       "sweepInterval must be positive; nil sweeps never")
-    let limits = configuration.limits
+    let limits = MemoryLimits(
+      cost: configuration.costLimit, count: configuration.countLimit,
+      age: configuration.ageLimit, trimTarget: configuration.trimTarget)
     limits.checkPreconditions()
     self.configuration = configuration
     hasOwnClock = configuration.clock.isOwn

@@ -54,30 +54,18 @@ public struct MemoryStatistics: Sendable, Hashable {
 @frozen
 @usableFromInline
 struct MemoryCounters: Sendable, Hashable {
-  @usableFromInline
-  var hits = 0
-  @usableFromInline
-  var missesAbsent = 0
-  @usableFromInline
-  var missesExpired = 0
-  @usableFromInline
-  var stores = 0
-  @usableFromInline
-  var rejectedExpired = 0
-  @usableFromInline
-  var rejectedTooLarge = 0
-  @usableFromInline
-  var rejectedDeclined = 0
-  @usableFromInline
-  var removedExplicit = 0
-  @usableFromInline
-  var removedReplaced = 0
-  @usableFromInline
-  var removedExpired = 0
-  @usableFromInline
-  var removedEvicted = 0
-  @usableFromInline
-  var removedCorrupt = 0
+  @usableFromInline var hits = 0
+  @usableFromInline var missesAbsent = 0
+  @usableFromInline var missesExpired = 0
+  @usableFromInline var stores = 0
+  @usableFromInline var rejectedExpired = 0
+  @usableFromInline var rejectedTooLarge = 0
+  @usableFromInline var rejectedDeclined = 0
+  @usableFromInline var removedExplicit = 0
+  @usableFromInline var removedReplaced = 0
+  @usableFromInline var removedExpired = 0
+  @usableFromInline var removedEvicted = 0
+  @usableFromInline var removedCorrupt = 0
 
   /// Creates counters at zero.
   @inlinable

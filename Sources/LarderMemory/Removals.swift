@@ -124,9 +124,7 @@ extension MemoryCache {
     // Taken out of the caller's variable, so that the other thread has the last reference.
     Retired(removals.takeAll()) { $0 = Removals() }.release(on: threads)
   }
-}
 
-extension MemoryCache {
   /// Returns a sequence of the values that leave from now on and the causes, for one task; call
   /// again for another task.
   ///

@@ -46,9 +46,7 @@ extension LRU {
     counters.missesAbsent &+= missesAbsent
     return counters
   }
-}
 
-extension LRU {
   /// Begins a sweep in slices. Returns `false` if it would find nothing.
   mutating func beginSweep(at now: PackedTime) -> Bool {
     guard settings.keepsTimes, earliestExpiry.hasCome(at: now) || settings.ageLimit != nil else {

@@ -74,9 +74,7 @@ extension LRU {
       at: slot.index,
       to: SlotTimes(expiry: deadline.expiry, lastUse: now, lifetime: deadline.lifetime))
   }
-}
 
-extension LRU {
   /// Removes entries until an addition fits: expired ones, then by cost, then by count.
   ///
   /// Each exceeded limit is trimmed to its target. The entry `kept` is never a victim.
@@ -111,9 +109,7 @@ extension LRU {
       remove(victim, isExpired(victim, at: now) ? .expired : .evicted, into: &removals)
     }
   }
-}
 
-extension LRU {
   /// Sweeps before evicting, if an entry may have expired and enough stores have passed.
   ///
   /// A sweep looks at every entry. One sweep per eighth as many stores as there are entries keeps

@@ -75,9 +75,7 @@ extension LRU {
     guard let ageLimit = settings.ageLimit else { return false }
     return ageLimit.isOver(since: slab.times[slot.index].lastUse, slab.timesStart, at: now)
   }
-}
 
-extension LRU {
   /// Limits as plain numbers, which a store compares without unwrapping, and the counters.
   ///
   /// `Int.max` means no cost limit, and the maximum number of slots no count limit.

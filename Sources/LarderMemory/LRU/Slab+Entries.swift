@@ -39,9 +39,7 @@ extension Slab {
     count &-= 1
     return entries.move(at: slot.index)
   }
-}
 
-extension Slab {
   /// Marks a slot as free, and adds it to the free chain.
   @inlinable
   mutating func addFreeSlot(_ slot: Slot) {
@@ -93,9 +91,7 @@ extension Slab {
   mutating func resizeTimes(_ capacity: Int) {
     times.reallocate(capacity: capacity, keeping: 1..<Int(end)) { _ in true }
   }
-}
 
-extension Slab {
   /// Returns the cost of an entry.
   @inlinable
   func cost(of slot: Slot) -> Int {

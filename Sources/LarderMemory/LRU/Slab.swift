@@ -90,9 +90,7 @@ extension Slab {
       self.value = value
     }
   }
-}
 
-extension Slab {
   /// Whether a slot below `end` has an entry.
   @inlinable
   func isOccupied(_ slot: Slot) -> Bool { links[slot.index].previous != slot }
@@ -104,9 +102,7 @@ extension Slab {
   /// Returns the entry used next after this one, or none.
   @inlinable
   func previous(before slot: Slot) -> Slot { links[slot.index].previous }
-}
 
-extension Slab {
   /// Makes an entry the most recently used.
   @inlinable @inline(__always)
   mutating func moveToFront(_ slot: Slot) {
@@ -133,9 +129,7 @@ extension Slab {
     if first == .none { leastRecent = slot } else { links[first.index].previous = slot }
     mostRecent = slot
   }
-}
 
-extension Slab {
   /// Calls a function with each entry, the most recently used first.
   @inlinable
   func forEach(_ body: (Entry) -> Void) {

@@ -94,9 +94,7 @@ extension SlotTable {
       old?.words[bucket] = next
     }
   }
-}
 
-extension SlotTable {
   /// Doubles the number of buckets. Their words move with the insertions that follow.
   ///
   /// - Complexity: O(1), see `SlotBuffer.init(zeroedCapacity:)`.

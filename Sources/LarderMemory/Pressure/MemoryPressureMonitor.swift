@@ -21,7 +21,7 @@ import Synchronization
 public final class MemoryPressureMonitor: Sendable {
   /// The settings that the monitor was made with.
   public let configuration: Configuration
-  private let watch: MemoryPressureWatch?
+  let watch: MemoryPressureWatch?
   /// The status if the system gave no descriptor or thread for a watch.
   private let statusWithoutWatch: MemoryPressureStatus
   private let forkCount = ProcessIdentity.forkCount
@@ -101,9 +101,6 @@ extension MemoryPressureMonitor {
     watch.ring()
   }
 
-  /// Makes the thread look at the clock and at its signals.
-  func lookAgain() { watch?.ring() }
-
   /// Ends the watch, restores the limits, and returns when the thread is past its last step.
   ///
   /// If a cache or a listener calls it during a step, it returns at once. The deinitialiser does
@@ -113,9 +110,7 @@ extension MemoryPressureMonitor {
     watch.askToStop()
     watch.waitForEnd()
   }
-}
 
-extension MemoryPressureMonitor {
   /// The settings of a monitor: when memory counts as short, and the response.
   public struct Configuration: Sendable {
     /// Whether the whole machine is watched. The default is false: the process's own cgroup if it
@@ -162,9 +157,7 @@ extension MemoryPressureMonitor.Configuration {
   var ladder: MemoryPressureLadder {
     MemoryPressureLadder(share: share, escalation: escalationTime, recovery: recoveryTime)
   }
-}
 
-extension MemoryPressureMonitor.Configuration {
   /// Opens the first of some files that may be watched. If none may, names the error of the last.
   func openSource(
     _ files: [String], _ name: inout MemoryPressureStatus.Source

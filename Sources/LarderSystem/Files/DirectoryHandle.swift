@@ -268,9 +268,7 @@ extension DirectoryHandle {
     // Saturating, because the values of a file system in user space need not make sense.
     return UInt64(buffer.f_bavail).multipliedSaturating(by: UInt64(buffer.f_frsize))
   }
-}
 
-extension DirectoryHandle {
   /// Makes a directory with exactly the mode asked for. Corresponds to `mkdirat`, and to `fchmod`
   /// because mkdir's mode is narrowed by the umask and has no set-group-id bit.
   ///
@@ -340,9 +338,7 @@ extension DirectoryHandle {
   private static func text(_ characters: ArraySlice<CChar>) -> String {
     String(decoding: characters.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
-}
 
-extension DirectoryHandle {
   /// Records, in builds for the schedule explorer, that a call moves a file's change time.
   @inline(__always)
   private func noteChange(of name: FileName) {

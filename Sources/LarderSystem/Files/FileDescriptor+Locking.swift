@@ -59,11 +59,8 @@ package final class LockedFile: Sendable {
   /// child lives, because the child has a descriptor of the same open file. See: man 2 flock.
   deinit {
     guard forkCount == ProcessIdentity.forkCount else { return }
-    do throws(Errno) {
-      try file.unlock()
-    } catch {
-      // The descriptor is closed next, which ends the lock unless there is such a child.
-    }
+    // If it fails, closing the descriptor ends the lock, unless there is such a child.
+    do throws(Errno) { try file.unlock() } catch {}
   }
 }
 

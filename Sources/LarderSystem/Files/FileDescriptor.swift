@@ -121,16 +121,12 @@ extension FileDescriptor {
   package func truncate(to byteCount: Int) throws(Errno) {
     _ = try system(.ftruncate, faults) { ftruncate(rawValue, off_t(byteCount)) }
   }
-}
 
-extension FileDescriptor {
   /// Sets the offset at which the next read or write begins. Corresponds to `lseek`.
   package func seek(to offset: Int) throws(Errno) {
     _ = try system(.fcntl, faults) { lseek(rawValue, off_t(offset), SEEK_SET) }
   }
-}
 
-extension FileDescriptor {
   /// Records, in builds for the schedule explorer, that the file's change time has moved.
   ///
   /// Called after every call that moves it, except writes and cuts: the files that are written have

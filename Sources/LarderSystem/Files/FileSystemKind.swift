@@ -99,9 +99,7 @@ extension FileSystemKind {
     default: 64
     }
   }
-}
 
-extension FileSystemKind {
   private static let cephTypes: Set<String> = ["ceph", "fuse.ceph", "fuse.ceph-fuse"]
 
   private var isCeph: Bool { Self.cephTypes.contains(name) }
@@ -118,9 +116,7 @@ extension FileSystemKind {
   package func canReplace(_ lost: FileSystemKind) -> Bool {
     name == lost.name || isCeph && lost.isCeph
   }
-}
 
-extension FileSystemKind {
   /// Asks the system for the file system of an open file. Corresponds to `fstatfs`.
   ///
   /// If that fails, reads the table of mounts, because the failure is typical of a network file
@@ -165,10 +161,7 @@ extension FileSystemKind {
   /// Returns the program that the source of a mount names before a `#`, which the kernel writes as
   /// `\043`.
   private static func program(inSource source: Substring) -> Substring? {
-    if let mark = source.firstIndex(of: "#") { return source[..<mark] }
-    guard let slash = source.firstIndex(of: "\\"), source[slash...].hasPrefix("\\043") else {
-      return nil
-    }
-    return source[..<slash]
+    let text = source.replacing("\\043", with: "#")
+    return text.firstIndex(of: "#").map { text[..<$0] }
   }
 }

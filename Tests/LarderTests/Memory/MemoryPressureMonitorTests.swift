@@ -58,7 +58,7 @@ struct MemoryPressureMonitorTests {
     for key in 0..<200 { caches[0].store(key, forKey: key) }
     #expect(caches[0].count == 50)
     clock.advance(by: .seconds(60))
-    monitor.lookAgain()
+    monitor.watch?.ring()
     #expect(taken([.reduce(share: 0.5), .empty, .restore]))
     for key in 0..<200 { caches[0].store(key, forKey: key) }
     #expect(caches[0].count == 100)
