@@ -19,6 +19,22 @@ enum MemoryCall: Sendable, Hashable {
   case count
   /// Moves the clock.
   case advance(Int)
+  /// For the model: the reading of the clock by the call with a number, which the cache does before
+  /// it takes its lock.
+  case clock(Int)
+  /// For the model: the rest of that call.
+  indirect case later(Int, MemoryCall)
+}
+
+extension MemoryCall {
+  /// Whether the effect depends on the clock by more than what has expired.
+  var countsFromClock: Bool {
+    switch self {
+    case .value: true
+    case .store(_, _, let seconds): seconds != nil
+    default: false
+    }
+  }
 }
 
 /// The outcome of a call.
@@ -123,6 +139,7 @@ final class MemorySubject: Sendable {
     case .advance(let seconds):
       clock.advance(by: .seconds(seconds))
       return .done
+    case .clock, .later: return .done
     }
   }
 }

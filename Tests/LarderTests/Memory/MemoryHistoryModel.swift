@@ -5,6 +5,8 @@
 
 /// A simple, slow model of a memory cache without concurrency.
 struct MemoryHistoryModel: SequentialModel {
+  typealias Recorded = RecordedCall<MemoryCall, MemoryOutcome>
+
   struct Entry: Hashable {
     let key: Int
     let value: Int
@@ -15,6 +17,8 @@ struct MemoryHistoryModel: SequentialModel {
   /// The entries, the most recently used first.
   var entries: [Entry] = []
   var now = 0
+  /// The time that calls have read and not used yet.
+  private var times: [Int: Int] = [:]
   var countLimit = Int.max
   /// Whether values can expire. Then the number of values that a removal removes is not checked,
   /// because expired values are removed whenever they are found.
@@ -27,14 +31,42 @@ struct MemoryHistoryModel: SequentialModel {
     expires = histories.lifetimes != [nil]
   }
 
+  /// Returns a history with the reading of the clock as a call of its own.
+  static func steps(_ history: [Recorded]) -> [Recorded] {
+    history.flatMap { whole in
+      guard whole.call.countsFromClock else { return [whole] }
+      func step(_ call: MemoryCall, _ outcome: MemoryOutcome) -> Recorded {
+        RecordedCall(
+          thread: whole.thread, call: call, outcome: outcome, began: whole.began,
+          ended: whole.ended)
+      }
+      let reading = step(.clock(whole.began), .done)
+      return [reading, step(.later(whole.began, whole.call), whole.outcome)]
+    }
+  }
+
   mutating func admits(_ outcome: MemoryOutcome, of call: MemoryCall) -> Bool {
+    switch call {
+    case .clock(let number):
+      times[number] = now
+      return outcome == .done
+    case .later(let number, let call):
+      guard let time = times.removeValue(forKey: number) else { return false }
+      return admits(outcome, of: call, at: time)
+    default: return admits(outcome, of: call, at: now)
+    }
+  }
+
+  private mutating func admits(
+    _ outcome: MemoryOutcome, of call: MemoryCall, at time: Int
+  ) -> Bool {
     if expires { entries.removeAll { $0.expiry <= now } }
     switch call {
-    case .value(let key): return outcome == .value(read(key))
+    case .value(let key): return outcome == .value(read(key, time))
     case .peek(let key): return outcome == .value(entries.first { $0.key == key }?.value)
     case .contains(let key): return outcome == .flag(entries.contains { $0.key == key })
     case .store(let key, let value, let seconds):
-      store(value, key, seconds)
+      store(value, key, seconds, time)
       return outcome == .done
     case .remove(let key): return outcome == .flag(remove(key) != nil)
     case .removeAll: return trim(0, outcome)
@@ -44,20 +76,21 @@ struct MemoryHistoryModel: SequentialModel {
     case .advance(let seconds):
       now += seconds
       return outcome == .done
+    case .clock, .later: return false
     }
   }
 
-  private mutating func read(_ key: Int) -> Int? {
+  private mutating func read(_ key: Int, _ time: Int) -> Int? {
     if forgetsReads { return entries.first { $0.key == key }?.value }
     guard var entry = remove(key) else { return nil }
-    if entry.expiry != .max { entry.expiry = max(entry.expiry, now + entry.lifetime) }
+    if entry.expiry != .max { entry.expiry = max(entry.expiry, time + entry.lifetime) }
     entries.insert(entry, at: 0)
     return entry.value
   }
 
-  private mutating func store(_ value: Int, _ key: Int, _ seconds: Int?) {
+  private mutating func store(_ value: Int, _ key: Int, _ seconds: Int?, _ time: Int) {
     _ = remove(key)
-    let expiry = seconds.map { now + $0 } ?? .max
+    let expiry = seconds.map { time + $0 } ?? .max
     entries.insert(Entry(key: key, value: value, expiry: expiry, lifetime: seconds ?? 0), at: 0)
     if entries.count > countLimit { entries.removeLast() }
   }

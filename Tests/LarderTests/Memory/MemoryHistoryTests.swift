@@ -22,7 +22,23 @@ struct MemoryHistoryTests {
   @Test(arguments: MemoryHistories.table)
   func `whatever threads see has an order`(_ histories: MemoryHistories) throws {
     let recorded = try Self.recorder(histories).record(rounds(histories.count))
+      .map(MemoryHistoryModel.steps)
     HistoryJudge.expectLinear(recorded, seed: histories.seed, by: MemoryHistoryModel(histories))
+  }
+
+  @Test func `a lifetime counts from the clock that a store has read before its lock`() {
+    let calls: [(call: MemoryCall, outcome: MemoryOutcome, began: Int, ended: Int)] = [
+      (.store(2, 24, seconds: 2), .done, 1, 7), (.advance(1), .done, 2, 3),
+      (.keys, .keys([]), 4, 5), (.advance(1), .done, 6, 9), (.contains(2), .flag(false), 8, 11),
+      (.keys, .keys([]), 12, 13),
+    ]
+    let history = calls.map {
+      RecordedCall(
+        thread: 0, call: $0.call, outcome: $0.outcome, began: $0.began, ended: $0.ended)
+    }
+    let model = MemoryHistoryModel(MemoryHistories.table[1])
+    #expect(!OrderSearch.admits(history, by: model))
+    #expect(OrderSearch.admits(MemoryHistoryModel.steps(history), by: model))
   }
 
   @Test func `a cache that stores in two steps is found out`() throws {
