@@ -27,7 +27,12 @@ extension Cache {
     forKey key: some CacheKeyConvertible, options: LoadOptions
   ) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
-    return try await value(forKey: key.cacheKey, options, isPastMemory: false)
+    let key = key.cacheKey
+    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
+      return value
+    }
+    try options.check()
+    return try await value(forKey: key, options, isPastMemory: true)
   }
 
   /// Looks for a value in memory, and then on disk, on the cache's threads.
@@ -41,7 +46,6 @@ extension Cache {
     {
       return value
     }
-    try options.check()
     if options.isMemoryOnly && !disk.isStrict {
       flights.count { $0.repeatedMisses -= 1 }
       return nil

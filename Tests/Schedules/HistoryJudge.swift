@@ -336,8 +336,8 @@
       return values.filter { $0.start < call.end }.map { step(.write($0.value), true, .max) }
     }
 
-    /// Returns the steps by which a touch makes values valid again for takes that began before it: a
-    /// take reads the clock before it holds the name, and the touch sets a later expiry.
+    /// Returns the steps by which a touch makes values valid again for takes that began before it.
+    /// A take reads the clock before it holds the name, and the touch sets a later expiry.
     private func revivedSteps(
       _ call: Call, _ name: Character, _ step: MakeStep
     ) -> [Linearization.Step] {
