@@ -33,11 +33,11 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 26_280),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_946),
       ("its files", files.count, 159),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 13_165),
-      ("its files", disk.count, 67),
-      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 21),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_926),
+      ("its files", disk.count, 66),
+      ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 20),
       ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 114),
       ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 3),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 24),
