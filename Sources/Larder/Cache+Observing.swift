@@ -7,33 +7,25 @@ import Synchronization
 // What memory drops when the disk changes. The engine tells the cache the key of a change that goes
 // through it, and the name alone of one by another process.
 extension Cache: EngineObserver {
-  /// Removes the value from memory. Does not supersede loads yet, because this may be the load's
-  /// own store: if its first attempt fails, the second must not be declined.
-  package func entryChanges(_ subject: DiskEngine.Subject) {
-    guard subject.name.fileExtension == disk.fileExtension else { return }
-    drop(subject.key)
-  }
-
-  /// Supersedes loads with the name held, so that a load which began before the change is not
-  /// stored after it.
-  package func entryChanged(_ subject: DiskEngine.Subject) {
+  package func hear(of change: DiskChange) {
+    switch change {
     // With another extension the key's file belongs to another cache in the same directory.
-    guard subject.name.fileExtension == disk.fileExtension else { return }
-    supersede(subject.key)
-    drop(subject.key)
-  }
-
-  package func entriesCleared() {
-    supersedeAll()
-    memory.removeAll(.explicit, elsewhere: true)
-  }
-
-  /// Supersedes no load: between processes the last store wins, so a running load is stored when it
-  /// ends, as if it had begun now.
-  package func fileChanged(_ name: EntryName?) {
-    if let name {
-      if let key = keptKeys.key(of: name) { drop(key) }
-    } else {
+    case .entryChanges(let subject), .entryChanged(let subject):
+      guard subject.name.fileExtension == disk.fileExtension else { return }
+      // No load is superseded before the change, because this may be the load's own store: if its
+      // first attempt fails, the second must not be declined. After it, with the name held, loads
+      // that began before are, so that none is stored after it.
+      if case .entryChanged = change { supersede(subject.key) }
+      drop(subject.key)
+    // Between processes the last store wins, so a running load is stored when it ends, as if it had
+    // begun now.
+    case .filesChanged(let names):
+      for name in names {
+        if let key = keptKeys.key(of: name) { drop(key) }
+      }
+    case .anyChanged: memory.removeAll(.explicit, elsewhere: true)
+    case .cleared:
+      supersedeAll()
       memory.removeAll(.explicit, elsewhere: true)
     }
   }

@@ -47,13 +47,13 @@ extension Cache {
   func depart(_ values: consuming Removals<CacheKey, Value>) {
     guard values.count > 0 else { return }
     departures.add(values)
-    disk.engine.observers.noteDeparture()
+    disk.engine.observers.addDeparture()
   }
 
   private func depart(_ errors: [any Error]) {
     guard !errors.isEmpty else { return }
     departures.add(errors)
-    disk.engine.observers.noteDeparture()
+    disk.engine.observers.addDeparture()
   }
 
   /// Supersedes the running loads of a key, and forgets a kept error.

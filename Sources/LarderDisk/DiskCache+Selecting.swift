@@ -95,7 +95,7 @@ extension DiskCache {
       let loads = engine.supersedeLoads { $0.key.isVariant(of: subject.key) }
       // A load that was being stored is accepted when its name is free, and the walk finds it.
       for load in loads { engine.changing(load.name) { _ in } }
-      defer { engine.tellObservers(subject, except: nil) }
+      defer { engine.tell(.entryChanged(subject)) }
       return try removeEntries { $0.isVariant(of: subject) }
     }
   }

@@ -49,7 +49,7 @@ extension WriteBehind {
     let earlierCount = request.isLoad ? engine.clearCount : nil
     let isWanted = request.isWanted?() != false
     // Memory forgets the old value before the new one is visible, as with any store.
-    if isWanted { engine.tellObservers(before: subject) }
+    if isWanted { engine.tell(.entryChanges(subject)) }
     let write = Backlog.Write(bytes, subject, engine.seal(of: request, at: now))
     let addition = withTable { table -> (clearCount: Int, mustStart: Bool)? in
       table.giveBack(write.cost)
@@ -63,7 +63,7 @@ extension WriteBehind {
       DiskEngine.Published(
         byteCount: bytes.count, expiry: write.seal.expiry, lifetime: write.seal.lifetime,
         clearCount: addition.clearCount))
-    engine.tellObservers(subject, except: request.origin)
+    engine.tell(.entryChanged(subject), except: request.origin)
     return addition.mustStart
   }
 }
@@ -170,7 +170,7 @@ extension WriteBehind {
       guard isLost else { return }
       if error != nil { engine.withState { $0.counters.statistics.lostStores += 1 } }
       // The memory tiers were told of a value that is lost.
-      engine.tellObservers(write.subject, except: nil)
+      engine.tell(.entryChanged(write.subject))
     }
   }
 

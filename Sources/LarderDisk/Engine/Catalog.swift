@@ -8,9 +8,8 @@ import LarderSystem
 /// 3. `scans`: the scans that compare all this with the directory, and the names that this process
 ///    has changed since the latest began.
 ///
-/// Callers use a part directly if the call concerns no other part. The functions here keep the
-/// parts in step: a use is pending only of an entry, and a scan does not report an older file of a
-/// name that this process has changed.
+/// The functions here keep the parts in step: a use is pending only of an entry, and a scan does
+/// not report an older file of a name that this process has changed.
 struct Catalog: Sendable {
   var index = EntryIndex()
   var uses = UseLog()
@@ -23,21 +22,18 @@ extension Catalog {
   ///
   /// - Returns: Whether there was an entry.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
-    uses.forget(entry.name)
-    scans.noteChange(of: entry.name)
+    void(entry.name)
     return index.upsert(entry, order: order)
   }
 
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
-    uses.forget(name)
-    scans.noteChange(of: name)
+    void(name)
     index.remove(name)
   }
 
-  /// Notes that this process has stored a file which is not, or may not be, in the directory that
-  /// is held now.
-  mutating func noteAstray(_ name: EntryName) {
+  /// Makes void what is pending of a name: its use, and what a scan that goes on has met.
+  mutating func void(_ name: EntryName) {
     uses.forget(name)
     scans.noteChange(of: name)
   }
@@ -68,8 +64,7 @@ extension Catalog {
 
   /// Forgets everything, because another directory is held now.
   mutating func reset() {
-    index.removeAll()
-    uses.forgetAll()
+    removeAll()
     scans.reset()
   }
 }

@@ -74,16 +74,16 @@ extension DiskEngine {
   private func lockReplacement(_ operation: String) throws(CacheError) {
     let mayLock = withState { state in
       if state.phase.isShutDown { return false }
-      state.replacements.beginLocking()
+      state.replacements.lockingCount += 1
       return true
     }
     guard mayLock else { throw closedError(operation) }
     defer {
-      withState { $0.replacements.endLocking() }
+      withState { $0.replacements.lockingCount -= 1 }
       changed.signal()
     }
     try lockDirectory()
-    withState { $0.replacements.noteLock() }
+    withState { $0.replacements.mustLock = false }
   }
 
   /// Whether a store that failed can be tried again, because its directory had gone and is there
@@ -93,28 +93,23 @@ extension DiskEngine {
   /// gets its name. Other file systems report EPERM or ENOENT at once.
   func hasRecovered(from failure: CacheError) -> Bool {
     guard failure.errno == .noSuchFile || failure.errno == .notPermitted else { return false }
+    return followReplacement(isUrgent: true, mayMake: true, "store")
+  }
+
+  /// Revalidates the directory, by default for an operation that only reads. Counts a failure
+  /// instead of throwing it: an unsafe directory as EPERM, and one that another process holds as
+  /// EWOULDBLOCK.
+  @discardableResult
+  package func followReplacement(
+    isUrgent: Bool = false, mayMake: Bool = false, _ operation: String = "read"
+  ) -> Bool {
     do throws(CacheError) {
-      return try revalidate(isUrgent: true, mayMake: true, "store")
+      return try revalidate(isUrgent: isUrgent, mayMake: mayMake, operation)
     } catch {
-      noteUpkeepFailure(error)
+      let code = error.code == .unsafeDirectory ? Errno.notPermitted : .wouldBlock
+      noteUpkeepFailure(error.errno ?? code)
       return false
     }
-  }
-
-  /// Revalidates the directory for an operation that only reads. Does not make a missing directory,
-  /// and counts a failure instead of throwing it.
-  package func followReplacement(isUrgent: Bool = false) {
-    do throws(CacheError) {
-      try revalidate(isUrgent: isUrgent, mayMake: false, "read")
-    } catch {
-      noteUpkeepFailure(error)
-    }
-  }
-
-  /// Counts a failed revalidation. An unsafe directory counts as EPERM, and one that another
-  /// process holds as EWOULDBLOCK.
-  private func noteUpkeepFailure(_ error: CacheError) {
-    noteUpkeepFailure(error.errno ?? (error.code == .unsafeDirectory ? .notPermitted : .wouldBlock))
   }
 
   /// Waits until all uses so far have reached the disk, and evictions have ended.
@@ -143,13 +138,14 @@ extension DiskEngine {
     finishPurge()
     withState { $0.phase.advance(to: .shutDown) }
     endWatching()
-    // A scan or a clear that still runs would remove files of the directory's next owner.
-    wait { !$0.catalog.scans.isOngoing && !$0.clearing.isRunning ? () : nil }
-    // A store or removal that holds its name goes on, and ends before the lock is released.
-    wait { $0.locks.isEmpty ? () : nil }
-    // Waits for a thread that is locking a directory it has just found, so that `end` releases that
-    // lock too.
-    wait { $0.replacements.isLocking ? nil : () }
+    wait { state -> Void? in
+      // A scan or a clear that still runs would remove files of the directory's next owner.
+      if state.catalog.scans.isOngoing || state.clearing.isRunning { return nil }
+      // A store or removal that holds its name goes on, and ends before the lock is released. A
+      // thread that is locking a directory it has just found ends too, so that `end` releases that
+      // lock as well.
+      return state.locks.isEmpty && state.replacements.lockingCount == 0 ? () : nil
+    }
     try flush()
   }
 
@@ -168,9 +164,7 @@ extension DiskEngine {
 
   /// Whether the end of the engine waits for the scan; see `RescanSchedule.mustFinishScan`.
   private func mustFinishScan() -> Bool {
-    guard !isReadOnly, let limit = configuration.sizeLimit,
-      withState({ $0.catalog.scans.progress == .running })
-    else { return false }
+    guard !isReadOnly, let limit = configuration.sizeLimit else { return false }
     let chance = Double.random(in: 0..<1)
     return withState { state in
       state.catalog.scans.progress == .running

@@ -88,14 +88,12 @@ package final class DiskEngine: Sendable {
   /// caller changes are copied.
   package var entryIndex: EntryIndex { withState { $0.catalog.index } }
 
-  /// Updates what depends on the file system, after another directory has taken the path.
-  func noteFileSystem() { note(fileSystem) }
-
-  /// Sets the file system that reads, stores and the watcher go by.
+  /// Sets the file system that reads, stores and the watcher go by, after another directory has
+  /// taken the path.
   ///
   /// On a network file system events are incomplete from now on. On a local one they become
   /// complete when the directory is watched, so this does not set `watching.isComplete`.
-  func note(_ fileSystem: FileSystemKind) {
+  func follow(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     writer.note(fileSystem)
     if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
@@ -204,16 +202,6 @@ package final class DiskEngine: Sendable {
     return withState { $0.hidesFile(named: name) }
   }
 
-  /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
-  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
-  /// another state than known, and after a trim.
-  func outdateReaders(of name: EntryName) {
-    generations.begin(name)
-    generations.end(name)
-  }
-}
-
-extension DiskEngine {
   /// Runs what a caller asked for, counts the error that the caller gets, and lets go what the call
   /// took out of the memory tiers.
   ///

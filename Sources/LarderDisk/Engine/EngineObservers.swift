@@ -1,45 +1,43 @@
 import LarderSystem
 import Synchronization
 
+/// A change of the disk that the objects in front of it are told of.
+package enum DiskChange: Sendable {
+  /// The value of a key is about to be replaced. An observer must drop its value before the new one
+  /// becomes visible. The store may still fail, so it must not conclude anything else.
+  case entryChanges(DiskEngine.Subject)
+  /// The value of a key was replaced or removed. The name has the file extension of the cache that
+  /// changed it; other extensions are other entries.
+  case entryChanged(DiskEngine.Subject)
+  /// Files were replaced, removed, stamped or written, mostly by another process. `Cache` drops the
+  /// values of the keys that it keeps for the names, and supersedes no load, because between
+  /// processes the last store wins.
+  case filesChanged([EntryName])
+  /// Any file may have been replaced.
+  case anyChanged
+  /// Everything was removed. Values stored after the call stay. Values that are being stored during
+  /// the call may go.
+  case cleared
+}
+
 /// An object that holds values in memory or loads them, and is told when they no longer match the
 /// disk.
 package protocol EngineObserver: AnyObject, Sendable {
-  /// Tells the observer that the value of a key is about to be replaced. The observer must drop its
-  /// value before the new one becomes visible. The store may still fail, so the observer must not
-  /// conclude anything else.
+  /// Tells the observer of a change.
   ///
-  /// Called as `entryChanged(_:)` is.
-  func entryChanges(_ subject: DiskEngine.Subject)
-  /// Tells the observer that the value of a key was replaced or removed. The name in `subject` has
-  /// the file extension of the cache that changed it; other extensions are other entries.
-  ///
-  /// May be called by any thread. The caller holds the name, so the call comes before any other
-  /// change of it. The observer must not change the name in this directory.
-  func entryChanged(_ subject: DiskEngine.Subject)
+  /// May be called by any thread. Mostly the thread holds the name, so the call comes before any
+  /// other change of it. The observer must not change the name in this directory.
+  func hear(of change: DiskChange)
   /// Tells the observer to release what left it during such calls. Called with no name held.
   func letGo()
-  /// Tells the observer that everything was removed.
-  ///
-  /// Values stored after the call stay. Values that are being stored during the call may go.
-  func entriesCleared()
-  /// Tells the observer that the file of a name was replaced, removed, stamped or written, mostly
-  /// by another process. With nil, any file may have been.
-  ///
-  /// `Cache` drops the value of the key that it keeps for the name (of all keys for nil), and
-  /// supersedes no load, because between processes the last store wins.
-  ///
-  /// May be called by any thread, and mostly while it holds the name.
-  func fileChanged(_ name: EntryName?)
   /// Tells the observer that this process removes values whose keys it does not know, but would
-  /// recognise. The loads of such keys that are running must not be stored. `fileChanged(_:)` tells
-  /// of their values in memory.
+  /// recognise. The loads of such keys that are running must not be stored; `hear(of:)` tells of
+  /// their values in memory.
   ///
   /// May be called by any thread, also while it holds a name.
   ///
   /// - Returns: The keys of these loads.
-  func supersedeLoads(
-    where isRemoved: (DiskEngine.Subject) -> Bool
-  ) -> [DiskEngine.Subject]
+  func supersedeLoads(where isRemoved: (DiskEngine.Subject) -> Bool) -> [DiskEngine.Subject]
 }
 
 /// The observers of one engine.
@@ -96,8 +94,18 @@ package final class EngineObservers: Sendable {
     tellingCount.add(-1, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes that something of the caller's has left an observer.
-  package func noteDeparture() { hasDepartures.store(true, ordering: .sequentiallyConsistent) }
+  /// Tells all observers that still live, except one, of a change. A call that changes an entry
+  /// releases at its end what has left them; other changes have no such call.
+  func tell(_ change: DiskChange, except origin: ObjectIdentifier?) {
+    tell(except: origin) { $0.hear(of: change) }
+    switch change {
+    case .entryChanges, .entryChanged: break
+    case .filesChanged, .anyChanged, .cleared: letGoElsewhere()
+    }
+  }
+
+  /// Remembers that something of the caller's has left an observer.
+  package func addDeparture() { hasDepartures.store(true, ordering: .sequentiallyConsistent) }
 
   /// Releases what has left the observers. Called at the end of each call, with no name held.
   @inline(__always)
@@ -137,22 +145,31 @@ package final class EngineObservers: Sendable {
 
 extension DiskEngine {
   /// Tells the memory tiers of a change, except the one that made it.
-  package func tellObservers(_ subject: Subject, except origin: ObjectIdentifier?) {
-    observers.tell(except: origin) { $0.entryChanged(subject) }
+  // Inlined, so that a change in a cache without a memory tier costs one look.
+  @inline(__always)
+  func tell(
+    _ change: @autoclosure () -> DiskChange, except origin: ObjectIdentifier? = nil
+  ) {
+    if !observers.isEmpty { observers.tell(change(), except: origin) }
   }
 
-  /// Tells the memory tiers of a change that is about to become visible.
-  func tellObservers(before subject: Subject) {
-    observers.tell { $0.entryChanges(subject) }
+  /// Tells the memory tiers that any file may have been replaced.
+  ///
+  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
+  func tellOfAnyChange() {
+    // A read that began earlier must not put back a value that is dropped here.
+    generations.beginAll()
+    tell(.anyChanged)
+    generations.endAll()
   }
 
-  /// Tells the memory tiers of files that have changed or gone, because they may hold their values.
-  func tellObservers(ofFiles names: [EntryName]) {
-    guard !names.isEmpty else { return }
-    observers.tell { observer in
-      for name in names { observer.fileChanged(name) }
-    }
-    observers.letGoElsewhere()
+  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
+  ///
+  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
+  /// returns false.
+  func tell(ofLearned names: [EntryName]) {
+    tell(.filesChanged(names))
+    withState { $0.untoldCount -= 1 }
   }
 
   /// Tells the caches that values whose keys are not known are removed, so that running loads of
@@ -164,31 +181,5 @@ extension DiskEngine {
     var superseded: [Subject] = []
     observers.tell { superseded += $0.supersedeLoads(where: isRemoved) }
     return superseded
-  }
-
-  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
-  ///
-  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
-  /// returns false.
-  func tellObservers(ofLearned names: [EntryName]) {
-    tellObservers(ofFiles: names)
-    withState { $0.untoldCount -= 1 }
-  }
-
-  /// Tells the memory tiers that any file may have been replaced.
-  ///
-  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
-  func tellObserversOfReplacement() {
-    // A read that began earlier must not put back a value that is dropped here.
-    generations.beginAll()
-    observers.tell { $0.fileChanged(nil) }
-    generations.endAll()
-    observers.letGoElsewhere()
-  }
-
-  /// Tells the memory tiers that everything is gone.
-  func tellObserversOfClearing() {
-    observers.tell { $0.entriesCleared() }
-    observers.letGoElsewhere()
   }
 }

@@ -4,7 +4,7 @@ import LarderSystem
 /// The state of a disk engine: one value behind the engine's one lock, made of parts.
 ///
 /// A part is a value whose functions decide and take note; none of them touches the disk, calls the
-/// caller's clock or waits. Four functions are for events that concern several parts:
+/// caller's clock or waits. These functions are for events that concern several parts:
 ///
 /// | function | called when | changes |
 /// |---|---|---|
@@ -12,12 +12,7 @@ import LarderSystem
 /// | `forgetDirectory` | another directory is held | catalog, clearing, evictions, replacements |
 /// | `chooseVictim` | an entry is to be evicted | catalog, evictions, locks |
 /// | `settle` | a file was published, or was removed or stays | catalog, clearing, evictions |
-///
-/// This function passes something from one part to another:
-///
-/// | function | file | passes |
-/// |---|---|---|
-/// | `settle` | `EngineState+Settling.swift` | a finding to catalog, locks and counters |
+/// | `settle` | a look, an event, a scan or a read has shown a file | catalog, locks |
 ///
 /// All other functions of the state change one part, or call these. Counting is beside all of this:
 /// a function that changes a part also counts the change.
@@ -127,12 +122,8 @@ extension EngineState {
 ///    another process may own the directory soon.
 /// 4. `ended`: nothing more is written, and the directory's lock is given up. The directory can be
 ///    opened again.
-enum Phase: UInt8, Sendable {
+enum Phase: Comparable, Sendable {
   case open, ending, shutDown, ended
-}
-
-extension Phase: Comparable {
-  static func < (a: Phase, b: Phase) -> Bool { a.rawValue < b.rawValue }
 
   /// Whether the last object is being closed or is closed.
   var isEnding: Bool { self >= .ending }
@@ -148,34 +139,18 @@ extension Phase: Comparable {
 }
 
 /// The replacements of the directory that an engine holds.
-///
-/// 1. `replace`: another directory was found at the path and is held from now on.
-/// 2. `noteLock`: its lock was taken. Until then every call of the engine tries to take it.
 struct ReplacementLog: Sendable {
-  /// The number of times that another directory was found at the path.
+  /// The number of times that another directory was found at the path and is held since.
   private(set) var count = 0
-  /// Whether the lock of the directory that was found last has not been taken yet.
-  private(set) var mustLock = false
+  /// Whether the lock of the directory that was found last has not been taken yet. Every call of
+  /// the engine tries to take it then.
+  var mustLock = false
   /// The number of threads that are taking that lock.
-  private var lockingCount = 0
-}
+  var lockingCount = 0
 
-extension ReplacementLog {
-  /// Notes that another directory was found at the path and is held from now on.
+  /// Counts another directory that was found at the path.
   mutating func replace() {
     count += 1
     mustLock = true
   }
-
-  /// Whether a thread is taking the directory's lock.
-  var isLocking: Bool { lockingCount > 0 }
-
-  /// Notes that a thread begins to take the directory's lock.
-  mutating func beginLocking() { lockingCount += 1 }
-
-  /// Notes that a thread has taken the lock, or has failed to.
-  mutating func endLocking() { lockingCount -= 1 }
-
-  /// Notes that the directory's lock was taken.
-  mutating func noteLock() { mustLock = false }
 }

@@ -51,6 +51,13 @@ package final class EntryGenerations: Sendable {
     counters[index(of: name)].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
   }
 
+  /// Makes the snapshots of readers of a name invalid, so that they neither keep the value that
+  /// they read nor take its facts for the latest. Called under the engine's lock for a file in
+  /// another state than known.
+  func outdateReaders(of name: EntryName) {
+    counters[index(of: name)].wrappingAdd(Self.begun, ordering: .acquiringAndReleasing)
+  }
+
   /// Marks the start of a change of every name. A value that was read before must not be promoted.
   func beginAll() {
     for index in counters.indices {

@@ -222,7 +222,7 @@ extension DiskEngine {
     case .removed: tellOfRemoval(entry.name, victim.cause)
     // What another process did leaves memory here, because the index changes next and the event
     // will then compare equal.
-    case .changed: tellObservers(ofFiles: [entry.name])
+    case .changed: tell(.filesChanged([entry.name]))
     case .failed: break
     }
     return Attempt(

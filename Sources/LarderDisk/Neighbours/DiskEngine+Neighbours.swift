@@ -43,7 +43,7 @@ extension DiskEngine {
     watching.isAstray.store(true, ordering: .relaxed)
     followReplacement(isUrgent: true)
     if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
-    tellObserversOfReplacement()
+    tellOfAnyChange()
   }
 
   /// Looks at the file of a name.
@@ -70,7 +70,7 @@ extension DiskEngine {
         let effects = state.settle(
           finding, isCurrent: generations.isCurrent(finding.generation), at: now)
         if effects.isEmpty { continue }
-        if effects.contains(.outdatesReaders) { outdateReaders(of: finding.name) }
+        if effects.contains(.outdatesReaders) { generations.outdateReaders(of: finding.name) }
         if effects.contains(.forgets) { forgotten.append(finding.name) }
         if effects.contains(.looks) { unclear.append(finding) }
         if effects.contains(.rescans) { mustRescan = true }
@@ -78,7 +78,7 @@ extension DiskEngine {
       if !forgotten.isEmpty { state.untoldCount += 1 }
       return (forgotten, unclear, mustRescan)
     }
-    if !forgotten.isEmpty { tellObservers(ofLearned: forgotten) }
+    if !forgotten.isEmpty { tell(ofLearned: forgotten) }
     for finding in unclear { lookAgain(at: finding.name, isPassing: finding.isPassing) }
     if mustRescan { startRescan() }
   }
@@ -105,11 +105,11 @@ extension DiskEngine {
   ) -> (Effects, Result) {
     let (effects, result) = withState { state in
       let (effects, result) = settle(&state)
-      if effects.contains(.outdatesReaders) { outdateReaders(of: name) }
+      if effects.contains(.outdatesReaders) { generations.outdateReaders(of: name) }
       if effects.contains(.forgets) { state.untoldCount += 1 }
       return (effects, result)
     }
-    if effects.contains(.forgets) { tellObservers(ofLearned: [name]) }
+    if effects.contains(.forgets) { tell(ofLearned: [name]) }
     if effects.contains(.looks) { lookAgain(at: name) }
     if effects.contains(.rescans) { startRescan() }
     return (effects, result)
@@ -132,7 +132,7 @@ extension DiskEngine {
   func lookAgain(at name: EntryName, isPassing: Bool = false) {
     readOwnClock()
     let isFree = withState { $0.locks.takeOrMark(name) }
-    guard isFree else { return tellObservers(ofFiles: [name]) }
+    guard isFree else { return tell(.filesChanged([name])) }
     generations.begin(name)
     lookHeld(name, isPassing: isPassing)
     release(name)
@@ -300,7 +300,7 @@ extension DiskEngine {
     noteUpkeepFailure(errno)
     watching.hasFailed.store(true, ordering: .sequentiallyConsistent)
     watching.isComplete.store(false, ordering: .sequentiallyConsistent)
-    tellObserversOfReplacement()
+    tellOfAnyChange()
     startRescan()
   }
 

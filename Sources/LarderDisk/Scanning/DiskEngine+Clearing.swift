@@ -35,9 +35,9 @@ extension DiskEngine {
     // not find the value in memory. After: a store may have added one in between. Nothing is
     // promoted meanwhile.
     generations.beginAll()
-    tellObserversOfClearing()
+    tell(.cleared)
     let (beginning, _) = beginClearing(beside: observer)
-    tellObserversOfClearing()
+    tell(.cleared)
     generations.endAll()
     guard let (progress, mustWalk) = beginning else { throw closedError("removeAll") }
     // Read after everything was hidden, and not when the walk begins. If another directory has been

@@ -203,7 +203,7 @@ extension DiskEngine {
   /// Starts anew after another directory was found in the place of the one that was held, because
   /// everything known is of the earlier one.
   func directoryChanged() {
-    noteFileSystem()
+    follow(fileSystem)
     // The watch moves first, so that no change in the new directory from here on is missed.
     followDirectory()
     // A read in the earlier directory must leave nothing in memory or in the index.
@@ -216,7 +216,7 @@ extension DiskEngine {
       state.forgetDirectory()
       return old
     }
-    tellObserversOfReplacement()
+    tellOfAnyChange()
     generations.endAll()
     changed.signal()
   }

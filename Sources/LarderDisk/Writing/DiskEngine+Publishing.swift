@@ -18,7 +18,7 @@ extension DiskEngine {
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. Of an accepted value the memory tiers were told when it was accepted.
-    if request.accepted == nil { tellObservers(before: request.subject) }
+    if request.accepted == nil { tell(.entryChanges(request.subject)) }
     guard let status = try publishOrWithdraw(&file, request, seal, claim, held) else {
       // The file without a value was removed, and another process has stored since.
       withState { $0.catalog.remove(name) }
@@ -82,7 +82,7 @@ extension DiskEngine {
       _ = request.onSettled?(.passed)
       // Only a look shows which file has the name in the directory that is held now.
       lookHeld(name)
-      tellObservers(request.subject, except: nil)
+      tell(.entryChanged(request.subject))
     case .indexed(let isReplacing, let epoch):
       _ = request.onSettled?(.indexed(status))
       followEvents(ofHeld: name, status)
@@ -106,15 +106,15 @@ extension DiskEngine {
     // value, so the memory tiers are told again.
     let present = withState { $0.epoch }
     if present.replacementCount != epoch.replacementCount {
-      return tellObservers(request.subject, except: nil)
+      return tell(.entryChanged(request.subject))
     }
-    // Not `entryChanged`, which would supersede loads that began after a removal of everything.
-    if present != epoch { return tellObservers(ofFiles: [request.subject.name]) }
+    // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
+    if present != epoch { return tell(.filesChanged([request.subject.name])) }
     if request.accepted == nil {
-      tellObservers(request.subject, except: request.origin)
+      tell(.entryChanged(request.subject), except: request.origin)
     } else if expiry < seal.expiry {
       // The memory tiers were told of a later expiry when the value was accepted.
-      tellObservers(request.subject, except: nil)
+      tell(.entryChanged(request.subject))
     }
   }
 
@@ -285,7 +285,7 @@ extension EngineState {
   ) -> Publication {
     counters.countStore(of: entry.byteCount)
     guard isInPlace, replacements.count == epoch.replacementCount else {
-      catalog.noteAstray(entry.name)
+      catalog.void(entry.name)
       return .astray
     }
     let isLate =

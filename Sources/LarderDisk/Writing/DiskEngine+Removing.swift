@@ -70,7 +70,7 @@ extension DiskEngine {
     // Of an accepted value that is lost, its acceptor tells the memory tiers.
     guard let subject, request?.accepted == nil else { return }
     request?.onChange?(nil)
-    tellObservers(subject, except: request?.origin)
+    tell(.entryChanged(subject), except: request?.origin)
   }
 
   /// The error of an operation that begins while the last object is being closed.
@@ -131,7 +131,7 @@ extension DiskEngine {
     let (now, outcome) = (heldNow, outcome)
     let isLearned = withState { $0.settle(removal, outcome, of: name, at: now) }
     if case .removed = outcome { tellOfRemoval(name, key: removal.key, removal.cause) }
-    if isLearned { return tellObservers(ofLearned: [name]) }
+    if isLearned { return tell(ofLearned: [name]) }
     tellObservers(of: removal, name)
   }
 
@@ -140,14 +140,14 @@ extension DiskEngine {
     case .cleared, .evicted(_, _, isTold: false): return
     case .chosen(let key):
       // The key is the file's and untrusted. It decides only which value leaves memory.
-      if let key { tellObservers(Subject(key: key, name: name), except: nil) }
+      if let key { tell(.entryChanged(Subject(key: key, name: name))) }
       // Most files record no key, so the name alone decides on loads.
       supersedeLoads { $0.name == name }
     case .damaged, .withdrawn, .evicted: break
     }
-    // Not `entryChanged` for `withdrawn`, which would supersede loads that began after the removal
+    // Not `.entryChanged` for `withdrawn`, which would supersede loads that began after the removal
     // of everything. Those must be stored.
-    tellObservers(ofFiles: [name])
+    tell(.filesChanged([name]))
   }
 
   /// Makes removals survive a power cut, if the cache is durable.

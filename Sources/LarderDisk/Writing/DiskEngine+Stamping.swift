@@ -120,7 +120,7 @@ extension DiskEngine {
     let (name, now) = (request.subject.name, heldNow)
     // Told before the stamp, because memory may serve its value for longer than the new expiry
     // allows. Nothing is promoted while the name is held.
-    tellObservers(ofFiles: [name])
+    tell(.filesChanged([name]))
     var lifetime = Lifetime.unknown
     if var attribute = testimony.attribute {
       lifetime = request.expiration.lifetime
@@ -216,9 +216,9 @@ extension DiskEngine {
   /// may be any key's, so the tiers forget everything.
   private func tellObservers(of name: EntryName, _ proof: KeyProof) {
     if case .key(let key) = proof {
-      tellObservers(Subject(key: CacheKey(key), name: name), except: nil)
+      tell(.entryChanged(Subject(key: CacheKey(key), name: name)))
     } else {
-      tellObserversOfClearing()
+      tell(.cleared)
     }
   }
 

@@ -127,10 +127,10 @@ struct CallerOperation: Sendable, CustomTestStringConvertible {
       _ = await removals.next()
     },
     Self("a neighbour's change of the file", [.deinitialiser]) { cache, _ in
-      cache.disk.engine.tellObservers(ofFiles: [cache.disk.subject("k").name])
+      cache.disk.engine.tell(.filesChanged([cache.disk.subject("k").name]))
     },
     Self("another directory at the path", [.deinitialiser]) { cache, _ in
-      cache.disk.engine.tellObserversOfReplacement()
+      cache.disk.engine.tellOfAnyChange()
     },
   ]
 

@@ -154,7 +154,7 @@ struct `Code of the caller's` {
     let engine = cache.disk.engine
     caller.arm(.deinitialiser, cache)
     engine.changing(name) { _ in
-      cache.entryChanged(cache.disk.subject("k"))
+      cache.hear(of: .entryChanged(cache.disk.subject("k")))
       #expect(cache.memory.count == 0 && caller.runs.value == 0)
     }
     engine.observers.letGo()

@@ -114,16 +114,14 @@ struct `Superseded loads` {
 
     init(_ disk: DiskCache) { self.disk = disk }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {
+    func hear(of change: DiskChange) {
+      guard case .entryChanges = change else { return }
       do {
         try disk.removeAll()
       } catch {
         Issue.record(error)
       }
     }
-    func entryChanged(_ subject: DiskEngine.Subject) {}
-    func entriesCleared() {}
-    func fileChanged(_ name: EntryName?) {}
   }
 
   /// Calls a closure when it is told that a value was replaced or removed.
@@ -132,10 +130,9 @@ struct `Superseded loads` {
 
     init(_ onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {}
-    func entryChanged(_ subject: DiskEngine.Subject) { onChange() }
-    func entriesCleared() {}
-    func fileChanged(_ name: EntryName?) {}
+    func hear(of change: DiskChange) {
+      if case .entryChanged = change { onChange() }
+    }
   }
 
   @Test(arguments: Obstacle.allCases)

@@ -49,7 +49,7 @@ struct CatalogTests {
 
   @Test func `a store that went astray leaves the entry and outdates the scan`() {
     var catalog = scanning()
-    catalog.noteAstray(name)
+    catalog.void(name)
     #expect(catalog.index.contains(name) && catalog.uses.isEmpty)
     #expect(catalog.scans.hasChanged(name))
   }

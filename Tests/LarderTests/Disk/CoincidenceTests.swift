@@ -350,10 +350,8 @@ struct `What others do between two steps of a cache` {
 
     init(_ engine: DiskEngine) { self.engine = engine }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {}
-    func entryChanged(_ subject: DiskEngine.Subject) {}
-    func entriesCleared() {}
-    func fileChanged(_ name: EntryName?) {
+    func hear(of change: DiskChange) {
+      guard case .filesChanged = change else { return }
       guard thread == .current else { return repeated.add() }
       if engine.catchUp(), repeated.value == 0 { answers.add() }
     }

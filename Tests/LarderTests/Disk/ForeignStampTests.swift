@@ -144,7 +144,7 @@ struct ForeignStampTests {
     try cache.store([1], forKey: "a", expiration: .never)
     #expect(try scene.status(scene.name("a")).modification == .never)
     scene.faults.simulate(.cephFuse)
-    cache.engine.note(Self.ceph)
+    cache.engine.follow(Self.ceph)
     try cache.store([1], forKey: "a", expiration: .never)
     #expect(try cache.value(forKey: "a") == [1])
     #expect(try scene.status(scene.name("a")).modification == Timestamp(seconds: 1 << 32 - 1))

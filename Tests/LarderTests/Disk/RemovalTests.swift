@@ -44,12 +44,16 @@ struct `Removals` {
   private final class Tier: EngineObserver {
     let heard = Mutex<[String]>([])
 
-    func entryChanges(_ subject: DiskEngine.Subject) {
-      heard.withLock { $0.append("changes") }
+    func hear(of change: DiskChange) {
+      let text =
+        switch change {
+        case .entryChanges: "changes"
+        case .entryChanged: "changed"
+        case .filesChanged, .anyChanged: "file changed"
+        case .cleared: "cleared"
+        }
+      heard.withLock { $0.append(text) }
     }
-    func entryChanged(_ subject: DiskEngine.Subject) { heard.withLock { $0.append("changed") } }
-    func entriesCleared() { heard.withLock { $0.append("cleared") } }
-    func fileChanged(_ name: EntryName?) { heard.withLock { $0.append("file changed") } }
   }
 
   @Test func `memory forgets what it kept while everything was being removed`() throws {

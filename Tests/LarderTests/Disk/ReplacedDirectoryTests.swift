@@ -169,10 +169,8 @@ struct `A replaced directory` {
 
     init(_ replace: @escaping @Sendable () -> Void) { self.replace = replace }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {}
-    func entryChanged(_ subject: DiskEngine.Subject) {}
-    func fileChanged(_ name: EntryName?) {}
-    func entriesCleared() {
+    func hear(of change: DiskChange) {
+      guard case .cleared = change else { return }
       clearings.add()
       // Called before and after the files are hidden.
       if clearings.value == 2 { replace() }
@@ -387,10 +385,9 @@ struct `A replaced directory` {
 
     init(_ cache: DiskCache) { self.cache = Shared(cache) }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {}
-    func entryChanged(_ subject: DiskEngine.Subject) {}
-    func entriesCleared() {}
-    func fileChanged(_ name: EntryName?) { cache.value = nil }
+    func hear(of change: DiskChange) {
+      if case .anyChanged = change { cache.value = nil }
+    }
   }
 
   @Test(arguments: [true, false])

@@ -78,10 +78,7 @@ struct `A watcher that is stopped` {
 
     init(_ engine: DiskEngine) { self.engine = engine }
 
-    func entryChanges(_ subject: DiskEngine.Subject) {}
-    func entryChanged(_ subject: DiskEngine.Subject) {}
-    func entriesCleared() {}
-    func fileChanged(_ name: EntryName?) { engine.endWatching() }
+    func hear(of change: DiskChange) { engine.endWatching() }
   }
 
   @Test func `does not wait for the thread that stops it while it acts`() throws {
