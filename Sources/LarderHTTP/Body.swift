@@ -5,6 +5,9 @@ extension HTTPCache {
   ///
   /// A body that ends early throws, so that a server closes the connection without ending the body.
   public struct Body: Sendable, AsyncSequence {
+    /// The most bytes that are read of a file at once.
+    static let pieceSize = 64 << 10
+
     /// The whole body, if it is in memory.
     public private(set) var bytes: [UInt8]?
     private var place: (file: EntryFileReader, range: Range<Int>)?
@@ -56,7 +59,7 @@ extension HTTPCache {
         var piece = body.bytes ?? []
         if let (file, range) = body.place {
           piece = try await file.read(
-            at: range.lowerBound + offset, upTo: Swift.min(64 << 10, rest))
+            at: range.lowerBound + offset, upTo: Swift.min(Body.pieceSize, rest))
         }
         offset += piece.count
         return piece.isEmpty ? nil : piece

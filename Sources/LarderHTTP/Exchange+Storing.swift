@@ -28,11 +28,14 @@ extension Exchange {
   /// Returns the body of a stored response; nil if its entry is gone.
   private func body(of stored: Stored) async throws(CacheError) -> Body? {
     if case .bytes(let bytes) = stored.content { return Body(bytes) }
-    guard let key = stored.bodyKey,
-      let file = try await cache.entries.disk.openFile(forKey: key, extending: .off),
-      file.byteCount == stored.content.byteCount
-    else { return nil }
-    return Body(file, 0..<file.byteCount)
+    guard let key = stored.bodyKey else { return nil }
+    let count = stored.content.byteCount
+    if count <= Body.pieceSize {
+      let bytes = try await cache.bodies.value(forKey: key)
+      return bytes?.count == count ? bytes.map(Body.init) : nil
+    }
+    let file = try await cache.entries.disk.openFile(forKey: key, extending: .off)
+    return file.flatMap { $0.byteCount == count ? Body($0, 0..<count) : nil }
   }
 
   /// Stores a response whose body is stored already, in place of an older one, and ends the flight

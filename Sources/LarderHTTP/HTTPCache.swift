@@ -10,13 +10,14 @@ import Synchronization
 ///
 /// Responses are kept in memory and in files of one directory: see ``Cache``. However many requests
 /// come for a URL at once, one of them goes to the origin if its response can be stored. Bodies
-/// pass as streams; one over 16 KiB is never in memory as a whole. Safe to use from any thread.
+/// pass as streams; one over 64 KiB is never in memory as a whole. Safe to use from any thread.
 public final class HTTPCache: Sendable {
   /// The settings.
   public struct Configuration: Sendable {
     /// The rules. The default is those of a shared cache.
     public var policy = Policy()
-    /// The settings of both tiers. Reads extend no expiry, whatever `disk.extending` says.
+    /// The settings of both tiers. Reads extend no expiry, whatever `disk.extending` says. Half of
+    /// memory is for bodies of 16 to 64 KiB.
     public var storage = CacheConfiguration()
     /// How long past its freshness a response is kept, to be validated or served stale. The default
     /// is a day.
@@ -79,6 +80,8 @@ public final class HTTPCache: Sendable {
 
   let configuration: Configuration
   let entries: Cache<Stored>
+  /// The bodies that are entries of their own, as far as memory takes them.
+  let bodies: Cache<[UInt8]>
   let flights: Flights
   let counters = Mutex(Statistics())
   private let lastTime = Mutex(Timestamp(seconds: 0))
@@ -89,8 +92,11 @@ public final class HTTPCache: Sendable {
   public init(directory: String, configuration: Configuration = .init()) throws(CacheError) {
     var storage = configuration.storage
     storage.disk.extending = .off
+    storage.memoryCostLimit = storage.memoryCostLimit.map { $0 / 2 }
     self.configuration = configuration
     entries = try Cache(directory: directory, coder: .entry, configuration: storage)
+    storage.memoryEntryCostLimit = .bytes(Body.pieceSize)
+    bodies = try Cache(directory: directory, coder: .bytes, configuration: storage)
     flights = Flights(limit: configuration.collapseLimit)
   }
 
@@ -145,7 +151,13 @@ public final class HTTPCache: Sendable {
   /// Waits until everything stored is on disk, and detaches from the directory.
   ///
   /// - Throws: `CacheError`, as `Cache.close()` does.
-  public func close() async throws(CacheError) { try await entries.close() }
+  public func close() async throws(CacheError) {
+    do { try await bodies.close() } catch {
+      try await entries.close()
+      throw error
+    }
+    try await entries.close()
+  }
 
   /// The time by the cache's clock, which never goes back in this process, so that nothing becomes
   /// fresh again.
@@ -159,7 +171,6 @@ public final class HTTPCache: Sendable {
 
   /// The counters of answered requests.
   public var statistics: Statistics { counters.withLock { $0 } }
-
 }
 
 // The names of the nested types within the module.

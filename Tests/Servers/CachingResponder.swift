@@ -28,10 +28,11 @@ struct CachingResponder: HTTPResponder {
         HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) }
       }
       let count = method == "HEAD" ? 0 : answer.body.byteCount
-      let body = ResponseBody(contentLength: count) { writer in
+      var body = ResponseBody(contentLength: count) { writer in
         for try await piece in answer.body { try await writer.write(ByteBuffer(bytes: piece)) }
         try await writer.finish(nil)
       }
+      if let bytes = answer.body.bytes { body = .init(byteBuffer: ByteBuffer(bytes: bytes)) }
       return Response(status: .init(code: answer.status), headers: HTTPFields(fields), body: body)
     } catch { return Response(status: .gatewayTimeout) }
   }

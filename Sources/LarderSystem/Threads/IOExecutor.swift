@@ -45,14 +45,12 @@ package final class IOExecutor: Sendable {
   ///
   /// - Returns: False if no thread can be had. The job then waits for ``runReady()`` or for a
   ///   thread that a later call starts.
-  package func submitAside(_ job: @escaping Job) -> Bool {
-    states.own.value.withLock { $0.ready.append(job) }
-    return startThread()
-  }
+  package func submitAside(_ job: @escaping Job) -> Bool { startThread(adding: job) }
 
-  /// Starts a thread if there is a job for it; returns false if none can be had.
-  func startThread() -> Bool {
+  /// Adds a job, and starts a thread if there is one for it; returns false if none can be had.
+  func startThread(adding job: Job? = nil) -> Bool {
     let mustStart = states.own.value.withLock { state in
+      if let job { state.ready.append(job) }
       guard !state.ready.isEmpty, state.threadCount < threadLimit else { return false }
       state.threadCount += 1
       return true
