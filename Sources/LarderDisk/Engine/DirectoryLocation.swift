@@ -67,62 +67,56 @@ package final class DirectoryLocation: Sendable {
         .invalidArgument, operation: "open", path: path,
         underlying: path.isEmpty ? "the path is empty" : "the path holds a NUL")
     }
-    let faults = configuration.faults
-    let isReadOnly = configuration.mode.isReadOnly
-    let mayMake = !isReadOnly && configuration.makesDirectory
     do throws(Errno) {
-      let (handle, resolved, wasMade) = try reach(path, mayMake: mayMake, configuration)
-      let (parent, name) = try Self.parent(of: resolved, faults: faults)
-      let isUnsafe = try isUnsafe(handle, configuration)
-      // Marked only after the trust check, because nothing is written into an untrusted directory.
-      if mayMake { try DirectoryMaking.mark(handle, wasMade: wasMade) }
+      let (handle, resolved, wasMade) = try reach(path, configuration)
+      let (parent, name) = try Self.parent(of: resolved, faults: configuration.faults)
       return DirectoryLocation(
-        path: resolved, name: name, parent: parent, handle: handle,
-        configuration: configuration, isUnsafe: isUnsafe)
+        path: resolved, name: name, parent: parent, handle: handle, configuration: configuration,
+        isUnsafe: try claim(handle, wasMade: wasMade, configuration))
     } catch {
       throw Self.error(error, "open", path)
     }
   }
 
-  /// Opens the directory at a path. If it is missing and `mayMake` is true, makes it first.
+  /// Opens the directory at a path. If it is missing and may be made, makes it first.
   ///
   /// - Returns: The directory, its path with links resolved, and whether it was made.
   private static func reach(
-    _ path: String, mayMake: Bool, _ configuration: DiskCache.Configuration
+    _ path: String, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> (DirectoryHandle, resolved: String, wasMade: Bool) {
+    let mayMake = mayMake(configuration)
     var vanishedCount = 0
     while true {
-      let wasMade =
-        mayMake
-        ? try DirectoryMaking.makeDirectories(
+      var wasMade = false
+      if mayMake {
+        wasMade = try DirectoryMaking.makeDirectories(
           path, permissions: configuration.directoryPermissions, configuration)
-        : false
-      let handle: DirectoryHandle
-      do throws(Errno) {
-        handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
-      } catch .noSuchFile where mayMake && vanishedCount < Self.vanishedLimit {
-        // The directory was removed after `makeDirectories`, and the next round makes it again. A
-        // dangling link gives the same error every time, so the number of rounds is limited.
-        vanishedCount += 1
-        continue
       }
-      // The path is read from the open descriptor, so a link that changes meanwhile cannot make the
-      // two disagree.
-      let resolved = try handle.resolvedPath(openedAs: path)
-      if resolved == path { return (handle, resolved, wasMade) }
-      // A different path means that a link was followed, or that the directory was moved after it
-      // was opened. In the second case the path is opened again, because a new directory there
-      // would never be noticed.
       do throws(Errno) {
+        let handle = try DirectoryHandle.open(path: path, faults: configuration.faults)
+        // The path is read from the open descriptor, so a link that changes meanwhile cannot make
+        // the two disagree.
+        let resolved = try handle.resolvedPath(openedAs: path)
+        if resolved == path { return (handle, resolved, wasMade) }
+        // A different path means that a link was followed, or that the directory was moved after it
+        // was opened. In the second case the path is opened again, because a new directory there
+        // would never be noticed.
         let present = try DirectoryHandle.open(path: path, faults: configuration.faults)
         if present.identity == handle.identity { return (handle, resolved, wasMade) }
-      } catch .noSuchFile where mayMake {
-        // The next round makes it.
+      } catch .noSuchFile where mayMake && vanishedCount < Self.vanishedLimit {
+        // The directory was moved or removed after `makeDirectories`, and the next round makes it
+        // again. A dangling link gives the same error every time, so the number of rounds is
+        // limited.
+        vanishedCount += 1
       }
     }
   }
 
-  /// What `isUnsafe` throws for an unsafe directory: a number that no system call fails with.
+  private static func mayMake(_ configuration: DiskCache.Configuration) -> Bool {
+    !configuration.mode.isReadOnly && configuration.makesDirectory
+  }
+
+  /// What `claim` throws for an unsafe directory: a number that no system call fails with.
   private static let refusal = Errno(rawValue: 0)
 
   /// Returns the error for a directory that cannot be opened or followed.
@@ -137,13 +131,11 @@ package final class DirectoryLocation: Sendable {
   private static func parent(
     of path: String, faults: FaultInjector?
   ) throws(Errno) -> (DirectoryHandle?, String?) {
-    guard path.hasPrefix("/"), path != "/", let slash = path.lastIndex(of: "/") else {
-      return (nil, nil)
-    }
-    let above = slash == path.startIndex ? "/" : String(path[..<slash])
-    let name = String(path[path.index(after: slash)...])
+    guard path.hasPrefix("/"), let name = path.split(separator: "/").last,
+      let above = DirectoryMaking.parentPath(of: path)
+    else { return (nil, nil) }
     do throws(Errno) {
-      return (try DirectoryHandle.open(path: above, faults: faults), name)
+      return (try DirectoryHandle.open(path: above, faults: faults), String(name))
     } catch .permissionDenied, .noSuchFile {
       // The parent cannot be read, or its path is not UTF-8. The cache works without it, but its
       // directory is not made again.
@@ -151,12 +143,13 @@ package final class DirectoryLocation: Sendable {
     }
   }
 
-  /// Whether an untrusted user owns a directory or can write to it.
+  /// Checks the trust in a directory, and marks it as a cache if it may be made.
   ///
+  /// - Returns: Whether an untrusted user owns the directory or can write to it.
   /// - Throws: `refusal` for such a directory, and `.permissionDenied` for one of the system,
   ///   unless the configuration accepts them or the cache only reads.
-  private static func isUnsafe(
-    _ handle: DirectoryHandle, _ configuration: DiskCache.Configuration
+  private static func claim(
+    _ handle: DirectoryHandle, wasMade: Bool, _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
     let status = try handle.descriptor.status()
     let isMember = configuration.sharesWithGroup && ProcessIdentity.isMember(of: status.group)
@@ -167,6 +160,8 @@ package final class DirectoryLocation: Sendable {
       if trust == .refused { throw refusal }
       if trust == .roots { throw .permissionDenied }
     }
+    // Only after the check, because nothing is written into an untrusted directory.
+    if mayMake(configuration) { try DirectoryMaking.mark(handle, wasMade: wasMade) }
     return trust == .refused
   }
 }
@@ -264,15 +259,14 @@ extension DirectoryLocation {
       if status.identity == handle.identity { return false }
     } catch .noSuchFile {
       guard mayMake, configuration.makesDirectory else { return false }
-      wasMade = try make(name, in: parent)
+      wasMade = try DirectoryMaking.makeOne(
+        name, below: parent, permissions: configuration.directoryPermissions, configuration)
     }
     // Links are not followed here. The path was resolved at opening, so a link that appears now was
     // put there by another program.
     let fresh = try parent.openDirectory(name)
     try checkMount(of: fresh)
-    let isUnsafe = try Self.isUnsafe(fresh, configuration)
-    let mayMark = !configuration.mode.isReadOnly && configuration.makesDirectory
-    if mayMark { try DirectoryMaking.mark(fresh, wasMade: wasMade) }
+    let isUnsafe = try Self.claim(fresh, wasMade: wasMade, configuration)
     return current.withLock { held in
       // Another thread has replaced it already.
       if held.identity == fresh.identity { return false }
@@ -280,22 +274,6 @@ extension DirectoryLocation {
       unsafeMark.store(isUnsafe, ordering: .relaxed)
       return true
     }
-  }
-
-  /// Makes the directory again with the mode it would get at opening.
-  ///
-  /// - Returns: Whether this call made it.
-  private func make(_ name: String, in parent: DirectoryHandle) throws(Errno) -> Bool {
-    do throws(Errno) {
-      try DirectoryHandle.make(
-        name, below: parent, permissions: configuration.directoryPermissions,
-        faults: configuration.faults)
-    } catch .fileExists {
-      // Another process made it first, and marks it.
-      return false
-    }
-    if configuration.durability == .durable { try parent.descriptor.synchronize() }
-    return true
   }
 
   /// Whether this thread has to check the path: one thread a second has to, and every urgent one.

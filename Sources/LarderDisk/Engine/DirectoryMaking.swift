@@ -38,22 +38,27 @@ package enum DirectoryMaking {
   /// Makes one directory with exactly the mode asked for; returns false if it exists.
   ///
   /// - Throws: `.noSuchFile` for a missing parent, or another error of the system.
-  private static func makeOne(
-    _ path: String, permissions: UInt32, _ configuration: DiskCache.Configuration
+  static func makeOne(
+    _ path: String, below parent: DirectoryHandle? = nil, permissions: UInt32,
+    _ configuration: DiskCache.Configuration
   ) throws(Errno) -> Bool {
+    let faults = configuration.faults
     do throws(Errno) {
-      try DirectoryHandle.make(path, permissions: permissions, faults: configuration.faults)
+      try DirectoryHandle.make(path, below: parent, permissions: permissions, faults: faults)
     } catch .fileExists {
       return false
     }
-    if configuration.durability == .durable, let parent = parentPath(of: path) {
-      try DirectoryHandle.open(path: parent, faults: configuration.faults).descriptor.synchronize()
+    guard configuration.durability == .durable else { return true }
+    if let parent {
+      try parent.descriptor.synchronize()
+    } else if let above = parentPath(of: path) {
+      try DirectoryHandle.open(path: above, faults: faults).descriptor.synchronize()
     }
     return true
   }
 
   /// Returns the path without its last component, by the text alone; nil for an empty path.
-  private static func parentPath(of path: String) -> String? {
+  static func parentPath(of path: String) -> String? {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
     guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? nil : "." }
@@ -65,16 +70,15 @@ package enum DirectoryMaking {
   ///
   /// Failures are ignored, because the cache works without the flag and the tag.
   static func mark(_ handle: DirectoryHandle, wasMade: Bool) throws(Errno) {
-    if !wasMade {
-      // A tag shows that the directory is not empty. The names are read only without one, because
-      // the system reads 32 KiB of them before it returns the first.
-      switch bestEffort(try tagFinding(handle)) {
-      case .own, .foreign, nil: return
-      case .blank:
-        bestEffort(try restoreTag(handle))
-        return
-      case .missing: if try !isEmpty(handle) { return }
-      }
+    // A tag shows that the directory is not empty. The names are read only without one, because the
+    // system reads 32 KiB of them before it returns the first.
+    switch wasMade ? .missing : bestEffort(try tagFinding(handle)) {
+    case .own, .foreign, nil: return
+    case .blank:
+      bestEffort(try restoreTag(handle))
+      return
+    case .missing:
+      if !wasMade, try DirectoryStream(handle.reopen()).next() != nil { return }
     }
     // The flag comes first, because only files made after it inherit it, the tag among them. A file
     // system without the flag reports ENOTTY or EOPNOTSUPP. See: man 2 ioctl_iflags.
@@ -82,8 +86,8 @@ package enum DirectoryMaking {
     bestEffort(try writeTag(to: try handle.create(tagName, permissions: 0o644)))
   }
 
-  /// Writes the text of the tag and waits until it is on disk, once for a directory. Without the
-  /// tag the tool does not recognise a directory after its last entry is gone.
+  /// Writes the text of the tag and waits until it is on disk, once for a directory. Without it the
+  /// tool does not recognise a directory after its last entry is gone.
   private static func writeTag(to tag: borrowing FileDescriptor) throws(Errno) {
     try tag.write(tagText.utf8.span)
     try tag.synchronize()
@@ -129,12 +133,6 @@ package enum DirectoryMaking {
     } catch .tooManyLinks, .permissionDenied, .noSuchDeviceOrAddress {
       return .foreign
     }
-  }
-
-  /// - Complexity: O(1): one name decides.
-  private static func isEmpty(_ handle: DirectoryHandle) throws(Errno) -> Bool {
-    let stream = try DirectoryStream(handle.reopen())
-    return try stream.next() == nil
   }
 
   /// Runs a step that may fail without breaking a promise of the cache.

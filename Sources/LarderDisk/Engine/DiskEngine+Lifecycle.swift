@@ -16,27 +16,21 @@ extension DiskEngine {
       }
       lock = .exclusive
     }
-    guard try !findsFilesByPath() else {
+    // Tried with two files if the name of the file system does not tell.
+    let findsFilesByPath =
+      if let known = fileSystem.findsFilesByPath {
+        known
+      } else {
+        try attempt("open", at: location.path, StagedFile.areFoundByPath(in: location.handle))
+      }
+    guard !findsFilesByPath else {
       throw CacheError(.writingUnsupported, operation: "open", path: location.path)
     }
     // On a file system without locks, no other process holds a lock either.
-    guard upkeep(try location.handle.descriptor.tryLock(lock)) != false else { throw lockedError() }
-  }
-
-  /// Whether the file system finds open files by their paths. Tries it with two files if the name
-  /// of the file system does not tell.
-  private func findsFilesByPath() throws(CacheError) -> Bool {
-    if let known = fileSystem.findsFilesByPath { return known }
-    return try attempt(
-      "open", at: location.path, StagedFile.areFoundByPath(in: location.handle))
-  }
-
-  /// Returns the error for a directory that another process holds. Names the process if the system
-  /// tells which one it is.
-  private func lockedError() -> CacheError {
+    if upkeep(try location.handle.descriptor.tryLock(lock)) != false { return }
     let holders = LockTable.holders(of: location.handle.identity).map(String.init)
     let text = "held by process \(holders.joined(separator: ", "))"
-    return CacheError(
+    throw CacheError(
       .locked, operation: "open", path: location.path, underlying: holders.isEmpty ? nil : text)
   }
 
@@ -78,12 +72,16 @@ extension DiskEngine {
       return true
     }
     guard mayLock else { throw closedError(operation) }
+    var isLocked = false
     defer {
-      withState { $0.replacements.lockingCount -= 1 }
+      withState { [isLocked] state in
+        state.replacements.lockingCount -= 1
+        if isLocked { state.replacements.mustLock = false }
+      }
       changed.signal()
     }
     try lockDirectory()
-    withState { $0.replacements.mustLock = false }
+    isLocked = true
   }
 
   /// Whether a store that failed can be tried again, because its directory had gone and is there
@@ -126,7 +124,7 @@ extension DiskEngine {
   func shutDown() throws(CacheError) {
     defer { end() }
     // From here on a store that does not hold its name yet must not publish.
-    withState { $0.phase.advance(to: .ending) }
+    advance(to: .ending)
     if mustFinishScan() {
       do throws(CacheError) {
         try waitForScan()
@@ -136,7 +134,7 @@ extension DiskEngine {
       }
     }
     finishPurge()
-    withState { $0.phase.advance(to: .shutDown) }
+    advance(to: .shutDown)
     endWatching()
     wait { state -> Void? in
       // A scan or a clear that still runs would remove files of the directory's next owner.
@@ -149,6 +147,8 @@ extension DiskEngine {
     try flush()
   }
 
+  private func advance(to phase: Phase) { withState { $0.phase.advance(to: phase) } }
+
   private func end() {
     // The directory can be opened again even while a reference to the closed object is left.
     if !isReadOnly { upkeep(try location.handle.descriptor.unlock()) }
@@ -156,7 +156,7 @@ extension DiskEngine {
       withState { $0.catalog.uses.lastAccess }, in: location.handle.identity)
     location.close()
     EngineRegistry.remove(self)
-    withState { $0.phase.advance(to: .ended) }
+    advance(to: .ended)
     removals.finish()
     JobTimer.own.forget(jobsOf: threads)
     changed.signal()

@@ -228,6 +228,46 @@ package final class DiskEngine: Sendable {
   }
 }
 
+// The memory tiers.
+extension DiskEngine {
+  /// Tells the memory tiers of a change, except the one that made it.
+  // Inlined, so that a change in a cache without a memory tier costs one look.
+  @inline(__always)
+  func tell(_ change: @autoclosure () -> DiskChange, except origin: ObjectIdentifier? = nil) {
+    if !observers.isEmpty { observers.tell(change(), except: origin) }
+  }
+
+  /// Tells the memory tiers that any file may have been replaced.
+  ///
+  /// - Complexity: O(n) for what the tiers hold, and a constant for the generations of all names.
+  func tellOfAnyChange() {
+    // A read that began earlier must not put back a value that is dropped here.
+    generations.beginAll()
+    tell(.anyChanged)
+    generations.endAll()
+  }
+
+  /// Tells the memory tiers what the index has just learned of files, and counts that as told.
+  ///
+  /// Once the index knows a change, its event is ignored. Until memory knows it too, `catchUp`
+  /// returns false.
+  func tell(ofLearned names: [EntryName]) {
+    tell(.filesChanged(names))
+    withState { $0.untoldCount -= 1 }
+  }
+
+  /// Tells the caches that values whose keys are not known are removed, so that running loads of
+  /// them are not stored.
+  ///
+  /// - Returns: The keys of these loads.
+  @discardableResult
+  func supersedeLoads(where isRemoved: (Subject) -> Bool) -> [Subject] {
+    var superseded: [Subject] = []
+    observers.tell { superseded += $0.supersedeLoads(where: isRemoved) }
+    return superseded
+  }
+}
+
 /// Makes a system call for an operation. An error number that it throws becomes the operation's
 /// error.
 // Inlined, because a closure that is called retains what it captures.

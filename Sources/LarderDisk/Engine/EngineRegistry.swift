@@ -68,26 +68,24 @@ enum EngineRegistry {
   // An array, because a process has a handful of directories open and their identities can change.
   // Each process has its own, because a forked child shares no engine of its parent.
   private static let registrations = PerProcess { ForkSafeMutex<[Registration]>([]) }
-  /// The event that a thread has locked a directory, or has failed to.
-  private static let opened = PerProcess { EventCount() }
+  /// The event that a thread has locked a directory or has failed to, or that an engine has given
+  /// its directory up.
+  private static let changed = PerProcess { EventCount() }
 
   private enum Attachment: Sendable {
     case attached(SharedTier)
     /// The directory is registered, and the caller makes the engine and locks the directory.
     case opening
-    /// Another thread is locking the directory.
+    /// Another thread is locking the directory, or its last object has gone and its engine still
+    /// writes what is pending.
     case busy
-    /// The directory's last object has gone, and its engine still writes what is pending.
-    case ending(DiskEngine)
     /// The engine at the path holds another directory. It counts as attached, so that it does not
     /// end while it checks the path.
     case astray(SharedTier)
   }
 
-  /// Opens a directory and returns its engine. Shares an existing engine if the settings agree.
-  ///
-  /// Waits for an engine that is just ending, because it holds the directory's lock until its last
-  /// uses are on disk.
+  /// Opens a directory and returns its engine. Shares an existing engine if the settings agree, and
+  /// waits for one that is just ending, because it holds the directory's lock until then.
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> SharedTier {
@@ -99,7 +97,7 @@ enum EngineRegistry {
     }
     var asked: [DiskEngine] = []
     while true {
-      let ticket = opened.own.value.ticket()
+      let ticket = changed.own.value.ticket()
       switch try attach(location, path, configuration, asked: asked) {
       case .attached(let tier): return tier
       case .opening:
@@ -116,8 +114,7 @@ enum EngineRegistry {
           // Another directory has taken the path since this one was opened.
           location = try DirectoryLocation.open(path, configuration)
         }
-      case .busy: opened.own.value.wait(ticket)
-      case .ending(let engine): engine.wait { $0.phase.hasEnded ? () : nil }
+      case .busy: changed.own.value.wait(ticket)
       case .astray(let tier):
         // Outside of the lock, because the engine's observers are told. A cache that loses its last
         // reference by this detaches, which takes the lock.
@@ -141,12 +138,13 @@ enum EngineRegistry {
         registrations.append(Registration(location: location))
         return .opening
       }
-      guard let tier = registrations[index].tier else { return .busy }
+      guard let tier = registrations[index].tier, registrations[index].attachedCount > 0 else {
+        return .busy
+      }
       if astray != nil {
         registrations[index].attachedCount += 1
         return .astray(tier)
       }
-      if registrations[index].attachedCount == 0 { return .ending(tier.engine) }
       guard tier.engine.configuration.isCompatible(with: configuration) else {
         throw CacheError(.configurationConflict, operation: "open", path: path)
       }
@@ -158,16 +156,12 @@ enum EngineRegistry {
   /// Lets the other openers of a directory go on. They share its engine, or lock it themselves.
   private static func endOpening(_ location: DirectoryLocation, _ tier: SharedTier?) {
     registrations.own.value.withLock { registrations in
-      guard let index = registrations.firstIndex(where: { $0.location === location }) else {
-        return
-      }
-      if tier != nil {
+      if tier == nil { registrations.removeAll { $0.location === location } }
+      for index in registrations.indices where registrations[index].location === location {
         registrations[index].tier = tier
-      } else {
-        registrations.remove(at: index)
       }
     }
-    opened.own.value.signal()
+    changed.own.value.signal()
   }
 
   /// Detaches one object. Finds the engine by its identity, because its directory may have changed.
@@ -187,5 +181,6 @@ enum EngineRegistry {
   /// Forgets an engine that has given up its directory.
   static func remove(_ engine: DiskEngine) {
     registrations.own.value.withLock { $0.removeAll { $0.engine === engine } }
+    changed.own.value.signal()
   }
 }

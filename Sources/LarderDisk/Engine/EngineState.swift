@@ -67,8 +67,6 @@ extension EngineState {
         | (isScanned && evictions.mustLook ? 64 : 0))
   }
 
-  /// The numbers of clearings and of directory replacements. If one differs later, the facts read
-  /// before are void.
   // Inlined, because a call copies the whole state.
   @inline(__always)
   var epoch: NameLocks.Epoch {

@@ -59,22 +59,19 @@ package final class EntryGenerations: Sendable {
   }
 
   /// Marks the start of a change of every name. A value that was read before must not be promoted.
-  func beginAll() {
-    for index in counters.indices {
-      counters[index].wrappingAdd(Self.begun + Self.ongoing, ordering: .acquiringAndReleasing)
-    }
-  }
+  func beginAll() { addToAll(Self.begun + Self.ongoing) }
 
   /// Marks the end of a change of every name.
-  func endAll() {
+  func endAll() { addToAll(0 &- Self.ongoing) }
+
+  private func addToAll(_ number: UInt64) {
     for index in counters.indices {
-      counters[index].wrappingSubtract(Self.ongoing, ordering: .acquiringAndReleasing)
+      counters[index].wrappingAdd(number, ordering: .acquiringAndReleasing)
     }
   }
 
-  /// Returns the state before a read; nil while a change is going on.
-  ///
-  /// It is nil also while a change of another name with the same counter is going on.
+  /// Returns the state before a read; nil while a change of the name, or of another with the same
+  /// counter, is going on.
   func snapshot(of name: EntryName) -> Snapshot? {
     let value = counters[index(of: name)].load(ordering: .acquiring)
     return value & Self.ongoingMask == 0 ? Snapshot(name: name, value: value) : nil

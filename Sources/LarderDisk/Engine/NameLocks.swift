@@ -10,9 +10,7 @@ struct NameLocks: Sendable {
   private(set) var held: [EntryName] = []
   /// The held names that have events which their holders must follow.
   private var marked: Set<EntryName> = []
-}
 
-extension NameLocks {
   /// The state of the directory and of the engine when a thread took a name.
   struct Turn: Sendable {
     let epoch: Epoch
@@ -24,12 +22,12 @@ extension NameLocks {
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
   /// before are void.
   struct Epoch: Sendable, Equatable {
-    /// The number of removals of everything.
     let clearCount: Int
-    /// The number of replacements of the directory.
     let replacementCount: Int
   }
+}
 
+extension NameLocks {
   /// Whether no name is held.
   var isEmpty: Bool { held.isEmpty }
 
@@ -49,14 +47,8 @@ extension NameLocks {
     held.removeLast()
     return true
   }
-}
 
-// Marks that the watcher leaves.
-extension NameLocks {
-  /// Whether any name is marked.
   var hasMarks: Bool { !marked.isEmpty }
-
-  /// Whether a name is marked.
   func isMarked(_ name: EntryName) -> Bool { marked.contains(name) }
 
   /// Takes a name, or marks it for the thread that holds it.
@@ -69,14 +61,10 @@ extension NameLocks {
   }
 
   /// Marks a held name, because it has an event.
-  mutating func mark(_ name: EntryName) {
-    marked.insert(name)
-  }
+  mutating func mark(_ name: EntryName) { marked.insert(name) }
 
   /// Marks all held names, because any of them may have an event that was lost.
-  mutating func markHeld() {
-    marked.formUnion(held)
-  }
+  mutating func markHeld() { marked.formUnion(held) }
 
   /// Takes the mark of a name away, and the caller follows the events; returns false if there is
   /// none.
