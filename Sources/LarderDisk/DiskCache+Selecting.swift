@@ -159,12 +159,9 @@ extension DiskEngine {
       else { return nil }
       let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: heldNow) == nil,
-        case .accepted(var testimony) = try reader.examine(file, status, subject.key),
-        SystemEnvironment.mayHold(status.byteCount)
+        case .accepted(let testimony) = try reader.read(file, status, subject.key, .value)
       else { return nil }
-      let bytes = try file.read(upTo: Int(status.byteCount))
-      guard bytes.count == Int(status.byteCount) else { return nil }
-      return try EntryReader.matches(bytes.span, of: file, &testimony) ? bytes : nil
+      return testimony.content
     } catch {
       return nil
     }

@@ -55,6 +55,27 @@ extension Catalog {
     return isChanged
   }
 
+  /// Notes a use of a file in the state that the index has.
+  ///
+  /// - Parameters:
+  ///   - isDue: Whether the use has to reach the disk and waits for a drain.
+  ///   - extended: The expiry to which the use extends, if it is due.
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written.
+  mutating func use(
+    _ slot: EntrySlot, of name: EntryName, _ status: FileStatus, at access: Timestamp,
+    isDue: Bool, extended: @autoclosure () -> Timestamp?
+  ) -> Timestamp {
+    scans.noteChange(of: name)
+    let stored = status.modification.asExpiry
+    index.use(slot, at: access)
+    // Most uses extend nothing, and extensions by earlier uses are in the index already.
+    guard isDue || !uses.isEmpty else { return stored }
+    if isDue { uses.note(name, status, access: access, expiry: extended()) }
+    let expiry = max(stored, uses.expiry(of: name, status) ?? stored)
+    index.setExpiry(expiry, of: slot)
+    return expiry
+  }
+
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
     index.removeAll()

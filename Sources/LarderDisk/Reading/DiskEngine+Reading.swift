@@ -61,7 +61,7 @@ extension DiskEngine {
   ///    (`EntryReader.examine`). A file that this process has checked (the index has its inode,
   ///    change time and key tag as verified) skips this and the next.
   /// 6. The content does not match its hash: `.damaged`.
-  /// 7. The value is served, and the use noted (`DiskEngine+Use.swift`).
+  /// 7. The value is served, and the use counted (`countHit`).
   ///
   /// Before all that, the caller notes the name's generation. A change of the name moves it, and
   /// then neither memory nor the index keeps what this read found. Once a second the path is
@@ -90,15 +90,14 @@ extension DiskEngine {
     _ generation: EntryGenerations.Snapshot?, extending: ExpirationExtending, staleness: Duration
   ) throws(CacheError) -> Found? {
     switch consume opening {
-    case .missed(.absent, _):
-      missAbsent(subject.name, generation)
-      return nil
-    case .missed(let reason, _): return miss(reason)
+    case .missed(let reason, _): return miss(reason, subject.name, nil, generation)
     case .file(let descriptor, let status):
+      // A value past its expiry is served but not extended.
+      let context = ReadContext(
+        generation: generation, extending: staleness > .zero ? .off : extending, now: now,
+        staleness: staleness)
       do throws(Errno) {
-        return try answer(
-          descriptor, status, subject, purpose,
-          ReadContext(generation: generation, extending: extending, now: now, staleness: staleness))
+        return try answer(descriptor, status, subject, purpose, context)
       } catch {
         // A failure that says what is wrong with the file is a miss.
         guard let reason = EntryReader.missReason(for: error) else {
@@ -112,7 +111,7 @@ extension DiskEngine {
   /// The circumstances of one read.
   struct ReadContext: Sendable {
     let generation: EntryGenerations.Snapshot?
-    var extending: ExpirationExtending
+    let extending: ExpirationExtending
     let now: Timestamp
     /// The time past its expiry for which a value is still found.
     let staleness: Duration
@@ -123,19 +122,18 @@ extension DiskEngine {
     _ purpose: ReadPurpose, _ context: ReadContext
   ) throws(Errno) -> Found? {
     // The content is read before the lock is taken, so that a hit on a verified file takes the lock
-    // once. If the file is unverified, `checkInFull` reuses these bytes.
+    // once. If the file is unverified, `answerInFull` checks these bytes.
     let isQuick = purpose == .value && mayBeQuick(status, context)
     let bytes = isQuick ? try descriptor.read(upTo: Int(status.byteCount)) : nil
     let isWhole = bytes?.count == Int(status.byteCount)
-    switch recall(subject, status, context, counts: isWhole) {
-    case .noted(let expiry, let lifetime):
-      return Found(
-        descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
-        bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: lifetime,
-        generation: context.generation)
-    case .recalled(let recall):
-      return try checkInFull(descriptor, status, subject, purpose, context, recall, bytes)
+    let recall = recall(subject, status, context, counts: isWhole)
+    guard let expiry = recall.kept, let proof = recall.proof else {
+      return try answerInFull(descriptor, status, subject, purpose, context, recall, bytes)
     }
+    return Found(
+      descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+      bytes: bytes ?? [], extendedData: [], expiry: expiry, lifetime: proof.lifetime,
+      generation: context.generation)
   }
 
   /// Whether a file is worth reading before the state is looked at: its status shows no reason for
@@ -146,52 +144,34 @@ extension DiskEngine {
   }
 
   /// - Parameter bytes: The content, if it has been read.
-  private func checkInFull(
+  private func answerInFull(
     _ descriptor: consuming FileDescriptor, _ status: FileStatus, _ subject: Subject,
     _ purpose: ReadPurpose, _ context: ReadContext, _ recall: Recall, _ bytes: [UInt8]?
   ) throws(Errno) -> Found? {
-    if let reason = objection(to: status, subject.name, recall, context) { return miss(reason) }
-    var context = context
-    // An expired value is served but not extended.
-    if context.staleness > .zero { context.extending = .off }
-    var testimony = EntryReader.Testimony()
-    if recall.proof == nil {
-      switch try reader.examine(descriptor, status, subject.key) {
-      case .accepted(let accepted): testimony = accepted
-      case .rejected(let reason): return missAfterCheck(reason, subject.name, status, context)
-      }
+    let name = subject.name
+    var time = context.now
+    if isOnNetwork {
+      time = withState { $0.serverClock.time(toJudge: status.modification.asExpiry, at: time) }
     }
-    if purpose != .value && recall.proof?.hasData != false {
-      testimony.extendedData = try EntryReader.extendedData(of: descriptor)
+    if context.staleness > .zero { time = time.adding(.zero - context.staleness) }
+    if let reason = reader.trust.objection(to: status, pending: recall.pendingExpiry, now: time) {
+      return miss(reason, name, status, context.generation, at: context.now)
     }
-    var content = bytes
-    let isIntact = try readContent(
-      descriptor, status, purpose, &testimony, isTrusted: recall.proof != nil, &content)
-    guard isIntact else { return missAfterCheck(.damaged, subject.name, status, context) }
-    let proof =
-      recall.proof
-      ?? FileProof(
-        lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
-    let expiry = countHit(subject.name, descriptor, status, proof, context)
-    return Found(
-      descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
-      bytes: content ?? [], extendedData: testimony.extendedData ?? [], expiry: expiry,
-      lifetime: proof.lifetime, generation: context.generation)
-  }
-
-  /// Returns why a file's status makes it a miss.
-  private func objection(
-    to status: FileStatus, _ name: EntryName, _ recall: Recall, _ context: ReadContext
-  ) -> MissReason? {
-    let now = judgingTime(of: status, context)
-    let reason = reader.trust.objection(to: status, pending: recall.pendingExpiry, now: now)
-    if reason == .expired {
-      // A person or a neighbour has set the expiry, which the index learns. A sweep takes the file.
-      let (met, generation) = (IndexedEntry(name: name, status: status), context.generation)
-      let finding = Finding(name: name, met: met, evidence: .expired, generation: generation)
-      learn(finding, at: context.now)
+    let examination = try reader.read(
+      descriptor, status, subject.key, purpose, proof: recall.proof, bytes)
+    switch examination {
+    case .rejected(let reason): return miss(reason, name, status, context.generation)
+    case .accepted(let testimony):
+      let proof =
+        recall.proof
+        ?? FileProof(
+          lifetime: testimony.lifetime, keyTag: subject.key.tag, hasData: testimony.hasData)
+      let expiry = countHit(name, descriptor, status, proof, context)
+      return Found(
+        descriptor: descriptor, byteCount: Int(status.byteCount), lastAccess: status.lastAccess,
+        bytes: testimony.content, extendedData: testimony.extendedData ?? [], expiry: expiry,
+        lifetime: proof.lifetime, generation: context.generation)
     }
-    return reason
   }
 
   /// A staleness longer than any value has been expired for. A read with it finds every value whose
@@ -201,35 +181,6 @@ extension DiskEngine {
   /// Whether an expiry counts as past.
   package func hasExpired(_ expiry: Timestamp, at now: Timestamp) -> Bool {
     reader.trust.enforcesExpiry && expiry.hasCome(at: now)
-  }
-
-  /// Returns the time with which a file's expiry is compared.
-  private func judgingTime(of status: FileStatus, _ context: ReadContext) -> Timestamp {
-    var time = context.now
-    if isOnNetwork {
-      time = withState {
-        $0.serverClock.time(toJudge: status.modification.asExpiry, at: context.now)
-      }
-    }
-    return context.staleness == .zero ? time : time.adding(.zero - context.staleness)
-  }
-
-  /// Reads the content if the purpose needs it and it has not been read, and checks it unless the
-  /// file is trusted already.
-  private func readContent(
-    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ purpose: ReadPurpose,
-    _ testimony: inout EntryReader.Testimony, isTrusted: Bool, _ content: inout [UInt8]?
-  ) throws(Errno) -> Bool {
-    let mustCheck = !isTrusted && reader.checksContent
-    if purpose == .file {
-      return try mustCheck ? EntryReader.matches(descriptor, testimony) : true
-    }
-    // A sparse file can have any length, and asking for more memory than there is would end the
-    // process.
-    guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
-    if content == nil { content = try descriptor.read(upTo: Int(status.byteCount)) }
-    guard let content, content.count == Int(status.byteCount) else { return false }
-    return mustCheck ? try EntryReader.matches(content.span, of: descriptor, &testimony) : true
   }
 
   /// Counts a miss and returns true if the index alone shows that there is no such entry.
@@ -245,40 +196,121 @@ extension DiskEngine {
     }
   }
 
-  /// Counts a miss because there is no file. If there is an entry, another process has removed its
-  /// file, or has stored it since this read found none, so the name is looked at again.
-  private func missAbsent(_ name: EntryName, _ generation: EntryGenerations.Snapshot?) {
+  /// Counts a miss, and does what follows from it:
+  ///
+  /// | reason | what follows |
+  /// |---|---|
+  /// | absent, of an entry | another process has removed the file, or has stored it since: a look |
+  /// | expired | the index learns the expiry, which others have set; a sweep takes the file |
+  /// | damaged | the file is removed, unless it may be this machine's view of a server's file |
+  @discardableResult
+  package func miss(
+    _ reason: MissReason, _ name: EntryName? = nil, _ status: FileStatus? = nil,
+    _ generation: EntryGenerations.Snapshot? = nil, at now: Timestamp = .never
+  ) -> Found? {
     let isKnown = withState { state in
-      state.counters.countMiss(.absent)
+      state.counters.countMiss(reason)
+      guard reason == .absent, let name else { return false }
       return state.catalog.index.contains(name)
     }
-    guard isKnown else { return }
-    learn(Finding(name: name, evidence: .absent, generation: generation), at: .never)
-  }
-
-  /// Counts a miss.
-  @discardableResult
-  package func miss(_ reason: MissReason) -> Found? {
-    withState { $0.counters.countMiss(reason) }
-    return nil
-  }
-
-  /// Counts a miss for a file that was examined, and removes the file if it is damaged.
-  ///
-  /// Removes nothing on a network file system, because this machine's cached view of the file may
-  /// be at fault and the file intact.
-  private func missAfterCheck(
-    _ reason: MissReason, _ name: EntryName, _ status: FileStatus, _ context: ReadContext
-  ) -> Found? {
-    if reason == .damaged && !isReadOnly && !isOnNetwork {
+    guard let name else { return nil }
+    switch (reason, status) {
+    case (.absent, _) where isKnown:
+      learn(Finding(name: name, evidence: .absent, generation: generation), at: now)
+    case (.expired, let status?):
+      let met = IndexedEntry(name: name, status: status)
+      learn(Finding(name: name, met: met, evidence: .expired, generation: generation), at: now)
+    case (.damaged, let status?) where !isReadOnly && !isOnNetwork:
       removeInBackground(damaged: name, status)
+    default: break
     }
-    return miss(reason)
+    return nil
   }
 }
 
-extension CacheKey {
-  /// A tag that distinguishes the key of a verified entry from another with the same MD5: the 64
-  /// bits of the process's own seeded hash, which cannot be computed outside of the process.
-  var tag: UInt64 { UInt64(truncatingIfNeeded: hashValue) }
+// Uses.
+extension DiskEngine {
+  /// Counts a hit, moves the entry to the end of the order, and stamps the use or plans its stamp.
+  ///
+  /// - Returns: The expiry that the disk has, or will have when the pending stamp is written. A use
+  ///   too soon after the one before extends nothing.
+  func countHit(
+    _ name: EntryName, _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
+    _ proof: FileProof, _ context: ReadContext
+  ) -> Timestamp {
+    let expiry = status.modification.asExpiry
+    let extended = context.extending.extendedExpiry(
+      of: expiry, lifetime: proof.lifetime, at: context.now)
+    let lag = recency.lag(for: proof.lifetime, context.extending)
+    let isDue = isDue(status, proof.lifetime, context.extending, context.now)
+    let (effects, (access, kept)) = learn(name) { state in
+      state.counters.countHit(of: status.byteCount)
+      let access = state.catalog.uses.issueAccess(at: context.now)
+      let (effects, kept) = state.use(
+        IndexedEntry(name: name, status: status, lastAccess: access, proof: proof), status,
+        isDue: isDue && lag > .zero, extended: extended,
+        isCurrent: generations.isCurrent(context.generation), hasEvents: hasEvents)
+      return (effects, (access, kept))
+    }
+    // A file that is to be removed, or was replaced, gets no stamp.
+    guard isDue, !effects.contains(.isStray) else { return kept }
+    // A pending use would not agree with the newer state of the file that the index has.
+    if lag == .zero || effects.contains(.isOlder) {
+      return stampAtOnce(descriptor, name, status, access: access, expiry: extended, context)
+        ?? kept
+    }
+    planDrain(within: lag)
+    return kept
+  }
+
+  /// The engine's knowledge of a file that was opened.
+  private struct Recall: Sendable {
+    /// The proof, if attributes and content were checked for this very file and key.
+    var proof: FileProof?
+    /// The expiry that the file will have when its pending use is written.
+    var pendingExpiry: Timestamp?
+    /// The expiry that a hit, which is counted, leaves to the file. Nil if nothing was counted,
+    /// because the file is not known, or is to be stamped at once.
+    var kept: Timestamp?
+  }
+
+  /// Recalls what is known of a file that was opened.
+  ///
+  /// - Parameter counts: Whether a hit on a verified file is counted in the same hold of the lock.
+  private func recall(
+    _ subject: Subject, _ status: FileStatus, _ context: ReadContext, counts: Bool
+  ) -> Recall {
+    let tag = subject.key.tag
+    let (recall, lag) = withState { state -> (Recall, Int64) in
+      let known = state.catalog.index.verified(
+        subject.name, inode: status.inode, changeTime: status.change, keyTag: tag)
+      var recall = Recall(proof: known?.proof)
+      var (isDue, lag) = (false, Int64(0))
+      if counts, let known {
+        isDue = self.isDue(status, known.proof.lifetime, context.extending, context.now)
+        if isDue { lag = recency.lagNanoseconds(for: known.proof.lifetime, context.extending) }
+      }
+      guard counts, let known, !isDue || lag > 0 else {
+        recall.pendingExpiry = state.catalog.uses.expiry(of: subject.name, status)
+        return (recall, 0)
+      }
+      state.counters.countHit(of: status.byteCount)
+      let access = state.catalog.uses.issueAccess(at: context.now)
+      recall.kept = state.catalog.use(
+        known.slot, of: subject.name, status, at: access, isDue: isDue,
+        extended: context.extending.extendedExpiry(
+          of: status.modification.asExpiry, lifetime: known.proof.lifetime, at: context.now))
+      return (recall, lag)
+    }
+    if lag > 0 { planDrain(within: .nanoseconds(lag)) }
+    return recall
+  }
+
+  /// Whether a use must reach the disk: the stored last access is older than the lag allowed.
+  func isDue(
+    _ status: FileStatus, _ lifetime: Lifetime, _ extending: ExpirationExtending, _ now: Timestamp
+  ) -> Bool {
+    !isReadOnly
+      && recency.isDue(stored: min(status.lastAccess, now), now: now, lifetime: lifetime, extending)
+  }
 }

@@ -39,9 +39,11 @@ package struct EntryReader: Sendable {
     case missed(MissReason, Errno?)
   }
 
-  /// The contents of a file's attributes, checked against the key.
+  /// What a file holds, checked against the key.
   package struct Testimony: Sendable {
     var attribute: EntryAttribute?
+    /// The content; empty if it was not read.
+    var content: [UInt8] = []
     /// The extended data; nil if it was not read.
     var extendedData: [UInt8]?
     var contentHash: UInt64? { attribute?.contentHash }
@@ -58,7 +60,7 @@ package struct EntryReader: Sendable {
     }
   }
 
-  /// The result of checking the attributes.
+  /// The result of checking a file.
   enum Examination: Sendable {
     case accepted(Testimony)
     case rejected(MissReason)
@@ -123,6 +125,42 @@ package struct EntryReader: Sendable {
     return .accepted(Testimony(attribute: reading?.attribute))
   }
 
+  /// Reads what a purpose needs of a file whose status is fine, and checks attributes and content.
+  ///
+  /// - Parameters:
+  ///   - proof: What an earlier check has shown of this state of the file, so that none is needed.
+  ///   - bytes: The content, if it has been read.
+  func read(
+    _ file: borrowing FileDescriptor, _ status: FileStatus, _ key: CacheKey,
+    _ purpose: DiskEngine.ReadPurpose, proof: FileProof? = nil, _ bytes: [UInt8]? = nil
+  ) throws(Errno) -> Examination {
+    var testimony = Testimony()
+    if proof == nil {
+      switch try examine(file, status, key) {
+      case .accepted(let accepted): testimony = accepted
+      case .rejected(let reason): return .rejected(reason)
+      }
+    }
+    if purpose != .value && proof?.hasData != false {
+      testimony.extendedData = try Self.extendedData(of: file)
+    }
+    let mustCheck = proof == nil && checksContent
+    if purpose == .file {
+      if mustCheck, try !Self.matches(file, testimony) { return .rejected(.damaged) }
+      return .accepted(testimony)
+    }
+    // A sparse file can have any length, and asking for more memory than there is would end the
+    // process.
+    guard SystemEnvironment.mayHold(status.byteCount) else { throw .noMemory }
+    let content = if let bytes { bytes } else { try file.read(upTo: Int(status.byteCount)) }
+    guard content.count == Int(status.byteCount) else { return .rejected(.damaged) }
+    if mustCheck, try !Self.matches(content.span, of: file, &testimony) {
+      return .rejected(.damaged)
+    }
+    testimony.content = content
+    return .accepted(testimony)
+  }
+
   /// Returns the reason for which a file with this attribute is not the key's; nil if it can be.
   ///
   /// - Parameter isRemnant: Whether a file without an attribute is the rest of a value.
@@ -152,18 +190,8 @@ package struct EntryReader: Sendable {
   package func isRemnant(
     _ file: borrowing FileDescriptor, _ status: FileStatus
   ) throws(Errno) -> Bool {
-    if try hasExtendedData(file) { return true }
+    if try Self.data(of: file) != nil { return true }
     return status.byteCount == 0 ? try file.holdsAttributes() : false
-  }
-
-  private func hasExtendedData(_ file: borrowing FileDescriptor) throws(Errno) -> Bool {
-    do throws(Errno) {
-      var isThere = false
-      try file.withAttribute(.data) { _ in isThere = true }
-      return isThere
-    } catch .rangeTooSmall {
-      return true
-    }
   }
 
   /// Reads `user.larder`; nil if there is none.
@@ -182,8 +210,13 @@ package struct EntryReader: Sendable {
 
   /// Reads `user.larder.data`; empty if there is none.
   package static func extendedData(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8] {
+    try data(of: file) ?? []
+  }
+
+  /// Reads `user.larder.data`; nil if there is none, empty if it is longer than can be stored.
+  private static func data(of file: borrowing FileDescriptor) throws(Errno) -> [UInt8]? {
     do throws(Errno) {
-      var bytes: [UInt8] = []
+      var bytes: [UInt8]?
       try file.withAttribute(.data) { bytes = [UInt8](copying: $0) }
       return bytes
     } catch .rangeTooSmall {
@@ -246,4 +279,10 @@ package struct EntryReader: Sendable {
     guard !isHollow(try file.status()) else { throw .noMemory }
     return try ContentHash(ofRest: file).finalize(with: extendedData)
   }
+}
+
+extension CacheKey {
+  /// A tag that distinguishes the key of a verified entry from another with the same MD5: the 64
+  /// bits of the process's own seeded hash, which cannot be computed outside of the process.
+  var tag: UInt64 { UInt64(truncatingIfNeeded: hashValue) }
 }

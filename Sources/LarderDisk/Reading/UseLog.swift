@@ -61,10 +61,7 @@ extension UseLog {
 
 // Pending uses.
 extension UseLog {
-  /// Whether no use is pending.
   var isEmpty: Bool { pending.isEmpty }
-
-  /// The pending use of a name.
   subscript(name: EntryName) -> PendingStamp? { pending[name] }
 
   /// Returns the expiry that a pending use will give a file, unless another expiry was set since.
@@ -96,7 +93,6 @@ extension UseLog {
 
 // Drains.
 extension UseLog {
-  /// Whether a drain is going on.
   var isDraining: Bool { drainCount > 0 }
 
   /// Plans a drain for a deadline; returns false if one is planned that is no later, or is going
@@ -122,7 +118,7 @@ extension UseLog {
     return pending.slotCount
   }
 
-  /// Returns the names with pending uses in some slots.
+  /// Returns the names with pending uses in a range of slots.
   func names(in slots: Range<Int>) -> [EntryName] { pending.names(in: slots) }
 
   /// Ends a drain.
@@ -132,6 +128,38 @@ extension UseLog {
   mutating func endDrain() -> NameMap<PendingStamp>? {
     drainCount -= 1
     return pending.takeExcess()
+  }
+}
+
+extension EngineState {
+  /// Notes a use of a file that was read, and makes the file the entry of its name if it is still
+  /// that.
+  ///
+  /// - Parameters:
+  ///   - isDue: Whether the use has to reach the disk and waits for a drain.
+  ///   - extended: The expiry to which the use extends, if it is due.
+  /// - Returns: What follows, and the expiry that the disk has, or will have when the pending stamp
+  ///   is written.
+  mutating func use(
+    _ entry: IndexedEntry, _ status: FileStatus, isDue: Bool, extended: Timestamp?,
+    isCurrent: @autoclosure () -> Bool, hasEvents: @autoclosure () -> Bool
+  ) -> (Effects, Timestamp) {
+    let (name, access) = (entry.name, entry.lastAccess)
+    var (slot, effects) = (EntrySlot?.none, Effects())
+    if status.linkCount > 0 { slot = catalog.index.verify(entry) }
+    if slot == nil {
+      let hit = Evidence.hit(isUnlinked: status.linkCount == 0, hasEvents: hasEvents())
+      effects = settle(
+        Finding(name: name, met: entry, evidence: hit), isCurrent: isCurrent(), at: access)
+      if effects.contains(.isOlder) { catalog.index.touch(name, at: access) }
+      if effects.isDisjoint(with: [.isOlder, .isStray]) {
+        catalog.index.upsert(entry, order: .mostRecent)
+        slot = catalog.index.slot(of: name)
+      }
+    }
+    guard let slot else { return (effects, status.modification.asExpiry) }
+    let expiry = catalog.use(slot, of: name, status, at: access, isDue: isDue, extended: extended)
+    return (effects, expiry)
   }
 }
 

@@ -238,6 +238,125 @@ extension DiskEngine {
   }
 }
 
+// Uses.
+extension DiskEngine {
+  /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another
+  /// process has set since the file was read. A later one may be the extension by another use.
+  ///
+  /// - Returns: The expiry that the file has now; nil if it could not be read.
+  func stampAtOnce(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, _ context: ReadContext
+  ) -> Timestamp? {
+    do throws(Errno) {
+      let present = try descriptor.status()
+      let mayExtend = present.modification >= status.modification
+      let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
+      return stamp(
+        descriptor, name, present, access: access, expiry: extended, now: context.now)
+    } catch {
+      noteUpkeepFailure(error)
+      return nil
+    }
+  }
+
+  /// Writes a use through an open file.
+  ///
+  /// - Returns: The expiry that the file has now; nil if the stamp could not be written.
+  @discardableResult
+  func stamp(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, now: Timestamp
+  ) -> Timestamp? {
+    do throws(Errno) {
+      let written = Recency.access(used: access, stored: status.lastAccess, now: now)
+      // On a network both stamps are given, because a program behind FUSE may set one that is left
+      // out to now, as sshfs does, which would end the entry.
+      let modification = isOnNetwork ? stamp(for: expiry, stored: status.modification) : expiry
+      try descriptor.setTimes(access: written, modification: modification)
+      let fresh = try descriptor.status()
+      let meant = expiry ?? status.modification.asExpiry
+      // Another process or a person has shortened the expiry while it was stamped. The two seconds
+      // allow for file systems that hold less of a stamp.
+      let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
+      // The index knows the file as it is now, so the event of the change is ignored. The tiers are
+      // notified here instead.
+      let isThere = learn(name) { state -> (Effects, Bool) in
+        if fresh.linkCount == 0 {
+          state.counters.countDroppedStamp()
+          return ([], false)
+        }
+        state.counters.countStamp()
+        let isChanged = state.catalog.restamp(name, from: status, to: fresh)
+        return (isChanged || isShortened ? .isLearned : [], true)
+      }.1
+      return isThere ? fresh.modification.asExpiry : nil
+    } catch {
+      // Another user's file, or a disk that no longer accepts writes. The value is still good.
+      noteUpkeepFailure(error)
+      return nil
+    }
+  }
+
+  /// Returns the modification time that a use sets: the stored one unless the expiry is another.
+  private func stamp(for expiry: Timestamp?, stored: Timestamp) -> Timestamp {
+    guard let expiry, expiry != stored.asExpiry else { return stored }
+    return writer.holdable(expiry, in: location.handle)
+  }
+
+  /// The number of slots whose names a drain takes under one lock.
+  private static let drainCount = 1024
+
+  /// Writes the pending uses of all names.
+  func drainStamps() {
+    let slotCount = withState { $0.catalog.uses.beginDrain() }
+    for start in stride(from: 0, to: slotCount, by: Self.drainCount) {
+      let end = min(start + Self.drainCount, slotCount)
+      for name in withState({ $0.catalog.uses.names(in: start..<end) }) {
+        changing(name) { _ in drainStamp(of: name) }
+      }
+    }
+    _ = withState { $0.catalog.uses.endDrain() }
+    changed.signal()
+  }
+
+  /// Drains the pending uses and waits for drains of other threads, so that every use counted
+  /// before is on the disk.
+  func waitForStamps() {
+    drainStamps()
+    wait { $0.catalog.uses.isDraining ? nil : () }
+  }
+
+  private func drainStamp(of name: EntryName) {
+    guard let pending = withState({ $0.catalog.uses.take(name) }) else { return }
+    do throws(Errno) {
+      let descriptor = try location.handle.openForReading(name.fileName)
+      let status = try descriptor.status()
+      guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
+      // An expiry other than the one seen was set by a person or a neighbour and is kept.
+      let isUnchanged = status.modification == pending.expirySeen
+      stamp(
+        descriptor, name, status, access: pending.lastAccess,
+        expiry: isUnchanged ? pending.expiry : nil, now: heldNow)
+    } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
+      // The file is gone, or the name is that of another file, a link or a socket.
+      withState { $0.counters.countDroppedStamp() }
+    } catch {
+      noteUpkeepFailure(error)
+    }
+  }
+
+  /// Plans a drain of the pending uses no later than a lag from now.
+  func planDrain(within lag: Duration) {
+    let deadline = MonotonicTime.now.advanced(by: lag)
+    guard withState({ $0.catalog.uses.planDrain(by: deadline) }) else { return }
+    runLater(after: lag) { engine in
+      engine.drainStamps()
+      if engine.withState({ $0.catalog.uses.endPlannedDrain() }) { engine.planDrain(within: lag) }
+    }
+  }
+}
+
 /// The decision on the lifetime and expiry of a file that is stamped anew.
 struct HandStamp: Sendable {
   /// The expiration that the caller asks for.
