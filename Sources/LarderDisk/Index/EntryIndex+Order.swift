@@ -11,7 +11,7 @@ extension EntryIndex {
     let last = order.last
     guard last != .none else {
       order.latest = slot
-      return order.insert(slot, stamp, after: last)
+      return order.append(slot, stamp)
     }
     let lastStamp = order.stamp(of: last)
     let isEarlier = placement == .byLastAccess && stamp < lastStamp
@@ -20,7 +20,7 @@ extension EntryIndex {
     if isEarlier || stamp == lastStamp && !names.precedes(last, slot) {
       enterAsStray(StampedSlot(slot, stamp))
     } else {
-      order.insert(slot, stamp, after: last)
+      order.append(slot, stamp)
     }
   }
 
@@ -192,14 +192,15 @@ extension EntryIndex: SlotHeap {
 struct AccessOrder: Sendable {
   /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
   struct Link: Sendable {
-    var stamp = PackedTime.zero
+    var stamp: PackedTime
     var previous = EntrySlot.none
     var next = EntrySlot.none
   }
 
   private(set) var links = ChunkedArray<Link>()
-  /// The link of no slot, which makes the list a ring: the first slot is its next one.
-  private var ends = Link()
+  /// The ends of the list; `.none` if it is empty.
+  private(set) var first = EntrySlot.none
+  private(set) var last = EntrySlot.none
   /// The slot that last came to the end; `.none` if its entry is gone.
   var latest = EntrySlot.none
   /// Four children a node, as in the heap of the expiries.
@@ -207,10 +208,6 @@ struct AccessOrder: Sendable {
 
   /// The mark of a stray, in the place of the next slot.
   private static let stray = EntrySlot(number: .max - 1)
-
-  /// The ends of the list; `.none` if it is empty.
-  var first: EntrySlot { ends.next }
-  var last: EntrySlot { ends.previous }
 
   /// The last access of a slot's entry.
   func stamp(of slot: EntrySlot) -> PackedTime { links[slot].stamp }
@@ -233,12 +230,11 @@ struct AccessOrder: Sendable {
     links.put(Link(stamp: stray.stamp, next: Self.stray), at: stray.slot)
   }
 
-  /// Links a slot after another one of the list.
-  mutating func insert(_ slot: EntrySlot, _ stamp: PackedTime, after previous: EntrySlot) {
-    let next = self[previous].next
-    links.put(Link(stamp: stamp, previous: previous, next: next), at: slot)
-    join(previous, slot)
-    join(slot, next)
+  /// Links a slot after the last one of the list.
+  mutating func append(_ slot: EntrySlot, _ stamp: PackedTime) {
+    links.put(Link(stamp: stamp, previous: last), at: slot)
+    join(last, slot)
+    last = slot
   }
 
   /// Takes a slot out of the list.
@@ -249,14 +245,9 @@ struct AccessOrder: Sendable {
     join(link.previous, link.next)
   }
 
-  /// Makes two slots neighbours.
+  /// Makes two slots neighbours. If one of them is `.none`, the other becomes an end.
   private mutating func join(_ previous: EntrySlot, _ next: EntrySlot) {
-    self[previous].next = next
-    self[next].previous = previous
-  }
-
-  private subscript(slot: EntrySlot) -> Link {
-    get { slot == .none ? ends : links[slot] }
-    _modify { if slot == .none { yield &ends } else { yield &links[slot] } }
+    if previous == .none { first = next } else { links[previous].next = next }
+    if next == .none { last = previous } else { links[next].previous = previous }
   }
 }
