@@ -5,14 +5,32 @@ public import LarderBasics
 // begins gets `.cancelled`.
 
 extension DiskCache {
+  /// Runs a synchronous call on the cache's own threads, for modules that add calls.
+  package func runBlocking<Result: Sendable>(
+    _ operation: String, replaces: Bool = false, reads: Bool = false,
+    _ work: @escaping @Sendable () throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    try await executor.run(operation, replaces: replaces, reads: reads, work)
+  }
+
+  /// Runs the synchronous form of an operation on a key.
+  private func run<Result: Sendable>(
+    _ operation: String, _ key: some CacheKeyConvertible, replaces: Bool = false,
+    reads: Bool = false, _ work: @escaping @Sendable (CacheKey) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    let key = key.cacheKey
+    return try await executor.run(operation, replaces: replaces, reads: reads) {
+      () throws(CacheError) in try work(key)
+    }
+  }
+
   /// Stores a value and replaces an older one.
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await executor.run("store", replaces: true) { () throws(CacheError) in
+    try await run("store", key, replaces: true) { key throws(CacheError) in
       try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
     }
   }
@@ -23,8 +41,7 @@ extension DiskCache {
     contentsOfFile path: String, forKey key: some CacheKeyConvertible,
     expiration: Expiration? = nil, extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await executor.run("store", replaces: true) { () throws(CacheError) in
+    try await run("store", key, replaces: true) { key throws(CacheError) in
       try self.store(
         contentsOfFile: path, forKey: key, expiration: expiration, extendedData: extendedData)
     }
@@ -36,8 +53,7 @@ extension DiskCache {
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await executor.run("store", replaces: true) { () throws(CacheError) in
+    try await run("store", key, replaces: true) { key throws(CacheError) in
       try self.storeIfAbsent(value, forKey: key, expiration: expiration, extendedData: extendedData)
     }
   }
@@ -46,8 +62,7 @@ extension DiskCache {
   public func value(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
-    let key = key.cacheKey
-    return try await executor.run("value", reads: true) { () throws(CacheError) in
+    try await run("value", key, reads: true) { key throws(CacheError) in
       try self.value(forKey: key, extending: extending)
     }
   }
@@ -58,8 +73,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
   ) async throws(CacheError) -> CachedValue<[UInt8]>? {
-    let key = key.cacheKey
-    return try await executor.run("read", reads: true) { () throws(CacheError) in
+    try await run("read", key, reads: true) { key throws(CacheError) in
       try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
     }
   }
@@ -71,18 +85,14 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     allowingExpired: Bool = false
   ) async throws(CacheError) -> Bool {
-    let key = key.cacheKey
-    return try await executor.run("touch") { () throws(CacheError) in
+    try await run("touch", key) { key throws(CacheError) in
       try self.touch(forKey: key, expiration: expiration, allowingExpired: allowingExpired)
     }
   }
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    let key = key.cacheKey
-    return try await executor.run("contains", reads: true) { () throws(CacheError) in
-      try self.contains(key)
-    }
+    try await run("contains", key, reads: true, contains)
   }
 
   /// Returns the entry of a key without its value. Returns an expired entry too if that is allowed.
@@ -90,8 +100,7 @@ extension DiskCache {
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskEntry? {
-    let key = key.cacheKey
-    return try await executor.run("entry", reads: true) { () throws(CacheError) in
+    try await run("entry", key, reads: true) { key throws(CacheError) in
       try self.entry(forKey: key, allowingExpired: allowingExpired)
     }
   }
@@ -105,7 +114,7 @@ extension DiskCache {
 
   /// Returns the number of entries. Waits for the first scan.
   public func count() async throws(CacheError) -> Int {
-    try await executor.run("count", reads: true) { () throws(CacheError) in try self.count() }
+    try await executor.run("count", reads: true, count)
   }
 }
 
@@ -113,22 +122,19 @@ extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    let key = key.cacheKey
-    return try await executor.run("remove") { () throws(CacheError) in
-      try self.remove(forKey: key)
-    }
+    try await run("remove", key, remove(forKey:))
   }
 
   /// Removes every entry and waits for the end.
   @discardableResult
   public func removeAll() async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeAll") { () throws(CacheError) in try self.removeAll() }
+    try await executor.run("removeAll", removeAll)
   }
 
   /// Removes the expired entries, and those older than the age limit.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await executor.run("removeExpired") { () throws(CacheError) in try self.removeExpired() }
+    try await executor.run("removeExpired", removeExpired)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of bytes.
@@ -151,12 +157,12 @@ extension DiskCache {
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
   public func flush() async throws(CacheError) {
-    try await executor.run("flush") { () throws(CacheError) in try self.flush() }
+    try await executor.run("flush", flush)
   }
 
   /// Waits until everything accepted is on disk, and detaches from the directory.
   public func close() async throws(CacheError) {
-    try await executor.run("close") { () throws(CacheError) in try self.close() }
+    try await executor.run("close", close)
   }
 }
 
@@ -164,14 +170,6 @@ extension DiskCache {
 // answers no other call.
 
 extension DiskCache {
-  /// Runs a synchronous call on the cache's own threads, for modules that add calls.
-  package func runBlocking<Result: Sendable>(
-    _ operation: String, replaces: Bool = false, reads: Bool = false,
-    _ work: @escaping @Sendable () throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result {
-    try await executor.run(operation, replaces: replaces, reads: reads, work)
-  }
-
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
   ///
   /// The closure has a thread of its own while it runs, as that of `withFile` has.
@@ -223,14 +221,12 @@ extension DiskCache {
   /// Starts to remove every value. When this returns, reads in this process find none of the older
   /// values.
   public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
-    try await executor.run("removeAll") { () throws(CacheError) in
-      try self.removeAllInBackground()
-    }
+    try await executor.run("removeAll", removeAllInBackground)
   }
 
   /// Counts the contents of the directory by walking through it, without opening a file.
   public func survey() async throws(CacheError) -> DirectorySurvey {
-    try await executor.run("survey", reads: true) { () throws(CacheError) in try self.survey() }
+    try await executor.run("survey", reads: true, survey)
   }
 
   /// Compares every entry with its hash and name, and removes the damaged ones if asked to.
@@ -256,7 +252,7 @@ extension DiskCache {
 
   /// Returns the keys of all entries whose files record them, the least recently used first.
   public func keys() async throws(CacheError) -> [CacheKey] {
-    try await executor.run("keys", reads: true) { () throws(CacheError) in try self.keys() }
+    try await executor.run("keys", reads: true, keys)
   }
 
   /// Removes a value and returns it; nil if there was none that is valid.
@@ -264,10 +260,7 @@ extension DiskCache {
   public func removeValue(
     forKey key: some CacheKeyConvertible
   ) async throws(CacheError) -> [UInt8]? {
-    let key = key.cacheKey
-    return try await executor.run("remove") { () throws(CacheError) in
-      try self.removeValue(forKey: key)
-    }
+    try await run("remove", key, removeValue(forKey:))
   }
 
   /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
@@ -285,9 +278,6 @@ extension DiskCache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    let key = key.cacheKey
-    return try await executor.run("removeAll") { () throws(CacheError) in
-      try self.removeVariants(of: key)
-    }
+    try await run("removeAll", key, removeVariants(of:))
   }
 }

@@ -15,7 +15,6 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
-    let extending = extending ?? self.extending
     guard let found = try read(subject(key), for: .value, extending: extending) else { return nil }
     return found.bytes
   }
@@ -38,7 +37,7 @@ extension DiskCache {
   ) throws(CacheError) -> CachedValue<[UInt8]>? {
     try checkUsable("read")
     let found = try read(
-      subject(key), for: .valueAndData, extending: extending ?? self.extending,
+      subject(key), for: .valueAndData, extending: extending,
       staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
     guard let found else { return nil }
     return CachedValue(
@@ -68,7 +67,6 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, _ extending: ExpirationExtending?
   ) throws(CacheError) -> EntryFile? {
     try checkUsable("withFile")
-    let extending = extending ?? self.extending
     guard let found = try read(subject(key), for: .file, extending: extending) else { return nil }
     let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
@@ -93,8 +91,9 @@ extension DiskCache {
   /// Finds, checks and reads a value and counts the use. Counts an error that it throws.
   package func read(
     _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
-    extending: ExpirationExtending, staleness: Duration = .zero
+    extending: ExpirationExtending? = nil, staleness: Duration = .zero
   ) throws(CacheError) -> DiskEngine.Found? {
+    let extending = extending ?? configuration.extending
     guard let behind else {
       return try engine.read(subject, for: purpose, extending: extending, staleness: staleness)
     }

@@ -30,13 +30,6 @@ public final class DiskCache: Sendable {
   // Relaxed, because an operation that runs while another thread closes may still succeed. It is
   // waited for if it changes a name.
   private let isClosed = Atomic<Bool>(false)
-  /// The expiration of a store without one through this object.
-  package let expiration: Expiration
-  private let shouldStore: (@Sendable (CacheKey, _ byteCount: Int) -> Bool)?
-  /// The extension of the expiry by an access through this object.
-  package let extending: ExpirationExtending
-  /// Whether this object follows changes by other processes.
-  package let followsNeighbours: Bool
   /// Whether each hit in memory first checks the directory for changes.
   @usableFromInline
   package let isStrict: Bool
@@ -61,11 +54,7 @@ public final class DiskCache: Sendable {
         underlying: "only a shell knows ~; open Cache(named:) or spell the home folder out")
     }
     fileExtension = try configuration.parsedFileExtension()
-    expiration = configuration.expiration
-    shouldStore = configuration.shouldStore
-    extending = configuration.extending
-    followsNeighbours = configuration.followsNeighbours
-    isStrict = followsNeighbours && configuration.coherence == .strict
+    isStrict = configuration.followsNeighbours && configuration.coherence == .strict
     executor = IOExecutor(threadLimit: configuration.threadCount)
     let tier = try EngineRegistry.attach(directory, configuration)
     (engine, behind) = (tier.engine, tier.behind)
@@ -85,6 +74,13 @@ public final class DiskCache: Sendable {
     // The caller did not ask to wait, so the last uses are written in the background.
     engine.waiting.submit { tier.shutDownQuietly() }
   }
+
+  /// The expiration of a store without one through this object.
+  package var expiration: Expiration { configuration.expiration }
+  /// The extension of the expiry by an access through this object.
+  package var extending: ExpirationExtending { configuration.extending }
+  /// Whether this object follows changes by other processes.
+  package var followsNeighbours: Bool { configuration.followsNeighbours }
 
   /// The directory's absolute path, links resolved at opening; as it was given if that is too long.
   public var directory: String { engine.location.path }
@@ -133,14 +129,11 @@ public final class DiskCache: Sendable {
   /// Throws if the cache was closed or the process forked since it was opened.
   @usableFromInline
   package func checkUsable(_ operation: String) throws(CacheError) {
-    if hasClosed {
-      throw CacheError(.closed, operation: operation, path: directory)
-    }
+    if hasClosed { throw CacheError(.closed, operation: operation, path: directory) }
     if engine.isForked { throw CacheError(.forked, operation: operation, path: directory) }
   }
 
-  /// Throws if the cache was closed or the process forked since it was opened, and writes what
-  /// waits, for an operation on the whole directory.
+  /// Throws as `checkUsable` does, and writes what waits, for an operation on the whole directory.
   package func checkWhole(_ operation: String) throws(CacheError) {
     try checkUsable(operation)
     behind?.writeAll()
@@ -154,6 +147,6 @@ public final class DiskCache: Sendable {
     let subject = subject(key)
     return DiskEngine.StoreRequest(
       subject: subject, expiration: expiration ?? self.expiration, extendedData: extendedData,
-      admits: shouldStore, isExclusive: isExclusive, onSettled: behind?.dropping(subject.name))
+      admits: configuration.shouldStore, isExclusive: isExclusive, onSettled: behind?.dropping(subject.name))
   }
 }

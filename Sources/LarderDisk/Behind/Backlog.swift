@@ -3,13 +3,15 @@ import LarderSystem
 
 /// The table of `WriteBehind`: the values that were accepted and are not written yet.
 ///
-/// A value answers reads from when it is added until its turn ends or it is dropped:
+/// They are written in rounds. A value answers reads from when it is added until its turn ends or
+/// it is dropped:
 ///
-/// 1. It waits for its turn. A newer value of its name takes its place and its turn.
-/// 2. `next(upTo:)` hands it to one thread, which writes it. A newer value of the name waits
-///    meanwhile and gets its own turn afterwards, so even a name that is stored all the time
-///    reaches the disk.
-/// 3. `finishTurn(of:isWritten:)`: it is written, or lost.
+/// 1. It waits for the next round. A newer value of its name takes its place.
+/// 2. It is due: its round has begun. A newer value takes its place and its turn.
+/// 3. `next(upTo:)` hands it to one thread, which writes it. A newer value of the name is written
+///    in the next round, so even a name that is stored all the time reaches the disk, and holds up
+///    no other.
+/// 4. `finishTurn(of:isWritten:)`: it is written, or lost.
 ///
 /// A name is dropped when it is removed or stored directly. A removal of everything hides all
 /// values until its end, or puts them back. A value that a thread is writing is no longer current
@@ -35,14 +37,14 @@ struct Backlog: Sendable {
   /// A value with its uses since it was accepted.
   struct Value: Sendable {
     let write: Write
-    /// The number of the oldest value that this one replaced before it was written, or its own.
-    fileprivate(set) var since: UInt64
+    /// The round that writes it, or was to write a value whose place it took.
+    fileprivate(set) var round: UInt64
     fileprivate(set) var lastAccess: Timestamp
     fileprivate(set) var expiry: Timestamp
 
-    fileprivate init(_ write: Write, since: UInt64) {
+    fileprivate init(_ write: Write, round: UInt64) {
       self.write = write
-      self.since = since
+      self.round = round
       lastAccess = write.seal.lastAccess
       expiry = write.seal.expiry
     }
@@ -52,30 +54,29 @@ struct Backlog: Sendable {
     func isServed(to key: CacheKey, at now: Timestamp) -> Bool {
       write.subject.key == key && !expiry.hasCome(at: now)
     }
-
-    fileprivate mutating func use(at access: Timestamp, expiry: Timestamp?) {
-      lastAccess = max(lastAccess, access)
-      if let expiry { self.expiry = max(self.expiry, expiry) }
-    }
   }
 
+  /// The turn of a name: the value that a thread is writing, and a newer one that came meanwhile.
+  private struct Turn: Sendable {
+    /// Nil if it has ended, and a newer value is due already.
+    var value: Value?
+    var newer: Value?
+
+    var round: UInt64 { (value ?? newer)?.round ?? 0 }
+  }
+
+  // A name is in one of these three.
   private var waiting: NameMap<Value> = [:]
-  /// The values that threads are writing, at most one of a name.
-  private var underway: [EntryName: Value] = [:]
-  // Turns and not values, because a value that was written or replaced must not stay in memory
-  // until all have had their turn, which under a steady load is never. A turn is past if its number
-  // is not that of the waiting value.
-  private var queue = TurnQueue()
-  /// Names of which a value came while an older one was being written. They go next, and are hardly
-  /// more than the threads that write.
-  private var ready: [EntryName] = []
-  /// The number of the latest value.
-  private(set) var latest: UInt64 = 0
+  private var due: NameMap<Value> = [:]
+  private var turns: [EntryName: Turn] = [:]
+  /// The slot of `due` that is looked at next. The slots are in the order in which the names came.
+  private var nextSlot = 0
+  private var round: UInt64 = 0
+  /// The tables of rounds that are over.
+  private var spent: [NameMap<Value>] = []
   /// The newest value of each name that a removal of everything has hidden, the earliest removal
   /// first.
   private(set) var hidden: [NameMap<Value>] = []
-  /// The names of which a thread was writing a value when it was hidden.
-  private(set) var hiddenUnderway: [EntryName] = []
   /// The cost of the hidden values.
   private(set) var hiddenCost = 0
   /// The threads that wait for room, in the order in which they came.
@@ -86,23 +87,28 @@ struct Backlog: Sendable {
   /// Whether a thread writes or has been asked to.
   var hasWriter = false
   /// The thread that writes; nil if none does at the moment.
-  var writer: ThreadIdentity?
+  private(set) var writer: ThreadIdentity?
   /// Whether no value is accepted any more.
   var isClosed = false
   /// The first failure since the last `flush()` that threw one.
   var failure: CacheError?
 
-  var isEmpty: Bool { waiting.isEmpty && underway.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && due.isEmpty && turns.isEmpty }
 
   /// The cost of all values, including those that are being written, and of reserved places.
   var cost: Int { valueCost + reservedCost }
 
+  /// The round in which every value that was accepted so far is written.
+  var latestRound: UInt64 { round + 1 }
+
   /// The newest value of a name.
-  subscript(name: EntryName) -> Value? { waiting[name] ?? underway[name] }
+  subscript(name: EntryName) -> Value? {
+    turns[name].flatMap { $0.newer ?? $0.value } ?? due[name] ?? waiting[name]
+  }
 
   /// A value that a thread is writing; nil if it must not be published any more.
   subscript(write: Write) -> Value? {
-    underway[write.subject.name].flatMap { $0.write === write ? $0 : nil }
+    turns[write.subject.name]?.value.flatMap { $0.write === write ? $0 : nil }
   }
 }
 
@@ -148,25 +154,29 @@ extension Backlog {
   /// Adds a value.
   mutating func add(_ write: Write) {
     let name = write.subject.name
-    latest += 1
-    valueCost += write.cost
-    if let old = waiting[name] {
-      valueCost -= old.write.cost
-      waiting[name] = Value(write, since: old.since)
+    let old = turns[name]?.newer ?? due[name] ?? waiting[name]
+    valueCost += write.cost - (old?.write.cost ?? 0)
+    put(Value(write, round: old?.round ?? latestRound))
+  }
+
+  private mutating func put(_ value: Value) {
+    let name = value.write.subject.name
+    if let turn = turns[name] {
+      let isWriting = turn.value?.write === value.write
+      turns[name] = isWriting ? Turn(value: value) : Turn(value: turn.value, newer: value)
+    } else if due[name] != nil {
+      due[name] = value
     } else {
-      waiting[name] = Value(write, since: latest)
-      if underway[name] == nil { queue.append(TurnQueue.Turn(name: name, number: latest)) }
+      waiting[name] = value
     }
   }
 
-  /// Notes a use of a value, unless its turn has ended or it was replaced.
-  mutating func use(_ write: Write, at access: Timestamp, expiry: Timestamp?) {
-    let name = write.subject.name
-    if waiting[name]?.write === write {
-      waiting[name]?.use(at: access, expiry: expiry)
-    } else if underway[name]?.write === write {
-      underway[name]?.use(at: access, expiry: expiry)
-    }
+  /// Notes a use of the newest value of a name.
+  mutating func use(_ name: EntryName, at access: Timestamp, expiry: Timestamp?) {
+    guard var value = self[name] else { return }
+    value.lastAccess = max(value.lastAccess, access)
+    if let expiry { value.expiry = max(value.expiry, expiry) }
+    put(value)
   }
 
   /// Drops the values of a name.
@@ -175,9 +185,11 @@ extension Backlog {
   @discardableResult
   mutating func drop(_ name: EntryName) -> Bool {
     guard !isEmpty else { return false }
-    let dropped = [waiting.removeValue(forKey: name), underway.removeValue(forKey: name)]
-    for value in dropped.compactMap(\.self) { valueCost -= value.write.cost }
-    return dropped.contains { $0 != nil }
+    let turn = turns.removeValue(forKey: name)
+    let others = [due.removeValue(forKey: name), waiting.removeValue(forKey: name)]
+    let dropped = ([turn?.value, turn?.newer] + others).compactMap(\.self)
+    for value in dropped { valueCost -= value.write.cost }
+    return !dropped.isEmpty
   }
 }
 
@@ -185,13 +197,13 @@ extension Backlog {
 extension Backlog {
   /// Hides all values, in a time that does not grow with their number.
   mutating func hide() {
-    for (name, value) in underway {
-      hiddenUnderway.append(name)
-      if waiting[name] == nil { waiting[name] = value } else { valueCost -= value.write.cost }
+    for turn in turns.values {
+      if let value = turn.newer ?? turn.value { waiting[value.write.subject.name] = value }
+      if turn.newer != nil, let older = turn.value { valueCost -= older.write.cost }
     }
-    if !waiting.isEmpty { hidden.append(waiting) }
+    hidden += [due, waiting].filter { !$0.isEmpty }
     hiddenCost += exchange(&valueCost, with: 0)
-    (waiting, underway, queue, ready) = ([:], [:], TurnQueue(), [])
+    (waiting, due, turns, nextSlot) = ([:], [:], [:], 0)
   }
 
   /// Takes out the hidden values of a name, and returns the newest.
@@ -203,22 +215,9 @@ extension Backlog {
       hiddenCost -= value.write.cost
       newest = value.write
     }
+    spent += hidden.filter(\.isEmpty)
+    hidden.removeAll(where: \.isEmpty)
     return newest
-  }
-
-  /// Takes out all hidden values. The caller lists them outside of the lock (`writes(of:)`).
-  mutating func takeHidden() -> [NameMap<Value>] {
-    (hiddenCost, hiddenUnderway) = (0, [])
-    return exchange(&hidden, with: [])
-  }
-
-  /// Returns the newest of some hidden values of each name.
-  ///
-  /// - Complexity: O(n).
-  static func writes(of hidden: [NameMap<Value>]) -> [Write] {
-    var names: Set<EntryName> = []
-    return hidden.reversed().flatMap(\.allValues).map(\.write)
-      .filter { names.insert($0.subject.name).inserted }
   }
 
   /// Puts a value back that was hidden, unless there is a newer one.
@@ -229,45 +228,44 @@ extension Backlog {
 
 // Taking turns.
 extension Backlog {
-  /// Takes the next value that has to be written so that every value accepted up to `number` is on
-  /// the disk; nil if none is left to start.
-  mutating func next(upTo number: UInt64 = .max) -> Write? {
-    ready.removeAll { waiting[$0] == nil }
-    let first = ready.firstIndex { name in
-      underway[name] == nil && waiting[name].map { $0.since <= number } ?? false
-    }
-    if let first { return take(ready.remove(at: first)) }
-    while let turn = queue.first {
-      if waiting[turn.name]?.since == turn.number {
-        // Turns are in the order of acceptance, so those that follow are newer.
-        guard turn.number <= number else { return nil }
-        queue.removeFirst()
-        return take(turn.name)
+  /// Takes the next value of the rounds up to one; nil if none is left to start.
+  mutating func next(upTo last: UInt64 = .max) -> Write? {
+    let late = turns.first { $0.value.value == nil && $0.value.round <= last }
+    if let late { return start(late.key) }
+    while round <= last {
+      while nextSlot < due.slotCount {
+        nextSlot += 1
+        if let name = due.names(in: nextSlot - 1..<nextSlot).first { return start(name) }
       }
-      queue.removeFirst()
+      if due.slotCount > 0 { spent.append(exchange(&due, with: [:])) }
+      nextSlot = 0
+      guard round < last, !waiting.isEmpty else { return nil }
+      due = exchange(&waiting, with: [:])
+      round += 1
     }
     return nil
   }
 
-  /// Returns what a thread has to write that waits until every value up to a number is on the disk,
-  /// lost or dropped; nil inside if nothing is left, and nil while other threads write the rest.
-  mutating func step(upTo number: UInt64) -> Write?? {
-    if let write = next(upTo: number) { return write }
-    // A value that waits beside one that is written is newer.
-    return underway.values.contains { $0.since <= number } ? .none : .some(nil)
+  /// Returns what a thread has to write that waits until every value of the rounds up to one is on
+  /// the disk, lost or dropped; nil inside if nothing is left, and nil while other threads write
+  /// the rest.
+  mutating func step(upTo last: UInt64) -> Write?? {
+    if let write = next(upTo: last) { return write }
+    return turns.values.contains { $0.round <= last } ? .none : .some(nil)
   }
 
   /// Returns the same for the values of one name.
-  mutating func step(for name: EntryName, upTo number: UInt64) -> Write?? {
-    if let value = underway[name] { return value.since <= number ? .none : .some(nil) }
-    guard let value = waiting[name], value.since <= number else { return .some(nil) }
-    return take(name)
+  mutating func step(for name: EntryName, upTo last: UInt64) -> Write?? {
+    if let turn = turns[name], turn.value != nil { return turn.round <= last ? .none : .some(nil) }
+    guard let value = self[name], value.round <= last else { return .some(nil) }
+    return start(name)
   }
 
-  private mutating func take(_ name: EntryName) -> Write? {
-    guard let value = waiting.removeValue(forKey: name) else { return nil }
-    underway[name] = value
-    return value.write
+  private mutating func start(_ name: EntryName) -> Write? {
+    let value =
+      turns[name]?.newer ?? due.removeValue(forKey: name) ?? waiting.removeValue(forKey: name)
+    turns[name] = value.map { Turn(value: $0) }
+    return value?.write
   }
 
   /// Ends the turn of a value that is still current.
@@ -279,82 +277,30 @@ extension Backlog {
   mutating func finishTurn(of write: Write, isWritten: Bool) -> Value? {
     let name = write.subject.name
     guard let value = self[write] else { return nil }
-    underway[name] = nil
     valueCost -= write.cost
-    if waiting[name] != nil {
-      if !isWritten { waiting[name]?.since = value.since }
-      ready.append(name)
-    }
+    guard var newer = turns.removeValue(forKey: name)?.newer else { return value }
+    if !isWritten { newer.round = value.round }
+    if newer.round > round { waiting[name] = newer } else { turns[name] = Turn(newer: newer) }
     return value
   }
 
   /// Claims the writing of the waiting values for one thread. Returns false if none waits or a
   /// thread has claimed it already.
   mutating func claimWriter() -> Bool {
-    guard !hasWriter, !waiting.isEmpty else { return false }
+    let isIdle = waiting.isEmpty && due.isEmpty && turns.values.allSatisfy { $0.value != nil }
+    guard !hasWriter, !isIdle else { return false }
     hasWriter = true
     return true
   }
 
-  /// Lets the writer rest.
-  ///
-  /// - Returns: The memory of many values that were written, which the caller releases outside of
-  ///   the lock.
-  mutating func endWriting() -> NameMap<Value>? {
-    hasWriter = false
-    writer = nil
-    return waiting.takeExcess()
-  }
-}
-
-/// The turns of names that wait to be written, in the order in which they came.
-///
-/// The turns are in chunks, so neither adding nor removing one moves the others. An array of a
-/// million turns would move them for milliseconds under the engine's lock.
-struct TurnQueue: Sendable {
-  struct Turn: Sendable {
-    let name: EntryName
-    let number: UInt64
+  /// Takes the next value for the thread that claimed the writing, which rests if there is none.
+  mutating func nextOfWriter() -> Write? {
+    let write = next()
+    hasWriter = write != nil
+    writer = write.map { _ in .current }
+    return write
   }
 
-  /// The number of turns in a chunk.
-  static let chunkCount = 1024
-
-  private var chunks: [[Turn]] = []
-  /// The number of turns of the first chunk that are gone.
-  private var goneCount = 0
-
-  /// The turn that came first; nil if there is none.
-  var first: Turn? {
-    guard let chunk = chunks.first, goneCount < chunk.count else { return nil }
-    return chunk[goneCount]
-  }
-
-  /// Adds a turn after the others.
-  ///
-  /// - Complexity: O(1).
-  mutating func append(_ turn: Turn) {
-    if chunks.isEmpty {
-      // The first chunk grows as arrays do, so that a small queue stays small.
-      chunks.append([])
-    } else if chunks[chunks.count - 1].count == Self.chunkCount {
-      chunks.append([])
-      chunks[chunks.count - 1].reserveCapacity(Self.chunkCount)
-    }
-    chunks[chunks.count - 1].append(turn)
-  }
-
-  /// Removes the turn that came first. There must be one.
-  ///
-  /// - Complexity: O(1), but for one pointer a chunk each 1,024 calls.
-  mutating func removeFirst() {
-    goneCount += 1
-    guard goneCount == chunks[0].count else { return }
-    goneCount = 0
-    if chunks.count == 1 {
-      chunks[0].removeAll(keepingCapacity: true)
-    } else {
-      chunks.removeFirst()
-    }
-  }
+  /// Takes the memory of tables that are used up, which the caller releases outside of the lock.
+  mutating func takeSpent() -> [NameMap<Value>] { exchange(&spent, with: []) }
 }

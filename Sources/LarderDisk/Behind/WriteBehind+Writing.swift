@@ -91,16 +91,8 @@ extension WriteBehind {
 
   /// Writes waiting values until there are none.
   private func writeWaiting() {
-    while let write = nextWrite() { writeOut(write) }
+    while let write = withTable({ $0.nextOfWriter() }) { writeOut(write) }
     changed.signal()
-  }
-
-  private func nextWrite() -> Backlog.Write? {
-    withTable { table -> (Backlog.Write?, NameMap<Backlog.Value>?) in
-      table.writer = .current
-      if let write = table.next() { return (write, nil) }
-      return (nil, table.endWriting())
-    }.0
   }
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.
@@ -129,6 +121,7 @@ extension WriteBehind {
     // A newer value of the name may have been passed over while this one was being written.
     startWriterIfNeeded()
     changed.signal()
+    _ = withTable { $0.takeSpent() }
     engine.observers.letGoElsewhere()
   }
 
@@ -178,17 +171,17 @@ extension WriteBehind {
   /// have written them.
   func write(_ name: EntryName) {
     guard mayHoldValues else { return }
-    let latest = withTable(\.latest)
-    while let write = wait(for: { $0.step(for: name, upTo: latest) }) { writeOut(write) }
+    let last = withTable(\.latestRound)
+    if let write = wait(for: { $0.step(for: name, upTo: last) }) { writeOut(write) }
   }
 
   /// Writes everything that was accepted before the call, and waits for other threads that are
-  /// writing parts of it. Values that are accepted meanwhile are left to the writer, because a
-  /// thread that keeps storing would hold up this one for ever.
+  /// writing parts of it. Later rounds are left to the writer, because a thread that keeps storing
+  /// would hold up this one for ever.
   func writeAll() {
     guard mayHoldValues else { return }
-    let latest = withTable(\.latest)
-    while let write = wait(for: { $0.step(upTo: latest) }) { writeOut(write) }
+    let last = withTable(\.latestRound)
+    while let write = wait(for: { $0.step(upTo: last) }) { writeOut(write) }
   }
 
   /// Throws the first failure to write a value since the last call that threw one.

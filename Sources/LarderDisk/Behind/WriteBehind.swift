@@ -134,7 +134,7 @@ extension WriteBehind {
       state.counters.countHit(of: UInt64(value.write.bytes.count))
       return state.catalog.uses.issueAccess(at: context.now)
     }
-    table.use(value.write, at: access, expiry: extended)
+    table.use(subject.name, at: access, expiry: extended)
     return (value, extended ?? value.expiry)
   }
 
@@ -240,8 +240,7 @@ extension WriteBehind: ClearingObserver {
   func noteRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
 
   func noteStays(_ name: EntryName?, since count: Int) {
-    let names = name.map { [$0] } ?? Backlog.writes(of: withTable(\.hidden)).map(\.subject.name)
-    for name in names {
+    for name in name.map({ [$0] }) ?? hiddenNames {
       withTable { table in
         guard engine.hidesFile(named: name, since: count) else { return }
         if let write = table.takeHidden(name) { table.putBack(write) }
@@ -250,17 +249,16 @@ extension WriteBehind: ClearingObserver {
   }
 
   func endClearing(with reveal: () -> Void) -> BulkRemoval {
-    // A thread that was publishing one of them when it was hidden removes the file, which is hidden
-    // until then.
-    for name in withTable({ $0.hiddenUnderway }) { engine.changing(name) { _ in } }
     var result = BulkRemoval()
-    for write in Backlog.writes(of: withTable { $0.takeHidden() }) {
+    for name in hiddenNames {
+      // With the name held: a thread that was publishing the value when it was hidden removes the
+      // file before, which is hidden until then, and counts it.
+      let write = engine.changing(name) { _ in withTable { $0.takeHidden(name) } }
+      guard let write else { continue }
       result.removed += 1
       result.byteCount.addSaturating(UInt64(write.bytes.count))
-      engine.tellOfRemoval(write.subject.name, key: write.subject.key, .explicit)
-    }
-    if result.removed > 0 {
-      engine.withState { [result] in $0.counters.countRemoval(.explicit, result.removed) }
+      engine.withState { $0.counters.countRemoval(.explicit) }
+      engine.tellOfRemoval(name, key: write.subject.key, .explicit)
     }
     reveal()
     changed.signal()
@@ -268,5 +266,11 @@ extension WriteBehind: ClearingObserver {
     // the system has no thread left, and a store waits for room while files are hidden.
     startWriterIfNeeded()
     return result
+  }
+
+  /// The names of hidden values. One that several removals of everything have hidden is there as
+  /// often.
+  private var hiddenNames: [EntryName] {
+    withTable(\.hidden).flatMap { $0.names(in: 0..<$0.slotCount) }
   }
 }

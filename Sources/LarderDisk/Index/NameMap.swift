@@ -61,11 +61,6 @@ extension NameMap {
   /// - Complexity: O(slots).
   func names(in slots: Range<Int>) -> [EntryName] { names.names(in: slots) { _ in true } }
 
-  /// The values of all names.
-  ///
-  /// - Complexity: O(slots).
-  var allValues: [Value] { (0..<slotCount).compactMap { values[$0] } }
-
   /// Takes the memory of an empty map that was large, to be given back outside of a lock.
   mutating func takeExcess() -> NameMap? {
     guard isEmpty, slotCount > NameTable.smallCount else { return nil }

@@ -168,11 +168,11 @@ struct `Writing behind` {
     try eventually("a store that waits for room") {
       cache.withBacklog { $0.isAwaited }
     }
-    // 64 KiB of 900 bytes of data, 5 or 6 of a key and 512 of a record.
-    #expect(cache.withBacklog { $0.latest } == 46)
+    // 64 KiB of 900 bytes of data, 5 or 6 of a key and 512 of a record: 46 values.
+    #expect(cache.withBacklog { $0.cost } == 46 * (900 + 512) + 10 * 5 + 36 * 6)
     try eventually("room for the rest") {
       try cache.flush()
-      return cache.withBacklog { $0.isEmpty && $0.latest == 100 }
+      return cache.withBacklog { $0.isEmpty } && cache.statistics.stores == 100
     }
     #expect(try cache.count() == 100)
     try scene.expectConsistent(cache)
