@@ -116,9 +116,7 @@ extension DiskCache {
   public func count() async throws(CacheError) -> Int {
     try await executor.run("count", reads: true, count)
   }
-}
 
-extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
@@ -164,12 +162,7 @@ extension DiskCache {
   public func close() async throws(CacheError) {
     try await executor.run("close", close)
   }
-}
 
-// Operations on files and on the whole directory. A closure of the caller's runs on a thread that
-// answers no other call.
-
-extension DiskCache {
   /// Stores a value that a closure writes in pieces, none of which is kept in memory.
   ///
   /// The closure has a thread of its own while it runs, as that of `withFile` has.
@@ -238,11 +231,7 @@ extension DiskCache {
       try self.verify(repairs: repairs, progress)
     }
   }
-}
 
-// Operations that select entries.
-
-extension DiskCache {
   /// Returns all entries, including expired ones, in the order of their names or of their use.
   public func entries(byUse: Bool = false) async throws(CacheError) -> [DiskEntry] {
     try await executor.run("entries", reads: true) { () throws(CacheError) in

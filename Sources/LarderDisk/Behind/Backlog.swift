@@ -80,7 +80,7 @@ struct Backlog: Sendable {
   /// The cost of the hidden values.
   private(set) var hiddenCost = 0
   /// The threads that wait for room, in the order in which they came.
-  private var line: [UInt64] = []
+  private(set) var line: [UInt64] = []
   private var lastPlace: UInt64 = 0
   private var reservedCost = 0
   private var valueCost = 0
@@ -141,9 +141,6 @@ extension Backlog {
     reservedCost += count
     return true
   }
-
-  /// Whether a thread waits for room.
-  var isAwaited: Bool { !line.isEmpty }
 
   /// Gives back reserved bytes, which the value takes now or never will.
   mutating func giveBack(_ count: Int) { reservedCost -= count }

@@ -20,27 +20,25 @@ extension WriteBehind {
     // Before the room is reserved, because a clock of the caller's may store as well.
     let now = engine.now
     var place: UInt64?
-    let isAwaited = wait { table in
-      table.reserve(cost, limit: limit, place: &place) ? table.isAwaited : nil
-    }
+    wait { $0.reserve(cost, limit: limit, place: &place) ? () : nil }
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
-    if isAwaited { changed.signal() }
-    guard let mustStart = accept([UInt8](copying: content), request, at: now) else {
+    if place != nil { changed.signal() }
+    guard accept([UInt8](copying: content), request, at: now) else {
       changed.signal()
       if withTable(\.isClosed) { throw engine.closedError("store").settingOldValueRemains(true) }
       return engine.rejected(.declined)
     }
-    if mustStart { startWriter() }
+    startWriterIfNeeded()
     return .pending
   }
 
-  /// Adds a value for which room is reserved to the table, and returns whether the caller has to
-  /// start the writer. Gives the room back and returns nil if the name was changed since the store
-  /// was decided on, or the last object is being closed, so that no thread would write the value.
+  /// Adds a value for which room is reserved to the table. Gives the room back and returns false if
+  /// the name was changed since the store was decided on, or the last object is being closed, so
+  /// that no thread would write the value.
   private func accept(
     _ bytes: [UInt8], _ request: DiskEngine.StoreRequest, at now: Timestamp
-  ) -> Bool? {
+  ) -> Bool {
     let subject = request.subject
     engine.acquire(subject.name, readsClock: false)
     defer { engine.release(subject.name) }
@@ -51,20 +49,20 @@ extension WriteBehind {
     // Memory forgets the old value before the new one is visible, as with any store.
     if isWanted { engine.tell(.entryChanges(subject)) }
     let write = Backlog.Write(bytes, subject, engine.seal(of: request, at: now))
-    let addition = withTable { table -> (clearCount: Int, mustStart: Bool)? in
+    let clearCount = withTable { table -> Int? in
       table.giveBack(write.cost)
       let count = engine.clearCount
       guard isWanted, earlierCount ?? count == count, !table.isClosed else { return nil }
       table.add(write)
-      return (count, table.claimWriter())
+      return count
     }
-    guard let addition else { return nil }
+    guard let clearCount else { return false }
     request.onChange?(
       DiskEngine.Published(
         byteCount: bytes.count, expiry: write.seal.expiry, lifetime: write.seal.lifetime,
-        clearCount: addition.clearCount))
+        clearCount: clearCount))
     engine.tell(.entryChanged(subject), except: request.origin)
-    return addition.mustStart
+    return true
   }
 }
 
@@ -74,25 +72,16 @@ extension WriteBehind {
   /// one thread once, and only the last of several values of a name is written.
   private static let gatheringTime = Duration.milliseconds(5)
 
-  /// Has another thread write the waiting values. If none can be started, the caller's thread
-  /// writes them.
-  private func startWriter() {
-    let caller = ThreadIdentity.current
-    engine.waiting.submit {
-      if caller != .current { pause(for: Self.gatheringTime) }
-      self.writeWaiting()
-    }
-  }
-
-  /// Starts the writer if values wait and none writes.
+  /// Has another thread write the waiting values, if there are any and none writes. If none can be
+  /// started, the caller's thread writes them.
   func startWriterIfNeeded() {
-    if withTable({ $0.claimWriter() }) { startWriter() }
-  }
-
-  /// Writes waiting values until there are none.
-  private func writeWaiting() {
-    while let write = withTable({ $0.nextOfWriter() }) { writeOut(write) }
-    changed.signal()
+    guard withTable({ $0.claimWriter() }) else { return }
+    let caller = ThreadIdentity.current
+    engine.waiting.submit { [self] in
+      if caller != .current { pause(for: Self.gatheringTime) }
+      while let write = withTable({ $0.nextOfWriter() }) { writeOut(write) }
+      changed.signal()
+    }
   }
 
   /// Writes a value whose turn has come, unless its name is dropped meanwhile.

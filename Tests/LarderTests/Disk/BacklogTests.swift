@@ -136,13 +136,13 @@ struct BacklogTests {
     #expect(!backlog.reserve(100, limit: 100, place: &large))
     // There is room for it, but a store that came earlier waits.
     #expect(!backlog.reserve(10, limit: 100, place: &small))
-    #expect(backlog.isAwaited)
+    #expect(!backlog.line.isEmpty)
     backlog.giveBack(60)
     #expect(!backlog.reserve(10, limit: 100, place: &small))
     #expect(backlog.reserve(100, limit: 100, place: &large))
     backlog.giveBack(100)
     #expect(backlog.reserve(10, limit: 100, place: &small))
-    #expect(!backlog.isAwaited)
+    #expect(backlog.line.isEmpty)
   }
 
   @Test func `what was accepted up to a moment is done when it is written, lost or dropped`() {
