@@ -192,14 +192,8 @@ extension DiskCache {
     _ body: @escaping @Sendable (borrowing EntryFile) throws -> Result
   ) async throws -> Result? {
     guard let file = try await openFile(forKey: key, extending: extending) else { return nil }
-    let outcome: Swift.Result<Result, any Error>
-    do throws(CacheError) {
-      outcome = try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }
-    } catch {
-      file.end()
-      throw error
-    }
-    return try outcome.get()
+    defer { file.end() }
+    return try await lending.run("withFile") { Swift.Result { try file.lend(to: body) } }.get()
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.

@@ -64,10 +64,24 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) throws(CacheError) -> DiskEntry? {
     try checkUsable("entry")
-    let staleness = allowingExpired ? DiskEngine.anyStaleness : .zero
-    let subject = subject(key)
-    if let behind { return try behind.entry(of: subject, staleness: staleness) }
-    return try engine.lookUp(subject, staleness: staleness).map { DiskEntry($0) }
+    return try entry(
+      of: subject(key), staleness: allowingExpired ? DiskEngine.anyStaleness : .zero)
+  }
+
+  /// Returns the entry of a key, which is that of a value that waits, or as `DiskEngine.lookUp`
+  /// finds it.
+  func entry(
+    of subject: DiskEngine.Subject, staleness: Duration
+  ) throws(CacheError) -> DiskEntry? {
+    let generation = engine.generations.snapshot(of: subject.name)
+    var value = behind?[subject.name]
+    if value == nil {
+      let look = try engine.lookUp(subject, staleness: staleness)
+      value = behind?.value(of: subject.name, since: generation)
+      if value == nil { return look.map { DiskEntry($0) } }
+    }
+    let time = engine.now.adding(.zero - staleness)
+    return value.flatMap { $0.isServed(to: subject.key, at: time) ? DiskEntry($0) : nil }
   }
 
   /// Returns all entries in the order of their names, and tells of each look.
@@ -130,5 +144,15 @@ extension DiskEntry {
       expiry: expiry < .never ? expiry : nil,
       lifetime: look.attribute.flatMap { Expiration($0.lifetime, until: expiry) },
       extendedData: look.extendedData, isReadable: look.isReadable)
+  }
+
+  /// Makes the entry that a value will be when it is written. It has no blocks on the disk yet.
+  fileprivate init(_ value: Backlog.Value) {
+    let seal = value.write.seal
+    self.init(
+      name: value.write.subject.name.description, key: seal.key,
+      byteCount: value.write.bytes.count, allocatedByteCount: 0, lastAccess: value.lastAccess,
+      expiry: value.expiry < .never ? value.expiry : nil,
+      lifetime: Expiration(seal.lifetime, until: seal.expiry), extendedData: seal.extendedData)
   }
 }

@@ -15,8 +15,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) throws(CacheError) -> [UInt8]? {
     try checkUsable("value")
-    guard let found = try read(subject(key), for: .value, extending: extending) else { return nil }
-    return found.bytes
+    return try read(subject(key), for: .value, extending: extending)?.bytes
   }
 
   /// Returns the value stored under a key with its extended data, expiry and last access, all read
@@ -80,9 +79,7 @@ extension DiskCache {
   /// - Complexity: O(1): reads status and attributes, not the content.
   public func contains(_ key: some CacheKeyConvertible) throws(CacheError) -> Bool {
     try checkUsable("contains")
-    let subject = subject(key)
-    if let behind { return try behind.entry(of: subject) != nil }
-    return try engine.lookUp(subject) != nil
+    return try entry(of: subject(key), staleness: .zero) != nil
   }
 }
 
@@ -94,10 +91,23 @@ extension DiskCache {
     extending: ExpirationExtending? = nil, staleness: Duration = .zero
   ) throws(CacheError) -> DiskEngine.Found? {
     let extending = extending ?? configuration.extending
-    guard let behind else {
-      return try engine.read(subject, for: purpose, extending: extending, staleness: staleness)
+    do throws(CacheError) {
+      while true {
+        // Taken first, so that a value that is accepted later moves the generation.
+        let generation = engine.generations.snapshot(of: subject.name)
+        if let behind, behind.mayHoldValues {
+          let context = DiskEngine.ReadContext(
+            generation: generation, extending: extending, now: engine.now, staleness: staleness)
+          if let answer = try behind.answer(subject, for: purpose, context) { return answer }
+        }
+        guard let opening = try engine.open(subject, generation) else { return nil }
+        if behind?.value(of: subject.name, since: generation) != nil { continue }
+        return try engine.answer(
+          opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
+      }
+    } catch {
+      throw engine.counted(error)
     }
-    return try behind.read(subject, for: purpose, extending: extending, staleness: staleness)
   }
 
   /// Stores a value that a closure encodes.

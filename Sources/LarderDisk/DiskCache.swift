@@ -147,6 +147,7 @@ public final class DiskCache: Sendable {
     let subject = subject(key)
     return DiskEngine.StoreRequest(
       subject: subject, expiration: expiration ?? self.expiration, extendedData: extendedData,
-      admits: configuration.shouldStore, isExclusive: isExclusive, onSettled: behind?.dropping(subject.name))
+      admits: configuration.shouldStore, isExclusive: isExclusive,
+      onSettled: behind?.dropping(subject.name))
   }
 }

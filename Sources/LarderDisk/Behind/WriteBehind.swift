@@ -67,7 +67,7 @@ final class WriteBehind: Sendable {
   }
 
   /// The value that waits under a name, of which none was waiting at the time of a snapshot.
-  private func value(
+  func value(
     of name: EntryName, since generation: EntryGenerations.Snapshot?
   ) -> Backlog.Value? {
     generation.map(engine.generations.isCurrent) == true ? nil : self[name]
@@ -76,39 +76,22 @@ final class WriteBehind: Sendable {
 
 // Reading.
 extension WriteBehind {
-  /// Finds, checks and reads a value, and counts the use, as `DiskEngine.read` does.
-  func read(
-    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
-    extending: ExpirationExtending, staleness: Duration
-  ) throws(CacheError) -> DiskEngine.Found? {
-    do throws(CacheError) {
-      while true {
-        // Taken first, so that a value that is accepted later moves the generation.
-        let generation = engine.generations.snapshot(of: subject.name)
-        if mayHoldValues {
-          let context = DiskEngine.ReadContext(
-            generation: generation, extending: extending, now: engine.now, staleness: staleness)
-          if let answer = withTable({ answer(subject, context, from: &$0) }) {
-            guard let (value, expiry) = answer else { return nil }
-            return try found(value, expiry, for: purpose, generation)
-          }
-        }
-        guard let opening = try engine.open(subject, generation) else { return nil }
-        if value(of: subject.name, since: generation) != nil { continue }
-        return try engine.answer(
-          opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
-      }
-    } catch {
-      throw engine.counted(error)
-    }
-  }
-
   /// Answers a read with the value that waits under its name, and counts the use. The use is
   /// written to the disk with the value.
   ///
   /// - Returns: Nil if none waits, so that the file answers. Nil inside for a miss: the value has
-  ///   expired or is another key's, and is what the file will hold. Otherwise the value as it was
-  ///   before this use, and the expiry with the extension by it.
+  ///   expired or is another key's, and is what the file will hold.
+  func answer(
+    _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
+    _ context: DiskEngine.ReadContext
+  ) throws(CacheError) -> DiskEngine.Found?? {
+    guard let answer = withTable({ answer(subject, context, from: &$0) }) else { return .none }
+    guard let (value, expiry) = answer else { return .some(nil) }
+    return try found(value, expiry, for: purpose, context.generation)
+  }
+
+  /// - Returns: As above, the value as it was before this use, and the expiry with the extension by
+  ///   it.
   private func answer(
     _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, from table: inout Backlog
   ) -> (value: Backlog.Value, expiry: Timestamp)?? {
@@ -153,34 +136,6 @@ extension WriteBehind {
       descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,
       extendedData: seal.extendedData, expiry: expiry, lifetime: seal.lifetime,
       generation: generation)
-  }
-
-  /// Returns the entry of a key as `DiskEngine.lookUp` finds it. Does not count as a use.
-  func entry(
-    of subject: DiskEngine.Subject, staleness: Duration = .zero
-  ) throws(CacheError) -> DiskEntry? {
-    let generation = engine.generations.snapshot(of: subject.name)
-    var entry: DiskEntry?
-    var value = self[subject.name]
-    if value == nil {
-      entry = try engine.lookUp(subject, staleness: staleness).map { DiskEntry($0) }
-      value = self.value(of: subject.name, since: generation)
-    }
-    guard let value else { return entry }
-    let time = engine.now.adding(.zero - staleness)
-    return value.isServed(to: subject.key, at: time) ? DiskEntry(value) : nil
-  }
-}
-
-extension DiskEntry {
-  /// Makes the entry that a value will be when it is written. It has no blocks on the disk yet.
-  fileprivate init(_ value: Backlog.Value) {
-    let seal = value.write.seal
-    self.init(
-      name: value.write.subject.name.description, key: seal.key,
-      byteCount: value.write.bytes.count, allocatedByteCount: 0, lastAccess: value.lastAccess,
-      expiry: value.expiry < .never ? value.expiry : nil,
-      lifetime: Expiration(seal.lifetime, until: seal.expiry), extendedData: seal.extendedData)
   }
 }
 

@@ -34,24 +34,9 @@ extension DiskEngine {
     package var generation: EntryGenerations.Snapshot?
   }
 
-  /// Finds, checks and reads an entry and counts the use. Counts an error that it throws.
-  package func read(
-    _ subject: Subject, for purpose: ReadPurpose, extending: ExpirationExtending,
-    staleness: Duration = .zero
-  ) throws(CacheError) -> Found? {
-    do throws(CacheError) {
-      let generation = generations.snapshot(of: subject.name)
-      guard let opening = try open(subject, generation) else { return nil }
-      return try answer(
-        opening, subject, for: purpose, generation, extending: extending, staleness: staleness)
-    } catch {
-      throw counted(error)
-    }
-  }
-
   /// Opens the file of a key, the first part of a read. The first of these that applies ends it:
   ///
-  /// 1. A value that waits to be written is served by `WriteBehind`, which calls this otherwise.
+  /// 1. A value that waits to be written is served by `WriteBehind`, before this is called.
   /// 2. A name that an exclusive cache does not know is `.absent`. So is, during a removal of
   ///    everything, any that the index does not hold.
   /// 3. The file cannot be opened: `.absent`, `.foreign` or `.unreadable` (`EntryReader.open`).

@@ -47,7 +47,7 @@ struct `The life of a cache` {
     let subject = cache.subject(CacheKey("k"))
     let errors = [
       #expect(throws: CacheError.self) {
-        _ = try cache.engine.read(subject, for: .value, extending: .off)?.bytes
+        _ = try cache.read(subject, for: .value, extending: .off)?.bytes
       },
       #expect(throws: CacheError.self) {
         try cache.store(cache.request("k", nil, []), encoding: { [2] })
