@@ -16,9 +16,8 @@ extension DiskCache {
     }
   }
 
-  /// Returns the number of entries. Waits for the first scan.
-  ///
-  /// Counts expired entries that have not been swept.
+  /// Returns the number of entries. Waits for the first scan. Counts expired entries that have not
+  /// been swept.
   ///
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.

@@ -41,9 +41,8 @@ extension DiskCache {
 
   /// Stores a value unless there is one. If there is, the store is rejected with `.alreadyPresent`.
   ///
-  /// If several processes try at once, one of them stores.
-  ///
-  /// A file that cannot be read as a value, such as an expired or a damaged one, is replaced.
+  /// If several processes try at once, one of them stores. A file that cannot be read as a value,
+  /// such as an expired or a damaged one, is replaced.
   ///
   /// - Throws: `CacheError`, as `store(_:forKey:expiration:extendedData:)` does. A failure removes
   ///   nothing and says `oldValueRemains`.
@@ -80,11 +79,8 @@ extension DiskCache {
   /// and btrfs, on the same file system), or the kernel copies them. Otherwise they are copied in
   /// pieces. The content is read once in any case, for its hash.
   ///
-  /// - Parameters:
-  ///   - path: The regular file to copy. Links are followed.
-  ///   - key: The key of the value.
-  ///   - expiration: The time for which the value is valid; the configured one if nil.
-  ///   - extendedData: Up to 1,024 bytes kept beside the value.
+  /// - Parameter path: The regular file to copy. Links are followed. The others are those of the
+  ///   store of a span.
   /// - Throws: `CacheError`, as the store of a span does; with the file's path if that file cannot
   ///   be opened or read.
   /// - Complexity: O(bytes), in the memory of a piece.

@@ -62,6 +62,12 @@ public struct DiskStatistics: Sendable, Hashable {
   /// served.
   public internal(set) var isDirectoryUnsafe = false
 
+  // Counted apart until a caller asks, because an engine often counts little else, and counting in
+  // a dictionary takes longer than the look into the index. The removals are in the order of all
+  // causes.
+  private var absentCount = 0
+  private var removalCounts = [0, 0, 0, 0, 0]
+
   /// The progress of the scan of a directory.
   public enum ScanProgress: Sendable, Hashable {
     /// No operation has needed it.
@@ -84,88 +90,46 @@ public struct DiskStatistics: Sendable, Hashable {
   }
 }
 
-/// The counters of an engine.
-struct EngineCounters: Sendable {
-  /// All counters but the two that follow.
-  var statistics = DiskStatistics()
-  /// The number of reads that found no file. It is apart from the other misses, because an engine
-  /// often counts little else, and counting in a dictionary takes longer than the look into the
-  /// index.
-  private var absentCount = 0
-  /// The removals by the position of their cause, for the same reason.
-  private var removals = InlineArray<5, Int>(repeating: 0)
-
+// The counters of an engine, which are the statistics without what only the log of scans knows.
+extension DiskStatistics {
   /// Returns the statistics as callers see them.
   func snapshot(_ scans: ScanLog) -> DiskStatistics {
-    var snapshot = statistics
+    var snapshot = self
     snapshot.scan = scans.progress
     snapshot.foreignCount = scans.foreignCount
-    if absentCount > 0 { snapshot.misses[.absent, default: 0] += absentCount }
-    for cause in RemovalCause.allCases where removals[cause.position] > 0 {
-      snapshot.removals[cause] = removals[cause.position]
+    if absentCount > 0 { snapshot.misses[.absent] = exchange(&snapshot.absentCount, with: 0) }
+    for (cause, count) in zip(RemovalCause.allCases, removalCounts) where count > 0 {
+      snapshot.removals[cause] = count
     }
+    snapshot.removalCounts = DiskStatistics().removalCounts
     return snapshot
   }
 
-  /// The number of values that were found or stored.
-  var useCount: Int { statistics.hits + statistics.stores }
-
-  /// Whether a value was stored.
-  var hasStored: Bool { statistics.stores > 0 }
-}
-
-extension EngineCounters {
   /// Counts a value that was found.
   mutating func countHit(of byteCount: UInt64) {
-    statistics.hits += 1
-    statistics.bytesRead.addSaturating(byteCount)
+    hits += 1
+    bytesRead.addSaturating(byteCount)
   }
 
   /// Counts a miss.
   mutating func countMiss(_ reason: MissReason) {
-    if reason == .absent {
-      absentCount += 1
-    } else {
-      statistics.misses[reason, default: 0] += 1
-    }
+    if reason == .absent { absentCount += 1 } else { misses[reason, default: 0] += 1 }
   }
 
   /// Counts a value that was stored.
   mutating func countStore(of byteCount: UInt64) {
-    statistics.stores += 1
-    statistics.bytesWritten.addSaturating(byteCount)
+    stores += 1
+    bytesWritten.addSaturating(byteCount)
   }
 
-  /// Counts a value that was not stored.
-  mutating func countRejection(_ reason: StoreOutcome.Reason) {
-    statistics.rejections[reason, default: 0] += 1
-  }
-
-  /// Counts entries that were removed.
-  mutating func countRemoval(_ cause: RemovalCause, _ count: Int = 1) {
-    removals[cause.position] += count
-  }
-
-  /// Counts a use that reached the disk.
-  mutating func countStamp() { statistics.stampsWritten += 1 }
-
-  /// Counts a use that could not reach the disk.
-  mutating func countDroppedStamp() { statistics.stampsDropped += 1 }
-
-  /// Counts a failure of a step in the background.
-  mutating func countUpkeepFailure(_ errno: Errno) {
-    statistics.upkeepFailures[errno, default: 0] += 1
-  }
-}
-
-extension RemovalCause {
-  fileprivate var position: Int {
-    switch self {
-    case .explicit: 0
-    case .replaced: 1
-    case .expired: 2
-    case .evicted: 3
-    case .corrupt: 4
+  /// Counts an entry that was removed.
+  mutating func countRemoval(_ cause: RemovalCause) {
+    switch cause {
+    case .explicit: removalCounts[0] += 1
+    case .replaced: removalCounts[1] += 1
+    case .expired: removalCounts[2] += 1
+    case .evicted: removalCounts[3] += 1
+    case .corrupt: removalCounts[4] += 1
     }
   }
 }

@@ -150,7 +150,7 @@ extension WriteBehind {
         return true
       }
       guard isLost else { return }
-      if error != nil { engine.withState { $0.counters.statistics.lostStores += 1 } }
+      if error != nil { engine.withState { $0.counters.lostStores += 1 } }
       // The memory tiers were told of a value that is lost.
       engine.tell(.entryChanged(write.subject))
     }

@@ -87,7 +87,17 @@ extension WriteBehind {
   ) throws(CacheError) -> DiskEngine.Found?? {
     guard let answer = withTable({ answer(subject, context, from: &$0) }) else { return .none }
     guard let (value, expiry) = answer else { return .some(nil) }
-    return try found(value, expiry, for: purpose, context.generation)
+    let (bytes, seal) = (value.write.bytes, value.write.seal)
+    var file: FileDescriptor?
+    if purpose == .file {
+      file = try attempt(
+        "read", at: subject.name.description,
+        FileDescriptor.inMemory(bytes.span, faults: engine.configuration.faults))
+    }
+    return DiskEngine.Found(
+      descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,
+      extendedData: seal.extendedData, expiry: expiry, lifetime: seal.lifetime,
+      generation: context.generation)
   }
 
   /// - Returns: As above, the value as it was before this use, and the expiry with the extension by
@@ -119,23 +129,6 @@ extension WriteBehind {
     }
     table.use(subject.name, at: access, expiry: extended)
     return (value, extended ?? value.expiry)
-  }
-
-  private func found(
-    _ value: Backlog.Value, _ expiry: Timestamp, for purpose: DiskEngine.ReadPurpose,
-    _ generation: EntryGenerations.Snapshot?
-  ) throws(CacheError) -> DiskEngine.Found {
-    let (bytes, seal) = (value.write.bytes, value.write.seal)
-    var file: FileDescriptor?
-    if purpose == .file {
-      file = try attempt(
-        "read", at: value.write.subject.name.description,
-        FileDescriptor.inMemory(bytes.span, faults: engine.configuration.faults))
-    }
-    return DiskEngine.Found(
-      descriptor: file, byteCount: bytes.count, lastAccess: value.lastAccess, bytes: bytes,
-      extendedData: seal.extendedData, expiry: expiry, lifetime: seal.lifetime,
-      generation: generation)
   }
 }
 

@@ -57,7 +57,7 @@ package final class DiskEngine: Sendable {
     reader = EntryReader(configuration, location)
     let lastStamp = configuration.clock.lastStamp(in: location.handle.identity)
     state.withLock { state in
-      state.counters.statistics.isDirectoryUnsafe = location.isUnsafe
+      state.counters.isDirectoryUnsafe = location.isUnsafe
       if let lastStamp { state.catalog.uses.resume(from: lastStamp) }
     }
   }
@@ -165,7 +165,7 @@ package final class DiskEngine: Sendable {
 
   /// Counts a failure of a best-effort step.
   package func noteUpkeepFailure(_ errno: Errno) {
-    withState { $0.counters.countUpkeepFailure(errno) }
+    withState { $0.counters.upkeepFailures[errno, default: 0] += 1 }
   }
 
   /// Reads or changes the state under the lock. The closure must neither wait nor touch the disk.
@@ -222,7 +222,7 @@ package final class DiskEngine: Sendable {
   /// Counts an error that has a system error number, and returns it.
   func counted(_ error: CacheError) -> CacheError {
     if let errno = error.errno {
-      withState { $0.counters.statistics.errors[errno, default: 0] += 1 }
+      withState { $0.counters.errors[errno, default: 0] += 1 }
     }
     return error
   }

@@ -19,7 +19,7 @@ import LarderSystem
 struct EngineState: Sendable {
   /// The knowledge of the files in the directory.
   var catalog = Catalog()
-  var counters = EngineCounters()
+  var counters = DiskStatistics()
   var locks = NameLocks()
   var evictions = Evictions()
   var fullDisk = FullDiskEvictions()

@@ -190,7 +190,7 @@ extension DiskEngine {
       if let last {
         let name = last.name
         _ = state.settle(last.removal, last.outcome, of: name, at: now)
-        state.counters.statistics.evictionTime += last.duration
+        state.counters.evictionTime += last.duration
         // The change ends here and not when the file is gone. Otherwise an event of a file that
         // takes the name in between would be compared with the victim's, and be ignored.
         generations.end(name)
@@ -289,7 +289,7 @@ extension DiskEngine {
     guard configuration.freeSpaceLimit != nil else { return 0 }
     let time = MonotonicTime.now
     let isDue = withState { state in
-      state.isScanned && state.counters.hasStored
+      state.isScanned && state.counters.stores > 0
         && state.evictions.beginFreeSpaceCheck(at: time)
     }
     return isDue ? missingBytes() : 0

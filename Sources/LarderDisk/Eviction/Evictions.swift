@@ -143,12 +143,12 @@ extension EngineState {
   mutating func beginPurge(
     _ configuration: DiskCache.Configuration, sparing name: EntryName?, missing: UInt64 = 0
   ) -> Bool {
-    guard isScanned, !phase.isShutDown, counters.hasStored else { return false }
+    guard isScanned, !phase.isShutDown, counters.stores > 0 else { return false }
     let passed = configuration.limits(passedBy: catalog.index.totals)
     if !passed.isEmpty || missing > 0,
       evictions.begin(passed, missing: missing, sparing: name ?? catalog.index.mostRecentName)
     {
-      counters.statistics.purges += 1
+      counters.purges += 1
     }
     return !passed.isEmpty
   }

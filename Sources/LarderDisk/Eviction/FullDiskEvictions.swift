@@ -94,7 +94,7 @@ extension DiskEngine {
       guard state.isScanned else { return .fail }
       let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
       if step == .evict {
-        state.counters.statistics.purges += 1
+        state.counters.purges += 1
         plan = .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration)
       }
       return step == .wait ? nil : step
@@ -114,7 +114,7 @@ extension DiskEngine {
       if hasHelped {
         state.fullDisk.noteSuccess()
       } else if state.fullDisk.noteFailure(at: .now) {
-        state.counters.statistics.vainEvictions += 1
+        state.counters.vainEvictions += 1
       }
     }
   }

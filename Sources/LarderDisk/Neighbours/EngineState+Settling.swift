@@ -66,7 +66,7 @@ extension EngineState {
     switch finding.evidence {
     case .look: return compare(finding, isCurrent: isCurrent, at: now)
     case .failure(let errno):
-      counters.countUpkeepFailure(errno)
+      counters.upkeepFailures[errno, default: 0] += 1
       return isCurrent ? [.isLearned, .rescans] : [.isLearned, .rescans, .looks]
     case .freed(let oldest):
       // The event may precede a store by this process. The indexed file is younger then.
@@ -124,7 +124,7 @@ extension EngineState {
       let isFirst = known == nil && (scan.map(catalog.scans.isFirst) ?? false)
       return isFirst ? [] : .isLearned
     case .gone:
-      if catalog.uses.take(name) != nil { counters.countDroppedStamp() }
+      if catalog.uses.take(name) != nil { counters.stampsDropped += 1 }
       catalog.index.remove(name)
       return .isLearned
     }

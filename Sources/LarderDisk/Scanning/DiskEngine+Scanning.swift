@@ -93,7 +93,7 @@ extension DiskEngine {
   private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
     var scan = try DirectoryScan(handle, trust: reader.trust)
     var unreadable: [EntryName] = []
-    var useCount = withState { $0.counters.useCount }
+    var useCount = withState { $0.counters.hits + $0.counters.stores }
     var lastUse: MonotonicTime?
     while true {
       let piece = try scan.next(
@@ -131,7 +131,7 @@ extension DiskEngine {
     return withState { state in
       let goesOn =
         !state.phase.isShutDown && state.catalog.scans.addForeign(piece.foreignCount, scan: number)
-      return goesOn ? state.counters.useCount : nil
+      return goesOn ? state.counters.hits + state.counters.stores : nil
     }
   }
 
@@ -211,7 +211,7 @@ extension DiskEngine {
     // Released outside of the lock, because that takes long.
     let isUnsafe = location.isUnsafe
     _ = withState { state in
-      state.counters.statistics.isDirectoryUnsafe = isUnsafe
+      state.counters.isDirectoryUnsafe = isUnsafe
       let old = state.catalog
       state.forgetDirectory()
       return old
@@ -286,7 +286,7 @@ extension EngineState {
   /// - Returns: The names that it has noted, which the caller releases outside of the lock.
   mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameMap<Void>? {
     if isScanned, catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
-      counters.countUpkeepFailure(errno)
+      counters.upkeepFailures[errno, default: 0] += 1
     }
     return catalog.scans.end(number, outcome)
   }

@@ -139,7 +139,7 @@ extension DiskEngine {
     entry.lastAccess = access
     let isThere = withState { [entry] state in
       guard state.epoch == epoch, !state.hidesFile(named: name) else { return false }
-      state.counters.countStamp()
+      state.counters.stampsWritten += 1
       // Extensions by earlier uses are void. The next read checks the content again, because the
       // file may have been edited between the look at it and the touch.
       _ = state.catalog.adopt(entry, order: .mostRecent)
@@ -283,10 +283,10 @@ extension DiskEngine {
       // notified here instead.
       let isThere = learn(name) { state -> (Effects, Bool) in
         if fresh.linkCount == 0 {
-          state.counters.countDroppedStamp()
+          state.counters.stampsDropped += 1
           return ([], false)
         }
-        state.counters.countStamp()
+        state.counters.stampsWritten += 1
         let isChanged = state.catalog.restamp(name, from: status, to: fresh)
         return (isChanged || isShortened ? .isLearned : [], true)
       }.1
@@ -340,7 +340,7 @@ extension DiskEngine {
         expiry: isUnchanged ? pending.expiry : nil, now: heldNow)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
-      withState { $0.counters.countDroppedStamp() }
+      withState { $0.counters.stampsDropped += 1 }
     } catch {
       noteUpkeepFailure(error)
     }

@@ -273,7 +273,7 @@ extension DiskEngine {
   }
 
   func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
-    withState { $0.counters.countRejection(reason) }
+    withState { $0.counters.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
   }
 

@@ -9,10 +9,8 @@ import Testing
 /// The counters of an engine, as a table: each event changes its own statistics and no others.
 @Suite("The counters of an engine")
 struct EngineCountersTests {
-  private func snapshot(_ change: (inout EngineCounters) -> Void) -> DiskStatistics {
-    var counters = EngineCounters()
-    change(&counters)
-    return counters.snapshot(ScanLog())
+  private func snapshot(_ change: (inout DiskStatistics) -> Void) -> DiskStatistics {
+    expected(change).snapshot(ScanLog())
   }
 
   private func expected(_ change: (inout DiskStatistics) -> Void) -> DiskStatistics {
@@ -23,7 +21,6 @@ struct EngineCountersTests {
 
   @Test func `nothing has happened at first`() {
     #expect(snapshot { _ in } == DiskStatistics())
-    #expect(!EngineCounters().hasStored)
   }
 
   @Test func `operations of callers`() {
@@ -39,16 +36,14 @@ struct EngineCountersTests {
           statistics.stores = 1
           statistics.bytesWritten = 7
         })
-    #expect(
-      snapshot { $0.countRejection(.tooLarge) } == expected { $0.rejections = [.tooLarge: 1] })
   }
 
-  @Test func `steps in the background`() {
-    #expect(snapshot { $0.countStamp() } == expected { $0.stampsWritten = 1 })
-    #expect(snapshot { $0.countDroppedStamp() } == expected { $0.stampsDropped = 1 })
+  @Test func `removals by their causes`() {
+    let statistics = snapshot { counters in
+      for cause in RemovalCause.allCases + [.evicted] { counters.countRemoval(cause) }
+    }
     #expect(
-      snapshot { $0.countUpkeepFailure(.ioError) } == expected { $0.upkeepFailures = [.ioError: 1] }
-    )
+      statistics.removals == [.explicit: 1, .replaced: 1, .expired: 1, .evicted: 2, .corrupt: 1])
   }
 
   @Test func `misses by their reasons, those without a file as well`() {
@@ -69,19 +64,13 @@ struct EngineCountersTests {
     #expect(statistics.bytesRead == .max && statistics.bytesWritten == .max && statistics.hits == 2)
   }
 
-  @Test func `a stored value is remembered`() {
-    var counters = EngineCounters()
-    counters.countStore(of: 0)
-    #expect(counters.hasStored)
-  }
-
   @Test func `the scan is told as the log of scans has it`() {
     var scans = ScanLog()
     let number = scans.begin()
     _ = scans.addForeign(3, scan: number)
-    #expect(EngineCounters().snapshot(scans) == expected { $0.scan = .running })
+    #expect(DiskStatistics().snapshot(scans) == expected { $0.scan = .running })
     _ = scans.end(number, .finished)
-    let statistics = EngineCounters().snapshot(scans)
+    let statistics = DiskStatistics().snapshot(scans)
     #expect(statistics.scan == .finished && statistics.foreignCount == 3)
   }
 }
