@@ -69,7 +69,7 @@ extension DiskCache {
     guard let found = try read(subject(key), for: .file, extending: extending) else { return nil }
     let (byteCount, data) = (found.byteCount, found.extendedData)
     guard let file = found.takeDescriptor() else { return nil }
-    return EntryFile(file, byteCount: byteCount, knownData: data)
+    return EntryFile(file: file, byteCount: byteCount, knownData: data)
   }
 
   /// Whether a read would find a value, as far as status and attributes show. Does not count as a
@@ -172,18 +172,12 @@ extension DiskEngine.Found {
 
 /// The open file of an entry's value.
 public struct EntryFile: ~Copyable, Sendable {
-  private let file: FileDescriptor
+  fileprivate let file: FileDescriptor
   /// The bytes of the value.
   public let byteCount: Int
   /// The extended data if they are known already: of a value that waits to be written, and of a
   /// file that was checked just now.
-  private let knownData: [UInt8]
-
-  init(_ file: consuming FileDescriptor, byteCount: Int, knownData: [UInt8]) {
-    self.file = file
-    self.byteCount = byteCount
-    self.knownData = knownData
-  }
+  fileprivate let knownData: [UInt8]
 
   /// The caller's own data beside the value, empty when there is none.
   ///

@@ -279,9 +279,8 @@ extension DiskCache.Configuration {
 
   /// Whether two caches of one process can use one directory with these settings.
   ///
-  /// Compares the settings that the shared engine can have only once. Each object keeps its own
-  /// expiration, `extending`, `coherence`, file extension, `shouldStore` and threads; the remaining
-  /// settings are those of the first opener.
+  /// Compares the settings that the shared engine can have only once. Those that each object keeps
+  /// for itself may differ, and the remaining ones are those of the first opener.
   func isCompatible(with other: Self) -> Bool {
     mode == other.mode && sizeLimit == other.sizeLimit && countLimit == other.countLimit
       && ageLimit == other.ageLimit && freeSpaceLimit == other.freeSpaceLimit
