@@ -33,9 +33,9 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_799),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 25_608),
       ("its files", files.count, 158),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_789),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 12_598),
       ("its files", disk.count, 65),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 18),
       ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 108),
