@@ -103,7 +103,7 @@ extension FixtureDirectory {
   package func unpack(
     into path: String, _ progress: FixtureProgress = { _, _ in }
   ) throws(CacheError) -> FixtureTransfer {
-    let location = try DirectoryLocation.open(path, DiskCache.Configuration())
+    let location = try DirectoryLocation(path, DiskCache.Configuration())
     let target = location.handle
     try Self.lockAsWriter(target, path, "unpack")
     // The names before the lines. A recording writes the file first, so a file that is listed here

@@ -25,19 +25,6 @@ package final class DirectoryLocation: Sendable {
   /// The number of times that a directory may vanish while it is opened.
   private static let vanishedLimit = 10
 
-  private init(
-    path: String, name: String?, parent: DirectoryHandle?, handle: DirectoryHandle,
-    configuration: DiskCache.Configuration, isUnsafe: Bool
-  ) {
-    self.path = path
-    self.name = name
-    heldParent = ForkSafeMutex(parent)
-    self.configuration = configuration
-    unsafeMark = Atomic(isUnsafe)
-    current = ForkSafeMutex(handle)
-    lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
-  }
-
   /// The directory that is held now.
   package var handle: DirectoryHandle { current.withLock { $0 } }
 
@@ -58,9 +45,7 @@ package final class DirectoryLocation: Sendable {
   ///
   /// - Throws: `CacheError`: `.unsafeDirectory`, `.directoryMissing`, `.notADirectory`,
   ///   `.permissionDenied`, or the code of another system error.
-  package static func open(
-    _ path: String, _ configuration: DiskCache.Configuration
-  ) throws(CacheError) -> DirectoryLocation {
+  package init(_ path: String, _ configuration: DiskCache.Configuration) throws(CacheError) {
     // An empty path names no directory. A NUL would cut the path off and open another directory.
     if path.isEmpty || path.utf8.contains(0) {
       throw CacheError(
@@ -68,11 +53,13 @@ package final class DirectoryLocation: Sendable {
         underlying: path.isEmpty ? "the path is empty" : "the path holds a NUL")
     }
     do throws(Errno) {
-      let (handle, resolved, wasMade) = try reach(path, configuration)
+      let (handle, resolved, wasMade) = try Self.reach(path, configuration)
       let (parent, name) = try Self.parent(of: resolved, faults: configuration.faults)
-      return DirectoryLocation(
-        path: resolved, name: name, parent: parent, handle: handle, configuration: configuration,
-        isUnsafe: try claim(handle, wasMade: wasMade, configuration))
+      unsafeMark = Atomic(try Self.claim(handle, wasMade: wasMade, configuration))
+      (self.path, self.name, self.configuration) = (resolved, name, configuration)
+      heldParent = ForkSafeMutex(parent)
+      current = ForkSafeMutex(handle)
+      lastCheck = Atomic(MonotonicTime.coarse.nanoseconds)
     } catch {
       throw Self.error(error, "open", path)
     }

@@ -107,13 +107,10 @@ package final class EngineObservers: Sendable {
   package func addDeparture() { hasDepartures.store(true, ordering: .sequentiallyConsistent) }
 
   /// Releases what has left the observers. Called at the end of each call, with no name held.
-  @inline(__always)
   package func letGo() {
-    if hasDepartures.load(ordering: .relaxed) { letGoNow() }
-  }
-
-  private func letGoNow() {
-    guard hasDepartures.exchange(false, ordering: .acquiring) else { return }
+    guard hasDepartures.load(ordering: .relaxed),
+      hasDepartures.exchange(false, ordering: .acquiring)
+    else { return }
     for observer in all() { observer.letGo() }
   }
 

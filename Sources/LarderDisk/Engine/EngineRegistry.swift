@@ -89,7 +89,7 @@ enum EngineRegistry {
   static func attach(
     _ path: String, _ configuration: DiskCache.Configuration
   ) throws(CacheError) -> SharedTier {
-    var location = try DirectoryLocation.open(path, configuration)
+    var location = try DirectoryLocation(path, configuration)
     // A read-only engine is not shared. So a directory that this process writes can also be opened
     // for reading only.
     guard !configuration.mode.isReadOnly else {
@@ -112,7 +112,7 @@ enum EngineRegistry {
           endOpening(location, nil)
           guard error.code == .locked, !location.isAtPath else { throw error }
           // Another directory has taken the path since this one was opened.
-          location = try DirectoryLocation.open(path, configuration)
+          location = try DirectoryLocation(path, configuration)
         }
       case .busy: changed.own.value.wait(ticket)
       case .astray(let tier):

@@ -165,14 +165,12 @@ extension EngineState {
 
 /// The rules that decide when a use of an entry is stamped on the disk, and with which time.
 package struct Recency: Sendable {
-  /// The most by which the stored last access may lag behind; zero for no lag.
-  let granularity: Duration
-  /// The granularity in nanoseconds, of which 64 bits hold 292 years.
+  /// The most by which the stored last access may lag behind, in nanoseconds, of which 64 bits hold
+  /// 292 years; zero for no lag.
   private let nanoseconds: Int64
 
   /// Converts the granularity once, so that no read calculates with durations.
   init(granularity: Duration) {
-    self.granularity = granularity
     let (seconds, attoseconds) = granularity.boundedComponents
     let (scaled, isHuge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     // Rounded up, so that the shortest lag does not become none.
@@ -184,8 +182,7 @@ package struct Recency: Sendable {
   /// Returns the lag allowed for an entry: the granularity, or 1/16 of its lifetime if that is
   /// shorter and a use extends the expiry.
   package func lag(for lifetime: Lifetime, _ extending: ExpirationExtending) -> Duration {
-    let lag = lagNanoseconds(for: lifetime, extending)
-    return lag == nanoseconds ? granularity : .nanoseconds(lag)
+    .nanoseconds(lagNanoseconds(for: lifetime, extending))
   }
 
   /// Whether the stored last access is so old that a use now is stamped.

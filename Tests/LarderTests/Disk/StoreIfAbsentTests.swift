@@ -21,7 +21,7 @@ struct `Storing where there is no value` {
       var configuration = cache.configuration
       configuration.faults = nil
       engine = DiskEngine(
-        try DirectoryLocation.open(cache.directory, configuration), configuration)
+        try DirectoryLocation(cache.directory, configuration), configuration)
       var request = cache.request("k", nil, [])
       request.isExclusive = isExclusive
       self.request = request
