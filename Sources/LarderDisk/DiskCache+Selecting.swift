@@ -153,10 +153,7 @@ extension DiskEngine {
   /// thread left, the removal would run here and wait for the name that this thread holds.
   fileprivate func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
     do {
-      guard !hidesFile(named: subject.name),
-        case .file(let file, let status) = try reader.open(
-          subject.name.fileName, in: location.handle)
-      else { return nil }
+      guard case .file(let file, let status) = try openFile(of: subject.name) else { return nil }
       let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
       guard reader.trust.objection(to: status, pending: pending, now: heldNow) == nil,
         case .accepted(let testimony) = try reader.read(file, status, subject.key, .value)

@@ -61,8 +61,7 @@ extension DiskEngine {
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
   package func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {
-    if hidesFile(named: name) { return nil }
-    switch try reader.open(name.fileName, in: location.handle) {
+    switch try openFile(of: name) {
     case .missed(.unreadable, _): return lookAtUnreadable(name, isChecking)
     case .missed: return nil
     case .file(let file, let status):

@@ -65,8 +65,14 @@ extension DiskEngine {
     {
       return nil
     }
-    if hidesFile(named: subject.name) { return .missed(.absent, nil) }
-    return try reader.open(subject.name.fileName, in: location.handle)
+    return try openFile(of: subject.name)
+  }
+
+  /// Opens the file of a name, unless a removal of everything hides it.
+  @inline(__always)
+  func openFile(of name: EntryName) throws(CacheError) -> EntryReader.Opening {
+    if hidesFile(named: name) { return .missed(.absent, nil) }
+    return try reader.open(name.fileName, in: location.handle)
   }
 
   /// Checks and reads a file that was opened, and counts the use: the second part of a read.

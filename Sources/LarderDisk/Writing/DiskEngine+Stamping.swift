@@ -79,10 +79,7 @@ extension DiskEngine {
     _ request: TouchRequest, since epoch: NameLocks.Epoch
   ) throws(CacheError) -> Bool {
     let name = request.subject.name
-    if hidesFile(named: name) { return false }
-    guard
-      case .file(let descriptor, let status) = try reader.open(name.fileName, in: location.handle)
-    else { return false }
+    guard case .file(let descriptor, let status) = try openFile(of: name) else { return false }
     do throws(Errno) {
       guard let testimony = try touchable(descriptor, status, request) else { return false }
       return try touch(descriptor, status, testimony, request, since: epoch)
@@ -160,8 +157,7 @@ extension DiskEngine {
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     return try changing(name) { (_) throws(CacheError) in
-      if withState({ $0.hidesFile(named: name) }) { return .absent }
-      switch try reader.open(name.fileName, in: location.handle) {
+      switch try openFile(of: name) {
       case .missed(let reason, let errno):
         if reason == .absent || reason == .foreign { return .absent }
         throw stampFailure(errno ?? .ioError, name)
@@ -248,16 +244,10 @@ extension DiskEngine {
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
     access: Timestamp, expiry: Timestamp?, _ context: ReadContext
   ) -> Timestamp? {
-    do throws(Errno) {
-      let present = try descriptor.status()
-      let mayExtend = present.modification >= status.modification
-      let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
-      return stamp(
-        descriptor, name, present, access: access, expiry: extended, now: context.now)
-    } catch {
-      noteUpkeepFailure(error)
-      return nil
-    }
+    guard let present = upkeep(try descriptor.status()) else { return nil }
+    let mayExtend = present.modification >= status.modification
+    let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
+    return stamp(descriptor, name, present, access: access, expiry: extended, now: context.now)
   }
 
   /// Writes a use through an open file.
