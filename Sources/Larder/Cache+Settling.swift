@@ -32,7 +32,7 @@ extension Cache {
     let (bytes, data) = (found.bytes, found.extendedData)
     let status = Self.status(of: found.takeDescriptor())
     return PreviousValue(
-      cached: cached, identity: EntryIdentity(bytes.span, data.span, status))
+      cached: cached, identity: EntryIdentity(bytes.span, data, status))
   }
 
   /// Returns the status of an open file; nil if there is no file or the system call fails.

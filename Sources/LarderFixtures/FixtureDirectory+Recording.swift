@@ -82,7 +82,7 @@ extension FixtureLine {
       name: EntryName(key, fileExtension: recording.fileExtension), proof: .key(key.bytes),
       expiry: recording.expiration.expiry(at: now), lastAccess: now,
       lifetime: recording.expiration.lifetime,
-      contentHash: ContentHash.of(recording.value.span, recording.extendedData.span),
+      contentHash: ContentHash(recording.value.span).finalize(with: recording.extendedData),
       extendedData: recording.extendedData)
   }
 }

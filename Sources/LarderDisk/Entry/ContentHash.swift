@@ -16,6 +16,9 @@ package struct ContentHash: Sendable {
   /// Creates the hash of empty content.
   package init() {}
 
+  /// Creates the hash of content, or of its first piece.
+  package init(_ content: Span<UInt8>) { state.update(content) }
+
   /// Reads a file from its present offset to its end, and hashes it.
   package init(ofRest file: borrowing FileDescriptor) throws(Errno) {
     // Most values are small, and a large piece takes longer to clear than a small value to read.
@@ -39,14 +42,6 @@ package struct ContentHash: Sendable {
   package func finalize(with extendedData: [UInt8] = []) -> UInt64 {
     var state = state
     state.update(extendedData.span)
-    return state.finalize()
-  }
-
-  /// Returns the hash of whole content, followed by extended data.
-  package static func of(_ content: Span<UInt8>, _ extendedData: Span<UInt8>) -> UInt64 {
-    var state = XXH64()
-    state.update(content)
-    state.update(extendedData)
     return state.finalize()
   }
 }

@@ -17,17 +17,6 @@ package struct EntryName: Sendable, Hashable {
   }
 }
 
-extension EntryName {
-  /// Feeds the digest, and the extension if there is one.
-  ///
-  /// Most names have none, and every word costs a round of the keyed hash.
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(digest.high)
-    hasher.combine(digest.low)
-    if fileExtension != .none { hasher.combine(fileExtension) }
-  }
-}
-
 extension EntryName: Comparable {
   /// Compares names by their bytes. Entries of the same last access go in this order.
   package static func < (a: EntryName, b: EntryName) -> Bool {
@@ -38,8 +27,7 @@ extension EntryName: Comparable {
 extension EntryName {
   /// Makes the name of a key's entry.
   package init(_ key: CacheKey, fileExtension: FileExtension = .none) {
-    self.init(
-      digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
+    self.init(digest: key.withBytes { MD5.digest(of: $0) }, fileExtension: fileExtension)
   }
 
   /// Reads a file's name; nil if it is not an entry's.
@@ -76,11 +64,7 @@ extension EntryName {
       Self.digits(digest.low &>> 32), Self.digits(digest.low))
     guard fileExtension != .none else { return name }
     name.append(UInt8(ascii: "."))
-    for index in 0..<FileExtension.maximumCount {
-      let byte = fileExtension.byte(at: index)
-      if byte == 0 { break }
-      name.append(byte)
-    }
+    for byte in fileExtension.bytes { name.append(byte) }
     return name
   }
 
@@ -122,21 +106,14 @@ struct TemporaryName: Sendable {
 
   private struct Numbers {
     var free: [UInt64] = []
-    var last: UInt64 = 0
-    /// The last number that is used once. It begins anywhere, because processes on two machines can
-    /// have one process ID, as in containers.
-    var lastFresh: UInt64?
+    /// The last new number. It begins anywhere, because processes on two machines can have one
+    /// process ID, as in containers.
+    var last = UInt64.random(in: 1..<1 << 32) << 20
 
-    mutating func next() -> UInt64 {
-      if let number = free.popLast() { return number }
+    mutating func next(isFresh: Bool) -> UInt64 {
+      if !isFresh, let number = free.popLast() { return number }
       last += 1
       return last
-    }
-
-    mutating func nextFresh() -> UInt64 {
-      let number = (lastFresh ?? UInt64.random(in: 1..<1 << 32) << 20) + 1
-      lastFresh = number
-      return number
     }
   }
 
@@ -145,7 +122,7 @@ struct TemporaryName: Sendable {
   /// - Parameter handle: The directory in which a file gets the name.
   init(in handle: DirectoryHandle) {
     let isFresh = handle.fileSystem.isNetwork
-    let number = Self.numbers.own.value.withLock { isFresh ? $0.nextFresh() : $0.next() }
+    let number = Self.numbers.own.value.withLock { $0.next(isFresh: isFresh) }
     self.number = isFresh ? nil : number
     var name = FileName(".larder-")
     // Read each time, because a forked child must not write under its parent's name.

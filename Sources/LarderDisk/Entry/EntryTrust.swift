@@ -85,25 +85,19 @@ struct ServerClock: Sendable {
   /// shown its time.
   private var lead: Duration?
 
-  /// Learns the lead from a file that got its change time from the server.
+  /// Learns the lead from the status of a file that got its change time from the server.
   ///
   /// A server that takes long makes the lead too large, so that values expire early by as much.
   /// With a time after the change the lead would be too small, and expired values would be served.
   ///
-  /// - Parameters:
-  ///   - modification: The modification time of the file. A change time that is the same is no time
-  ///     of the server's clock.
-  ///   - begin: A time before the change by this machine's clock.
-  mutating func learn(change: Timestamp, modification: Timestamp, since begin: Timestamp) {
-    guard change != modification else { return }
+  /// - Parameter begin: A time before the change by this machine's clock.
+  mutating func learn(from status: FileStatus, since begin: Timestamp) {
+    let change = status.change
+    // A change time that is the modification time is no time of the server's clock.
+    guard change != status.modification else { return }
     // Without a fraction the server may have left it out, as MooseFS does.
     let latest = change.nanoseconds == 0 ? change.adding(seconds: 1) : change
     lead = latest.duration(since: begin)
-  }
-
-  /// Learns the lead from the status of such a file.
-  mutating func learn(from status: FileStatus, since begin: Timestamp) {
-    learn(change: status.change, modification: status.modification, since: begin)
   }
 
   /// Returns the time by which to judge an expiry.

@@ -11,7 +11,7 @@ import LarderSystem
 /// ```
 ///
 /// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
-struct EntryFacts: Sendable {
+struct EntryFacts: Sendable, Equatable {
   private let inodeWord: SplitWord
   private var changeWord: SplitWord
   private var tagWord = SplitWord(0)
@@ -55,14 +55,6 @@ struct EntryFacts: Sendable {
 
   var allocatedByteCount: UInt64 { UInt64(blockCount) * 512 }
 
-  /// Whether these are the facts of the same state of the same file.
-  ///
-  /// Two changes within a tick of the clock have one change time, so the sizes count as well.
-  func describeSameState(as other: EntryFacts) -> Bool {
-    inode == other.inode && changeTime == other.changeTime && lengthBottom == other.lengthBottom
-      && blockCount == other.blockCount
-  }
-
   /// The result of the check of attribute and content for this inode and change time.
   var proof: FileProof? {
     get {
@@ -94,7 +86,7 @@ struct EntryFacts: Sendable {
 
 /// 64 bits that may lie on any multiple of four bytes, so that a record of 36 or 12 bytes is not
 /// padded.
-struct SplitWord: Sendable {
+struct SplitWord: Sendable, Equatable {
   private let top: UInt32
   private let bottom: UInt32
 

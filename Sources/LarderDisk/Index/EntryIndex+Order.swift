@@ -17,7 +17,7 @@ extension EntryIndex {
     let isEarlier = placement == .byLastAccess && stamp < lastStamp
     if !isEarlier { order.latest = slot }
     // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
-    if isEarlier || stamp == lastStamp && !names.precedes(last, slot) {
+    if isEarlier || stamp == lastStamp && names.name(of: last) >= names.name(of: slot) {
       enterAsStray(StampedSlot(slot, stamp))
     } else {
       order.append(slot, stamp)
@@ -163,7 +163,7 @@ extension EntryIndex: SlotHeap {
 
   /// Whether a slot goes before another one: the one used earlier; if both are the same, by name.
   func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
-    a.stamp == b.stamp ? names.precedes(a.slot, b.slot) : a.stamp < b.stamp
+    a.stamp == b.stamp ? names.name(of: a.slot) < names.name(of: b.slot) : a.stamp < b.stamp
   }
 
   mutating func setPosition(of stray: EntrySlot, to position: Int) {

@@ -35,7 +35,6 @@ struct NameTable: Sendable {
   var identities = ChunkedArray<Identity>()
   var buckets = ChunkedArray<EntrySlot>()
   var extensions = ExtensionNumbers()
-  let hash: NameHash
   /// The bits of a hash that count while the number of buckets doubles. For a bucket that is still
   /// to be added, one bit less counts.
   private var mask = 1
@@ -45,10 +44,6 @@ struct NameTable: Sendable {
 
   /// The number of slots up to which memory is not worth giving back.
   static let smallCount = 2048
-
-  init(hash: NameHash = .ofProcess) {
-    self.hash = hash
-  }
 
   /// The number of slots, used or free.
   var slotCount: Int { identities.count }
@@ -109,12 +104,6 @@ extension NameTable {
     }
   }
 
-  /// Whether a slot's name goes before another's.
-  func precedes(_ a: EntrySlot, _ b: EntrySlot) -> Bool {
-    let (first, second) = (identities[a].digest, identities[b].digest)
-    return first == second ? name(of: a) < name(of: b) : first < second
-  }
-
   /// Whether a slot is an entry's.
   func isUsed(_ slot: EntrySlot) -> Bool {
     identities[slot].extensionNumber != ExtensionNumbers.unused
@@ -135,8 +124,14 @@ extension NameTable {
 extension NameTable {
   /// Returns the bucket of a name: its hash under the mask, with one bit less if there is no such
   /// bucket yet.
+  ///
+  /// Any program that can write to the directory chooses the names. If the bits of the digest chose
+  /// the bucket, a few thousand chosen names would fall into one bucket, and every look-up would
+  /// walk past them all. The hash has keys that are drawn once in a process. The extension counts
+  /// too, because one digest may come with thousands of them.
   func bucket(of digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
-    let bucket = hash(digest, extensionNumber) & mask
+    let hash = ByteHash.hash(digest.high, digest.low, UInt64(extensionNumber))
+    let bucket = hash & mask
     return bucket < buckets.count ? bucket : bucket & (mask >> 1)
   }
 
@@ -178,40 +173,5 @@ extension NameTable {
     }
     while identities[before].next != slot { before = identities[before].next }
     identities[before].next = next
-  }
-}
-
-/// A hash of names under a secret.
-///
-/// Any program that can write to the directory chooses the names. If the bits of the digest chose
-/// the bucket, a few thousand chosen names would fall into one bucket, and every look-up would walk
-/// past them all. The words of the secret are combined with those of the name before each
-/// multiplication. The extension has a word of its own, because one digest may come with thousands
-/// of extensions.
-struct NameHash: Sendable {
-  private let secret: (UInt64, UInt64, UInt64, UInt64)
-
-  /// A hash under a secret that is drawn once in a process.
-  static let ofProcess: NameHash = {
-    var generator = SystemRandomNumberGenerator()
-    return NameHash(using: &generator)
-  }()
-
-  /// Draws a secret.
-  init(using generator: inout some RandomNumberGenerator) {
-    secret = (generator.next(), generator.next(), generator.next(), generator.next())
-  }
-
-  /// Returns the hash of a name.
-  func callAsFunction(_ digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
-    let inner = Self.fold(digest.high ^ secret.0, digest.low ^ secret.1)
-    let outer = Self.fold(inner ^ secret.2, UInt64(extensionNumber) ^ secret.3)
-    return Int(truncatingIfNeeded: outer)
-  }
-
-  /// Returns the two halves of the product, combined by exclusive or.
-  private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
-    let product = a.multipliedFullWidth(by: b)
-    return product.high ^ product.low
   }
 }

@@ -238,8 +238,7 @@ package struct EntryReader: Sendable {
     _ content: Span<UInt8>, of file: borrowing FileDescriptor, _ testimony: inout Testimony
   ) throws(Errno) -> Bool {
     guard let contentHash = testimony.contentHash else { return true }
-    var hash = ContentHash()
-    hash.update(content)
+    let hash = ContentHash(content)
     if testimony.extendedData == nil && hash.finalize() == contentHash {
       testimony.extendedData = []
       return true

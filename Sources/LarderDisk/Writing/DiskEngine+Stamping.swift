@@ -10,10 +10,8 @@ package struct EntryIdentity: Sendable {
   let status: FileStatus?
 
   /// Makes the identity of a value that a read has found.
-  package init(
-    _ content: Span<UInt8>, _ extendedData: Span<UInt8>, _ status: FileStatus?
-  ) {
-    contentHash = ContentHash.of(content, extendedData)
+  package init(_ content: Span<UInt8>, _ extendedData: [UInt8], _ status: FileStatus?) {
+    contentHash = ContentHash(content).finalize(with: extendedData)
     self.status = status
   }
 

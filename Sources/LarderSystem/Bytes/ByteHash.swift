@@ -51,6 +51,15 @@ package enum ByteHash {
     return sum.folded(keys[18], keys[19])
   }
 
+  /// Returns the hash of three words.
+  package static func hash(_ a: UInt64, _ b: UInt64, _ c: UInt64) -> Int {
+    let keys = keys.span
+    var sum = Sum(high: 0, low: 0)
+    sum.add(a &+ keys[0], b &+ keys[1])
+    sum.add(c &+ keys[2], keys[3])
+    return sum.folded(keys[18], keys[19])
+  }
+
   /// Returns the hash of some bytes; nil if any of them is not ASCII.
   @inline(__always)
   package static func hash(ofASCII elements: Span<UInt8>) -> Int? {

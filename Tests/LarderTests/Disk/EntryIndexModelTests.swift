@@ -44,15 +44,13 @@ private struct Run {
   let isExtreme: Bool
   private(set) var hasFailed = false
   private var random: SeededRandom
-  private var index: EntryIndex
+  private var index = EntryIndex()
   private var model = NaiveIndex()
   private var clock: Int64 = 1_000
 
   init(seed: UInt64, nameCount: Int, isExtreme: Bool = false) {
     (self.seed, self.nameCount, self.isExtreme) = (seed, nameCount, isExtreme)
     random = SeededRandom(seed: seed)
-    index = EntryIndex()
-    index.names = NameTable(hash: NameHash(using: &random))
   }
 
   mutating func step() {

@@ -61,7 +61,7 @@ struct `Names of entries` {
     var configuration = DiskCache.Configuration()
     configuration.fileExtension = text
     if let kept {
-      #expect(try configuration.parsedFileExtension().bytes == Array(kept.utf8))
+      #expect(try Array(configuration.parsedFileExtension().bytes) == Array(kept.utf8))
     } else {
       #expect(throws: CacheError.self) { try configuration.parsedFileExtension() }
     }

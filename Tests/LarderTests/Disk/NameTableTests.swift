@@ -8,11 +8,6 @@ import Testing
 
 /// The table of names and its parts.
 struct NameTableTests {
-  private func table(seed: UInt64 = 1) -> NameTable {
-    var random = SeededRandom(seed: seed)
-    return NameTable(hash: NameHash(using: &random))
-  }
-
   private func longestChain(_ table: NameTable) -> Int {
     (0..<table.buckets.count).map { bucket in
       var length = 0
@@ -27,7 +22,7 @@ struct NameTableTests {
 
   @Test(arguments: [0, 1, 2, 3, 4, 5, 7, 8, 9, 1_000, 1_023, 1_024, 1_025, 10_000])
   func `a table of any size finds every name and no other`(count: Int) {
-    var table = table()
+    var table = NameTable()
     let slots = (0..<count).compactMap { table.insert(IndexSample.name($0)) }
     #expect(Set(slots).count == count && table.count == count && table.buckets.count == count)
     #expect((0..<count).allSatisfy { table.slot(of: IndexSample.name($0)) == slots[$0] })
@@ -36,7 +31,7 @@ struct NameTableTests {
   }
 
   @Test func `the slots of removed names are given to new ones`() {
-    var table = table()
+    var table = NameTable()
     let slots = (0..<1_000).compactMap { table.insert(IndexSample.name($0)) }
     for slot in slots { table.remove(slot) }
     let again = (0..<1_000).compactMap { table.insert(IndexSample.name($0 + 5_000)) }
@@ -55,21 +50,14 @@ struct NameTableTests {
 
   @Test(arguments: chosenNames.indices)
   func `no choice of names makes long chains`(choice: Int) {
-    var table = table(seed: UInt64(choice))
+    var table = NameTable()
     for number in 0..<16_384 { _ = table.insert(Self.chosenNames[choice].name(number)) }
     #expect(table.count == 16_384)
     #expect(longestChain(table) < 16, "\(Self.chosenNames[choice].what)")
   }
 
-  @Test func `two tables put the same names in different places`() {
-    let hashes = (1...2 as ClosedRange<UInt64>).map { seed in
-      (0..<100).map { table(seed: seed).hash(IndexSample.name($0).digest, 0) }
-    }
-    #expect(Set(hashes[0]).isDisjoint(with: hashes[1]))
-  }
-
   @Test func `beyond 65,534 extensions a name has no slot until one of them is gone`() {
-    var table = table()
+    var table = NameTable()
     let slots = (0..<65_534).compactMap { table.insert(IndexSample.name(1, extension: "\($0)")) }
     #expect(slots.count == 65_534)
     #expect(table.insert(IndexSample.name(1, extension: "more")) == nil)

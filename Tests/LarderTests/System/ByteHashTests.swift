@@ -48,6 +48,18 @@ struct ByteHashTests {
   }
 
   @Test
+  func `every bit of three words matters, and each word has its place`() {
+    var seen: Set<Int> = [ByteHash.hash(0, 0, 0)]
+    for word in 0..<3 {
+      for bit in 0..<64 {
+        var words: [UInt64] = [0, 0, 0]
+        words[word] = 1 << bit
+        #expect(seen.insert(ByteHash.hash(words[0], words[1], words[2])).inserted)
+      }
+    }
+  }
+
+  @Test
   func `the hash differs from process to process`() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]

@@ -12,7 +12,7 @@ struct FileExtensionParsingTests {
     ("abcdefghij0123456789", "abcdefghij0123456789"),
   ])
   func `one to twenty letters or digits are an extension`(text: String, name: String) throws {
-    #expect(try FileExtension(parsing: text.utf8).bytes == Array(name.utf8))
+    #expect(try Array(FileExtension(parsing: text.utf8).bytes) == Array(name.utf8))
   }
 
   @Test(arguments: [
