@@ -5,11 +5,9 @@ import LarderSystem
 ///
 /// 1. `index`: the entries.
 /// 2. `uses`: the uses of entries that are still to be stamped on the disk.
-/// 3. `scans`: the scans that compare all this with the directory, and the names that this process
-///    has changed since the latest began.
+/// 3. `scans`: the scans that compare all this with the directory.
 ///
-/// The functions here keep the parts in step: a use is pending only of an entry, and a scan does
-/// not report an older file of a name that this process has changed.
+/// The functions here keep the parts in step: a use is pending only of an entry.
 struct Catalog: Sendable {
   var index = EntryIndex()
   var uses = UseLog()
@@ -22,20 +20,14 @@ extension Catalog {
   ///
   /// - Returns: Whether there was an entry.
   mutating func adopt(_ entry: IndexedEntry, order: EntryIndex.Placement) -> Bool {
-    void(entry.name)
+    uses.forget(entry.name)
     return index.upsert(entry, order: order)
   }
 
   /// Forgets everything of a name whose file is gone.
   mutating func remove(_ name: EntryName) {
-    void(name)
-    index.remove(name)
-  }
-
-  /// Makes void what is pending of a name: its use, and what a scan that goes on has met.
-  mutating func void(_ name: EntryName) {
     uses.forget(name)
-    scans.noteChange(of: name)
+    index.remove(name)
   }
 
   /// Notes that this process has stamped a name's file, which moved its change time.
@@ -43,8 +35,6 @@ extension Catalog {
   /// - Returns: Whether the file had changed since the index learned of it.
   @discardableResult
   mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
-    // A scan may have met the file as it was before the stamp.
-    scans.noteChange(of: name)
     let isChanged = index.restamp(
       name, inode: fresh.inode, from: status.change, to: fresh.change,
       expiry: fresh.modification.asExpiry)
@@ -65,7 +55,6 @@ extension Catalog {
     _ slot: EntrySlot, of name: EntryName, _ status: FileStatus, at access: Timestamp,
     isDue: Bool, extended: @autoclosure () -> Timestamp?
   ) -> Timestamp {
-    scans.noteChange(of: name)
     let stored = status.modification.asExpiry
     index.use(slot, at: access)
     // Most uses extend nothing, and extensions by earlier uses are in the index already.

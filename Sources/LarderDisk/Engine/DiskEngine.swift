@@ -17,7 +17,7 @@ package final class DiskEngine: Sendable {
   /// The memory tiers in front of this directory in this process.
   package let observers: EngineObservers
   /// The watch on the directory's events, which starts when they are first needed.
-  let watching = Watching()
+  let watching = Watcher()
   /// The sequences that receive the events of entries that leave the directory.
   let removals = RemovalObservers<DiskRemovalEvent> { $0.missedCount = $1 }
   /// The threads of the engine's own jobs. Each kind of job runs on one thread at most, so that a

@@ -187,8 +187,6 @@ extension EngineState {
     let name = victim.entry.name
     _ = locks.take(name)
     evictions.begin(name)
-    // A scan may have met the file and report it later.
-    catalog.scans.noteChange(of: name)
     return .remove(victim, epoch)
   }
 }

@@ -1,5 +1,4 @@
-/// Values by entry name, or a set of names if they are `Void`, in a table that grows by one name at
-/// a time.
+/// Values by entry name, in a table that grows by one name at a time.
 ///
 /// For a map that can hold a name for every entry and is kept under the engine's lock. A dictionary
 /// copies itself when it is full, which is a pause of a third of a second at a million names.

@@ -1,13 +1,14 @@
 package import LarderBasics
+import LarderDigest
 public import LarderSystem
 
 /// A look at an entry's file: its status and attributes, read without counting a use.
 package struct EntryLook: Sendable {
   package let name: EntryName
   /// Nil if the system does not tell it, of an entry that cannot be opened.
-  package let status: FileStatus?
+  package fileprivate(set) var status: FileStatus?
   /// Whether the file could be opened and its attributes read. If not, those below are unknown.
-  fileprivate(set) var isReadable = true
+  fileprivate(set) var isReadable = false
   fileprivate(set) var reading: EntryAttribute.Reading?
   fileprivate(set) var extendedData: [UInt8] = []
   /// Whether the file has no attribute and is the rest of a value that a power cut has left.
@@ -25,13 +26,8 @@ package struct EntryLook: Sendable {
 }
 
 extension DiskEngine {
-  /// Looks for the entry of a key. Does not count as a use. Returns nil if a read would miss, as
-  /// far as that shows without the content.
-  ///
-  /// - Parameter staleness: The time past its expiry for which an entry is still found.
-  func lookUp(
-    _ subject: Subject, staleness: Duration = .zero
-  ) throws(CacheError) -> EntryLook? {
+  /// Looks for the entry of a key as `inspect` does, and counts an error. Does not count as a use.
+  func lookUp(_ subject: Subject, staleness: Duration = .zero) throws(CacheError) -> EntryLook? {
     followReplacement()
     return try countingErrors { () throws(CacheError) in
       try inspect(subject, staleness: staleness)
@@ -61,36 +57,83 @@ extension DiskEngine {
   ///
   /// - Parameter isChecking: Whether the content is read and compared with its hash.
   package func look(at name: EntryName, isChecking: Bool = false) throws(CacheError) -> EntryLook? {
+    var look = EntryLook(name: name)
+    if isChecking { look.finding = .unreadable }
     switch try openFile(of: name) {
-    case .missed(.unreadable, _): return lookAtUnreadable(name, isChecking)
+    case .missed(.unreadable, _):
+      do throws(Errno) {
+        look.status = try location.handle.statusIfPresent(of: name.fileName)
+        guard let status = look.status, reader.trust.entry(name, status) != nil else { return nil }
+      } catch {
+        // The system does not tell the status of a file either that cannot be opened.
+      }
     case .missed: return nil
     case .file(let file, let status):
-      guard status.isRegular, reader.trust.isTrusted(status) else { return nil }
-      var look = EntryLook(name: name, status: status)
+      guard reader.trust.entry(name, status) != nil else { return nil }
+      look.status = status
       do throws(Errno) {
-        look.reading = try reader.attributeReading(of: file)
-        look.extendedData = try EntryReader.extendedData(of: file)
-        look.isRemnant = look.reading == nil ? try reader.isRemnant(file, status) : false
+        try read(file, status, into: &look, isChecking: isChecking)
+      } catch .noMemory where look.isReadable {
+        // The file is sparse and longer than the memory can hold.
       } catch {
-        guard EntryReader.missReason(for: error) == nil else {
-          return EntryLook(unreadable: name, status, isChecking)
+        // A failure that concerns this file alone is a finding.
+        guard EntryReader.missReason(for: error) != nil else {
+          throw CacheError(readFailure: error, name: name.description)
         }
-        throw CacheError(readFailure: error, name: name.description)
       }
-      if isChecking { look.finding = try finding(of: file, look) }
-      return look
     }
+    return look
   }
 
-  /// Looks at a file that cannot be opened. The system may tell its status all the same.
-  private func lookAtUnreadable(_ name: EntryName, _ isChecking: Bool) -> EntryLook? {
-    do throws(Errno) {
-      guard let status = try location.handle.statusIfPresent(of: name.fileName),
-        status.isRegular, reader.trust.isTrusted(status)
-      else { return nil }
-      return EntryLook(unreadable: name, status, isChecking)
-    } catch {
-      return EntryLook(unreadable: name, nil, isChecking)
+  /// Reads the attributes of the open file of a look, and compares its content with its hash if
+  /// asked to.
+  private func read(
+    _ file: borrowing FileDescriptor, _ status: FileStatus, into look: inout EntryLook,
+    isChecking: Bool
+  ) throws(Errno) {
+    let reading = try reader.attributeReading(of: file)
+    let extendedData = try EntryReader.extendedData(of: file)
+    look.isRemnant = reading == nil ? try reader.isRemnant(file, status) : false
+    (look.reading, look.extendedData, look.isReadable) = (reading, extendedData, true)
+    if isChecking { look.finding = try finding(of: file, look) }
+  }
+
+  /// Compares an open file with its attribute: version, name and content, in this order.
+  private func finding(
+    of file: borrowing FileDescriptor, _ look: EntryLook
+  ) throws(Errno) -> Verification.Finding {
+    switch look.reading {
+    case nil: return look.isRemnant ? .damaged : .unverifiable
+    case .otherVersion: return .otherVersion
+    case .malformed: return .damaged
+    case .attribute(let attribute):
+      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != look.name.digest {
+        return .damaged
+      }
+      let testimony = EntryReader.Testimony(attribute: attribute, extendedData: look.extendedData)
+      return try EntryReader.matches(file, testimony) ? .sound : .damaged
+    }
+  }
+}
+
+// The whole directory.
+extension DiskEngine {
+  /// Walks through the directory of the path.
+  ///
+  /// - Parameters:
+  ///   - readsStatus: Whether the status of each entry is read, and not only its name.
+  ///   - body: Takes each piece.
+  package func walk(
+    _ operation: String, readsStatus: Bool, _ body: (DirectoryScan.Piece) -> Void
+  ) throws(CacheError) {
+    followReplacement()
+    var scan = try attempt(
+      operation, at: location.path, DirectoryScan(location.handle, trust: reader.trust))
+    var isLast = false
+    while !isLast {
+      let piece = try attempt(operation, at: location.path, scan.next(readsStatus: readsStatus))
+      body(piece)
+      isLast = piece.isLast
     }
   }
 
@@ -101,43 +144,66 @@ extension DiskEngine {
   /// through 100,000 files on a slow disk take minutes.
   package func unjudgedNames(reporting progress: WalkProgress) throws(CacheError) -> [EntryName] {
     var names: [EntryName] = []
-    try walk("entries") { scan throws(Errno) in
-      let piece = try scan.nextNames()
-      names += piece.found.compactMap { EntryName($0) }
+    try walk("entries", readsStatus: false) { piece in
+      names += piece.names
       progress(names.count, nil)
-      return !piece.isLast
     }
     return names
   }
 
-  /// Looks at the files of names, and calls a function for each in their order, with nil for a name
-  /// without an entry.
+  /// Walks through the directory, and looks at all entries in the order of their names. One that is
+  /// removed between the walk and the look at it is left out.
   ///
   /// - Parameters:
   ///   - isChecking: Whether the contents are read and compared with their hashes.
   ///   - progress: Is told of each look, after `body` has got it.
-  package func forEachLook(
-    at names: [EntryName], isChecking: Bool, reporting progress: WalkProgress,
-    _ body: (EntryName, EntryLook?) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    for (index, name) in names.enumerated() {
-      try body(name, try look(at: name, isChecking: isChecking))
-      progress(index + 1, names.count)
-    }
-  }
-
-  /// Walks through the directory, and looks at all entries in the order of their names. One that is
-  /// removed between the walk and the look at it is left out.
   func forEachEntry(
     isChecking: Bool = false, reporting progress: WalkProgress = { _, _ in },
     _ body: (EntryLook) throws(CacheError) -> Void
   ) throws(CacheError) {
-    try forEachLook(
-      at: try unjudgedNames(reporting: progress).sorted(), isChecking: isChecking,
-      reporting: progress
-    ) { _, look throws(CacheError) in
-      if let look { try body(look) }
+    let names = try unjudgedNames(reporting: progress).sorted()
+    for (index, name) in names.enumerated() {
+      if let look = try look(at: name, isChecking: isChecking) { try body(look) }
+      progress(index + 1, names.count)
     }
+  }
+
+  /// Walks through the directory, and counts what is in it.
+  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
+    var survey = DirectorySurvey()
+    let now = self.now
+    try walk("survey", readsStatus: true) { piece in
+      survey.add(piece, now: now)
+      progress(survey.entryCount, nil)
+    }
+    survey.hasTag = try hasTag("survey")
+    return survey
+  }
+
+  /// Whether the directory has the tag of a cache.
+  package func hasTag(_ operation: String) throws(CacheError) -> Bool {
+    let tag = try attempt(
+      operation, at: location.path, location.handle.statusIfPresent(of: DirectoryMaking.tagName))
+    return tag?.isRegular ?? false
+  }
+
+  /// Compares every entry with its attribute, and removes damaged ones if `repairs` is true. An
+  /// entry that cannot be read is not damaged.
+  package func verify(
+    repairs: Bool, reporting progress: WalkProgress
+  ) throws(CacheError) -> Verification {
+    if repairs {
+      try checkWritable("verify")
+      try revalidate(isUrgent: false, mayMake: false, "verify")
+    }
+    var result = Verification()
+    try forEachEntry(isChecking: true, reporting: progress) { look in
+      guard let finding = look.finding else { return }
+      result.add(finding, look.name)
+      if repairs, finding == .damaged { result.removal.add(remove(judged: look, .damaged)) }
+    }
+    if result.removal.removed > 0 { synchronizeRemovals() }
+    return result
   }
 
   /// Removes the file of a look if it is still in the state that was looked at.
@@ -158,46 +224,6 @@ extension DiskEngine {
       return remove(held, .exactly(status), removal)
     }
     return BulkRemoval(outcome, of: status.byteCount)
-  }
-
-  /// Walks through the directory, and counts what is in it.
-  package func survey(reporting progress: WalkProgress) throws(CacheError) -> DirectorySurvey {
-    var survey = DirectorySurvey()
-    let now = self.now
-    try walk("survey") { scan throws(Errno) in
-      let piece = try scan.next()
-      survey.add(piece, now: now)
-      progress(survey.entryCount, nil)
-      return !piece.isLast
-    }
-    survey.hasTag = try hasTag("survey")
-    return survey
-  }
-
-  /// Walks through the directory of the path.
-  ///
-  /// - Parameter step: Takes the next piece, and returns whether there are more.
-  package func walk(
-    _ operation: String, _ step: (inout DirectoryScan) throws(Errno) -> Bool
-  ) throws(CacheError) {
-    followReplacement()
-    var scan = try attempt(
-      operation, at: location.path, DirectoryScan(location.handle, trust: reader.trust))
-    while try attempt(operation, at: location.path, step(&scan)) {}
-  }
-
-  /// Whether the directory has the tag of a cache.
-  package func hasTag(_ operation: String) throws(CacheError) -> Bool {
-    let tag = try attempt(
-      operation, at: location.path, location.handle.statusIfPresent(of: DirectoryMaking.tagName))
-    return tag?.isRegular ?? false
-  }
-}
-
-extension EntryLook {
-  fileprivate init(unreadable name: EntryName, _ status: FileStatus?, _ isChecking: Bool) {
-    self.init(
-      name: name, status: status, isReadable: false, finding: isChecking ? .unreadable : nil)
   }
 }
 
@@ -233,7 +259,7 @@ public struct DirectorySurvey: Sendable, Hashable {
 
   /// Counts a piece of a scan.
   mutating func add(_ piece: DirectoryScan.Piece, now: Timestamp) {
-    foreignCount += piece.foreignCount
+    foreignCount += piece.foreign.count
     temporaryCount += piece.temporaries.count
     for entry in piece.entries { add(entry, now: now) }
   }

@@ -1,7 +1,3 @@
-package import LarderBasics
-import LarderDigest
-import LarderSystem
-
 /// The result of checking every entry of a directory.
 public struct Verification: Sendable, Hashable {
   /// The number of entries that were compared with their hash.
@@ -42,62 +38,6 @@ public struct Verification: Sendable, Hashable {
       damaged.append(name.description)
     case .unreadable: unreadable.append(name.description)
     case .otherVersion: otherVersions.append(name.description)
-    }
-  }
-}
-
-extension DiskEngine {
-  /// Compares every entry with its attribute, and removes damaged ones if `repairs` is true. An
-  /// entry that cannot be read is not damaged.
-  package func verify(
-    repairs: Bool, reporting progress: WalkProgress
-  ) throws(CacheError) -> Verification {
-    if repairs {
-      try checkWritable("verify")
-      try revalidate(isUrgent: false, mayMake: false, "verify")
-    }
-    var result = Verification()
-    try forEachEntry(isChecking: true, reporting: progress) { look in
-      guard let finding = look.finding else { return }
-      result.add(finding, look.name)
-      if repairs, finding == .damaged { result.removal.add(remove(judged: look, .damaged)) }
-    }
-    if result.removal.removed > 0 { synchronizeRemovals() }
-    return result
-  }
-
-  /// Compares the open file of a look with its attribute. A failure that concerns this file alone
-  /// is a finding.
-  func finding(
-    of file: borrowing FileDescriptor, _ look: EntryLook
-  ) throws(CacheError) -> Verification.Finding {
-    do throws(Errno) {
-      return try compare(file, look)
-    } catch .noMemory {
-      // The file is sparse and longer than the memory can hold.
-      return .unreadable
-    } catch {
-      guard EntryReader.missReason(for: error) != nil else {
-        throw CacheError(readFailure: error, name: look.name.description)
-      }
-      return .unreadable
-    }
-  }
-
-  /// Compares an open file with its attribute: version, name and content, in this order.
-  private func compare(
-    _ file: borrowing FileDescriptor, _ look: EntryLook
-  ) throws(Errno) -> Verification.Finding {
-    switch look.reading {
-    case nil: return look.isRemnant ? .damaged : .unverifiable
-    case .otherVersion: return .otherVersion
-    case .malformed: return .damaged
-    case .attribute(let attribute):
-      if case .key(let key) = attribute.proof, MD5.digest(of: key.span) != look.name.digest {
-        return .damaged
-      }
-      let testimony = EntryReader.Testimony(attribute: attribute, extendedData: look.extendedData)
-      return try EntryReader.matches(file, testimony) ? .sound : .damaged
     }
   }
 }

@@ -7,53 +7,36 @@ extension DiskEngine {
   private static let pieceCount = 64
 
   /// Brings the index and the memory tiers up to date after events.
-  ///
-  /// - Parameter start: A time by the system's clock before which none of the events happened.
-  func act(on batch: EventBatch, since start: Timestamp) {
+  func act(on batch: EventBatch) {
     // Before memory forgets everything. A thread that puts its value into memory afterwards finds
     // the mark and removes the value again.
     if batch.isIncomplete { withState { $0.locks.markHeld() } }
-    // A lost event may have been that the directory was moved away.
-    if batch.concernsDirectory || batch.isIncomplete { actOnMove() }
+    // The directory was moved or removed. A lost event may have been that. A directory that takes
+    // its path later brings no event, so each call looks for one until it is there.
+    if batch.concernsDirectory || batch.isIncomplete {
+      watching.isAstray.store(true, ordering: .relaxed)
+      followReplacement(isUrgent: true)
+      if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
+      tellOfAnyChange()
+    }
     if batch.isIncomplete { startRescan() }
     var findings: [Finding] = []
-    for (name, isGone) in batch.names {
-      // A name that became free needs no look, because a file that takes it later has events of its
-      // own. On a network file system change times are another machine's, and the event could not
-      // be compared with the index.
-      var finding =
-        isGone && !isOnNetwork
-        ? Finding(
-          name: name, evidence: .freed(oldest: start), generation: generations.snapshot(of: name))
-        : look(at: name)
-      finding.isPassing = !isGone || batch.passing.contains(name)
-      findings.append(finding)
-      if findings.count == Self.pieceCount {
-        learn(findings)
-        findings.removeAll(keepingCapacity: true)
-      }
+    for (name, wasThere) in batch.names {
+      findings.append(look(at: name, isPassing: wasThere))
+      if findings.count == Self.pieceCount { learn(exchange(&findings, with: [])) }
     }
     learn(findings)
     checkLimits()
   }
 
-  /// Looks for a replacement after the directory itself was moved or removed. A directory that
-  /// takes its path later brings no event, so each call looks for one until it is there.
-  private func actOnMove() {
-    watching.isAstray.store(true, ordering: .relaxed)
-    followReplacement(isUrgent: true)
-    if location.isAtPath { watching.isAstray.store(false, ordering: .relaxed) }
-    tellOfAnyChange()
-  }
-
   /// Looks at the file of a name.
-  private func look(at name: EntryName) -> Finding {
+  private func look(at name: EntryName, isPassing: Bool) -> Finding {
     let generation = generations.snapshot(of: name)
     do throws(Errno) {
       let status = try location.handle.statusIfPresent(of: name.fileName)
       return Finding(
         name: name, met: status.flatMap { reader.trust.entry(name, $0) }, evidence: .look,
-        generation: generation)
+        isPassing: isPassing, generation: generation)
     } catch {
       return Finding(name: name, evidence: .failure(error))
     }
@@ -67,8 +50,9 @@ extension DiskEngine {
     let (forgotten, unclear, mustRescan) = withState { state in
       var (forgotten, unclear, mustRescan) = ([EntryName](), [Finding](), false)
       for finding in findings {
-        let effects = state.settle(
-          finding, isCurrent: generations.isCurrent(finding.generation), at: now)
+        // Compared in the hold, because this process may change the name before.
+        let isCurrent = generations.isCurrent(finding.generation)
+        let effects = state.settle(finding, isCurrent: isCurrent, at: now)
         if effects.isEmpty { continue }
         if effects.contains(.outdatesReaders) { generations.outdateReaders(of: finding.name) }
         if effects.contains(.forgets) { forgotten.append(finding.name) }
@@ -83,19 +67,8 @@ extension DiskEngine {
     if mustRescan { startRescan() }
   }
 
-  /// Settles what was found of one name in a hold of the lock, and carries out what follows.
-  ///
-  /// - Parameter isHeld: Whether the caller holds the name.
-  @discardableResult
-  func learn(_ finding: Finding, isHeld: Bool = false, at now: Timestamp) -> Effects {
-    learn(finding.name) { state in
-      // Compared in the hold, because this process may change the name before.
-      let isCurrent = isHeld || generations.isCurrent(finding.generation)
-      return (state.settle(finding, isCurrent: isCurrent, at: now), ())
-    }.0
-  }
-
-  /// Carries out what follows of what is settled of one name in a hold of the lock.
+  /// Carries out what follows of what is settled, in a hold of the lock, of a name that is held or
+  /// whose file this thread has open.
   ///
   /// - Parameter settle: Returns what follows, and the result. Called under the lock.
   // Inlined, because a closure that is called retains the engine.
@@ -110,7 +83,6 @@ extension DiskEngine {
       return (effects, result)
     }
     if effects.contains(.forgets) { tell(ofLearned: [name]) }
-    if effects.contains(.looks) { lookAgain(at: name) }
     if effects.contains(.rescans) { startRescan() }
     return (effects, result)
   }
@@ -144,9 +116,9 @@ extension DiskEngine {
   /// - Returns: Whether the name may stand for something else than the index knew.
   @discardableResult
   func lookHeld(_ name: EntryName, isPassing: Bool = false) -> Bool {
-    var finding = look(at: name)
-    finding.isPassing = isPassing
-    return learn(finding, isHeld: true, at: heldNow).contains(.forgets)
+    let (finding, now) = (look(at: name, isPassing: isPassing), heldNow)
+    let (effects, _) = learn(name) { ($0.settle(finding, isCurrent: true, at: now), ()) }
+    return effects.contains(.forgets)
   }
 
   /// Follows the events of a name that came while it was held, and gives the name back.
@@ -193,13 +165,9 @@ extension DiskEngine {
   /// memory, which takes 80 ms for a million of them.
   package func startWatching() {
     guard !isWatchSettled else { return }
-    let isFirst = watching.state.withLock { state in
-      guard case .notStarted = state else { return false }
-      state = .starting
-      return true
-    }
-    guard isFirst else { return wait { _ in isWatchSettled ? () : nil } }
-    guard makeWatcher() else { return }
+    guard watching.advance(to: .started) else { return wait { _ in isWatchSettled ? () : nil } }
+    // If no instances, watches or threads are left, scans take the place of events.
+    if upkeep(try watching.start(self)) == nil { watching.end(threads) }
     // Changes of the directory itself before the watch have left no event.
     lookForDirectory()
     // Nor have changes of a name whose file this process has just published or looked at. Its
@@ -228,30 +196,11 @@ extension DiskEngine {
     guard location.handle.byteCount >= configuration.watchAsideByteCount else {
       return startWatching()
     }
-    guard !watching.isPlanned.exchange(true, ordering: .relaxed) else { return }
-    runAside { [weak self] in self?.startWatching() }
+    if watching.advance(to: .planned) { runAside { [weak self] in self?.startWatching() } }
   }
 
   /// Whether the directory is watched, or cannot be.
   package var isWatchSettled: Bool { watching.isSettled.load(ordering: .acquiring) }
-
-  /// Makes the watcher; returns false if the engine has ended meanwhile.
-  private func makeWatcher() -> Bool {
-    do throws(Errno) {
-      let handle = location.handle
-      let watcher = try Watcher(self)
-      guard watching.advance(to: .watching(watcher)) else { return false }
-      // If the directory was replaced before this watcher existed, nothing moved the watch.
-      if location.handle !== handle { try watcher.follow(location) }
-      try watcher.start()
-      watching.complete(!isOnNetwork)
-      return true
-    } catch {
-      // No instances, watches or threads are left. Scans take the place of events.
-      noteUpkeepFailure(error)
-      return watching.advance(to: .starting)
-    }
-  }
 
   /// Whether an object on the directory wants to follow other processes.
   var followsNeighbours: Bool { watching.isWanted.load(ordering: .relaxed) }
@@ -259,47 +208,26 @@ extension DiskEngine {
   /// Whether events report everything that other processes do.
   package var hasEvents: Bool { watching.isComplete.load(ordering: .acquiring) }
 
-  private var watcher: Watcher? {
-    watching.state.withLock { state in
-      if case .watching(let watcher) = state { watcher } else { nil }
-    }
-  }
-
   /// Takes in everything that other processes had done when this was called.
   ///
   /// - Returns: Whether that was possible.
   /// - Complexity: One system call if they have done nothing.
   func catchUp() -> Bool {
-    guard hasEvents, let watcher else { return false }
-    do throws(Errno) {
-      guard try watcher.catchUp(self) else { return false }
-      // Another thread may have told the index but not memory, and the event is then ignored.
-      return !mayBe(.isAhead)
-    } catch {
-      noteUpkeepFailure(error)
-      return false
-    }
+    // Another thread may have told the index but not memory, and the event is then ignored.
+    hasEvents && upkeep(try watching.catchUp(self)) == true && !mayBe(.isAhead)
   }
 
   /// Stops following events, because the engine ends.
   func endWatching() {
-    // Read and ended in one step, because a watcher that is made between the two would never be
-    // stopped.
-    let watcher: Watcher? = watching.state.withLock { state in
-      defer { state = .ended }
-      return if case .watching(let watcher) = state { watcher } else { nil }
-    }
-    watching.isComplete.store(false, ordering: .releasing)
     watching.isSettled.store(true, ordering: .releasing)
     changed.signal()
-    watcher?.stop()
+    watching.stop(threads)
   }
 
   /// Goes on without events, after the system has refused them.
   func eventsEnded(because errno: Errno) {
     noteUpkeepFailure(errno)
-    watching.hasFailed.store(true, ordering: .sequentiallyConsistent)
-    watching.isComplete.store(false, ordering: .sequentiallyConsistent)
+    watching.end(threads)
     tellOfAnyChange()
     startRescan()
   }
@@ -307,9 +235,8 @@ extension DiskEngine {
   /// Moves the watch to the directory that has replaced the one before.
   func followDirectory() {
     watching.isAstray.store(false, ordering: .relaxed)
-    guard let watcher else { return }
     do throws(Errno) {
-      try watcher.follow(location)
+      try watching.follow(location)
       // The directory may be on another file system than the one before.
       watching.complete(!isOnNetwork)
     } catch {
@@ -323,7 +250,8 @@ extension DiskEngine {
   package var isAstray: Bool { watching.isAstray.load(ordering: .relaxed) }
 
   /// Looks after a watch was made whether the directory is at its path. A move before the watch
-  /// left no event, and a directory that takes the path later brings none.
+  /// left no event, and a directory that takes the path later brings none. Never finds it back,
+  /// because the event of a later move may have been followed meanwhile.
   func lookForDirectory() {
     if !location.isAtPath { watching.isAstray.store(true, ordering: .relaxed) }
   }

@@ -21,15 +21,10 @@ enum Evidence: Sendable {
   case look
   /// The status could not be read.
   case failure(Errno)
-  /// An event freed the name, and no event of its batch is older than the time. The directory was
-  /// not looked at.
-  case freed(oldest: Timestamp)
   /// A scan met the file.
   case scan(Int)
-  /// A read found no file.
-  case absent
-  /// A read found that the file has expired.
-  case expired
+  /// A read found no file, or one that has expired.
+  case miss
   /// A read has served the file. It was opened before, and may have lost its name since.
   case hit(isUnlinked: Bool, hasEvents: Bool)
 }
@@ -60,7 +55,7 @@ extension EngineState {
   /// a change by another process means.
   ///
   /// - Parameter isCurrent: Whether this process has not changed the name since the finding, or
-  ///   holds it. A scan's finding is compared with the names that have changed since it began.
+  ///   holds it.
   mutating func settle(_ finding: Finding, isCurrent: Bool, at now: Timestamp) -> Effects {
     let name = finding.name
     switch finding.evidence {
@@ -68,20 +63,14 @@ extension EngineState {
     case .failure(let errno):
       counters.upkeepFailures[errno, default: 0] += 1
       return isCurrent ? [.isLearned, .rescans] : [.isLearned, .rescans, .looks]
-    case .freed(let oldest):
-      // The event may precede a store by this process. The indexed file is younger then.
-      let isOlder = catalog.index.entry(named: name).map { $0.changeTime < oldest } ?? true
-      return compare(finding, isCurrent: isCurrent && isOlder, at: now)
     case .scan(let number):
       guard catalog.scans.isOngoing(number), !phase.isShutDown else { return [] }
       catalog.scans.meet(catalog.index.slot(of: name))
-      return compare(finding, isCurrent: !catalog.scans.hasChanged(name), scan: number, at: now)
-    case .absent:
-      // Another process has removed the file, or has stored it since the read found none.
-      return isCurrent && catalog.index.contains(name) ? .looks : []
-    case .expired:
+      return compare(finding, isCurrent: isCurrent, isOfScan: true, at: now)
+    case .miss:
       guard isCurrent, catalog.index.contains(name) else { return [] }
-      return compare(finding, isCurrent: true, at: now)
+      // If there was no file, another process has removed it, or has stored it since.
+      return finding.met == nil ? .looks : compare(finding, isCurrent: true, at: now)
     case .hit(let isUnlinked, let hasEvents):
       guard let met = finding.met else { return .isStray }
       return compare(hit: met, isCurrent, isUnlinked: isUnlinked, hasEvents: hasEvents)
@@ -90,19 +79,19 @@ extension EngineState {
 
   /// Compares a file, or that there is none, with the entry, which takes over the difference.
   private mutating func compare(
-    _ finding: Finding, isCurrent: Bool, scan: Int? = nil, at now: Timestamp
+    _ finding: Finding, isCurrent: Bool, isOfScan: Bool = false, at now: Timestamp
   ) -> Effects {
     let (name, known) = (finding.name, catalog.index.entry(named: finding.name))
     let sighting = Sighting(of: finding.met, known: known, pending: catalog.uses[name], now: now)
     // A process that is alone causes nearly all events itself, and they end here.
     if case .known = sighting, finding.met != nil { return [] }
-    // The file may be older or newer than the index.
-    guard isCurrent else { return .looks }
-    if scan == nil {
-      // A scan may have met an older file and report it later.
-      catalog.scans.noteChange(of: name)
-    } else if locks.held.contains(name) {
-      // The thread that holds the name looks again once it has told the index what it did.
+    // The file may be older or newer than the index. Where no events come, a read may have indexed
+    // a newer file than the scan has met, and a use that was stamped at once a newer state of it.
+    let isYounger = known.map { $0.changeTime >= finding.met?.changeTime ?? .never } ?? false
+    if !isCurrent || isOfScan && isYounger {
+      // A scan counts a file also if the index lacks it and the name is held. The thread that holds
+      // the name looks again before it gives the name back.
+      guard isOfScan, known == nil, locks.held.contains(name) else { return .looks }
       locks.mark(name)
     }
     switch sighting {
@@ -114,15 +103,14 @@ extension EngineState {
     case .changed where known == nil && clearing.hidesFiles:
       // The file may be new and stay, or go with all others. When nothing is hidden any more, a
       // scan finds out.
-      catalog.scans.noteMissedChanges()
-      return scan == nil ? .isLearned : []
+      catalog.scans.hasMissedChanges = true
+      return isOfScan ? [] : .isLearned
     case .changed(let entry):
       catalog.index.upsert(entry, order: .byLastAccess)
       // The next use here counts as later, even if the clock stands still.
       catalog.uses.advance(to: entry.lastAccess)
       // After the first scan, memory may also have the value of an entry that a limit has evicted.
-      let isFirst = known == nil && (scan.map(catalog.scans.isFirst) ?? false)
-      return isFirst ? [] : .isLearned
+      return known == nil && isOfScan && !isScanned ? [] : .isLearned
     case .gone:
       if catalog.uses.take(name) != nil { counters.stampsDropped += 1 }
       catalog.index.remove(name)
@@ -202,9 +190,7 @@ enum Sighting: Sendable, Equatable {
     met.lastAccess = max(met.lastAccess, known.lastAccess)
     // A neighbour that only stamped its use leaves the expiry as it was, so an extension by a use
     // here still holds.
-    if let pending, pending.inode == met.inode, pending.expirySeen.asExpiry == met.expiry {
-      met.expiry = max(met.expiry, pending.expiry ?? met.expiry)
-    }
+    if isPromised, let expiry = pending?.expiry { met.expiry = max(met.expiry, expiry) }
     self = .changed(met)
   }
 }

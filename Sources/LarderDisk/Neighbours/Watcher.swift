@@ -1,7 +1,7 @@
 package import LarderSystem
 import Synchronization
 
-/// A queue of events of an engine's directory, and its reading.
+/// The watch on an engine's directory: a queue of events, and its reading.
 ///
 /// When an event comes, the process's `JobTimer` has one of the engine's threads read all events
 /// and act on them. It looks for the next one 10 ms later, so that a burst of a neighbour's stores
@@ -12,257 +12,202 @@ import Synchronization
 ///
 /// 1. `EventQueue`: the kernel writes an event for the name.
 /// 2. `Watcher`: reads the queue to its end and collects the names as an `EventBatch`.
-/// 3. `DiskEngine.act(on:since:)`: looks at the file of each name (`DiskEngine+Neighbours.swift`).
+/// 3. `DiskEngine.act(on:)`: looks at the file of each name (`DiskEngine+Neighbours.swift`).
 /// 4. `EngineState.settle`: the index takes over the difference.
 /// 5. `EngineObservers`: the memory tiers drop the value.
 ///
 /// Two other ways lead to step 4: a scan, on a schedule if there are no events (`RescanSchedule`),
 /// and a read that finds another file or none.
 package final class Watcher: Sendable {
+  /// The progress of the watching. Each step comes once at most, and in this order.
+  enum Progress: Int, Sendable {
+    /// No object has needed it yet.
+    case notStarted
+    /// Another thread is to start it.
+    case planned
+    case started
+    /// The engine is ending.
+    case ended
+  }
+
   private struct State: Sendable {
+    var progress = Progress.notStarted
+    /// Nil before the start and after the end of the events.
+    var queue: EventQueue?
     /// The watch on the directory as it is held now.
     var watch: Int32?
     /// The thread that reads events and acts on them.
     var reader: ThreadIdentity?
-    /// Whether no thread may begin to read any more.
-    var isStopped = false
-    /// A time by the system's clock at which the queue had been read to its end.
-    var lastEmpty = WallClock.systemCoarse.now()
   }
 
-  /// The answer to a thread that wants to read.
-  private enum Turn: Sendable {
-    case granted
-    /// The call comes from inside of the reading.
-    case alreadyReading
-    /// The watcher was stopped.
-    case refused
-  }
-
-  private let queue: EventQueue
   private let state = ForkSafeMutex(State())
   private let changed = EventCount()
-  // Raised before the queue is read and lowered when everything read was acted upon. The flag is
-  // sequentially consistent and the look at the queue is a system call, so a caller that finds the
-  // queue empty and the flag down has missed nothing that happened before.
-  private let isReading = Atomic<Bool>(false)
-  private weak let engine: DiskEngine?
-  private let threads: IOExecutor
+  /// Whether an object on the directory wants to follow events. The engine outlives that object.
+  let isWanted = Atomic<Bool>(false)
+  /// Whether the start was tried, read without a lock.
+  let isSettled = Atomic<Bool>(false)
+  /// Whether the directory was moved away, and its path has not led to one again since.
+  let isAstray = Atomic<Bool>(false)
+  /// Whether events report everything that other processes do.
+  let isComplete = Atomic<Bool>(false)
 
   /// The pause in which events gather. Together with the time to act on them it stays below the
   /// time by which a memory tier may trail, which is 50 ms.
   private static let gatheringTime = Duration.milliseconds(10)
   /// The length of the buffer for events. 64 KiB hold 1,024 events of entries' names.
   private static let bufferByteCount = 64 << 10
+}
 
-  /// Makes the watch; `start()` begins to wait for events.
-  init(_ engine: DiskEngine) throws(Errno) {
-    self.engine = engine
-    threads = engine.threads
-    queue = try EventQueue(faults: engine.configuration.faults)
+// The beginning and the end.
+extension Watcher {
+  /// Goes on to a step; returns false and does nothing if that has come before.
+  func advance(to next: Progress) -> Bool {
+    state.withLock { state in
+      guard state.progress.rawValue < next.rawValue else { return false }
+      state.progress = next
+      return true
+    }
+  }
+
+  /// Watches the directory, and begins to wait for events.
+  ///
+  /// - Throws: The error of `inotify`, or `EAGAIN` if the system has no thread left.
+  func start(_ engine: DiskEngine) throws(Errno) {
+    try open(engine)
+    try waitForEvents(engine, after: .zero)
+    complete(!engine.isOnNetwork)
+  }
+
+  /// Makes the queue, in which events gather from here on.
+  func open(_ engine: DiskEngine) throws(Errno) {
+    let queue = try EventQueue(faults: engine.configuration.faults)
+    state.withLock { if $0.progress != .ended { $0.queue = queue } }
     try follow(engine.location)
   }
 
   /// Watches the directory that is held now instead of the one before.
   func follow(_ location: DirectoryLocation) throws(Errno) {
+    guard let queue = state.withLock({ $0.queue }) else { return }
     var handle: DirectoryHandle
     repeat {
       handle = location.handle
-      try watch(handle, path: location.path)
+      let fresh = try queue.watch(handle, path: location.path, for: EventBatch.kinds)
+      let old = state.withLock { exchange(&$0.watch, with: fresh) }
+      // It fails if the watch has ended with its directory.
+      if let old, old != fresh { do throws(Errno) { try queue.endWatch(old) } catch {} }
       // Another thread may have followed another replacement meanwhile, and this watch may have
       // replaced that thread's.
     } while handle !== location.handle
   }
 
-  private func watch(_ handle: DirectoryHandle, path: String) throws(Errno) {
-    let fresh = try queue.watch(handle, path: path, for: EventBatch.kinds)
-    let old = state.withLock { state in
-      let old = state.watch
-      state.watch = fresh
-      return old
-    }
-    guard let old, old != fresh else { return }
-    do throws(Errno) {
-      try queue.endWatch(old)
-    } catch {
-      // The watch has ended with its directory.
+  /// Sets whether events report everything, unless they have ended. Other machines' changes bring
+  /// none.
+  func complete(_ isComplete: Bool) {
+    state.withLock { state in
+      guard state.queue != nil else { return }
+      self.isComplete.store(isComplete, ordering: .sequentiallyConsistent)
     }
   }
 
-  /// Begins to wait for events.
-  ///
-  /// - Throws: `EAGAIN` if the system has no thread left.
-  func start() throws(Errno) {
-    try waitForEvents(after: .zero)
-    // `stop()` had nothing to forget if it came first.
-    if state.withLock({ $0.isStopped }) { JobTimer.own.forget(queue.number) }
-  }
-
-  private func waitForEvents(after delay: Duration) throws(Errno) {
-    try JobTimer.own.submit(whenReadable: queue.number, after: delay, to: threads) {
-      [weak self] in self?.readForOwnThread()
+  /// Ends the events, because the system has refused them or the engine ends. The queue is closed
+  /// by one of the engine's threads, because that takes long.
+  func end(_ threads: IOExecutor) {
+    let queue = state.withLock { state in
+      isComplete.store(false, ordering: .sequentiallyConsistent)
+      return exchange(&state.queue, with: nil)
     }
+    guard let queue else { return }
+    guard queue.mayEndElsewhere() else { return JobTimer.own.forget(queue.number) }
+    threads.submit { JobTimer.own.forget(queue.number) }
   }
 
   /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
-  /// acts, inside of that action.
-  ///
-  /// Waits for a thread that is acting on events. The queue is closed by one of the engine's
-  /// threads, because that takes long.
-  func stop() {
-    while true {
-      let ticket = changed.ticket()
-      let mustWait = state.withLock { state in
-        state.isStopped = true
-        return state.reader != nil && state.reader != .current
-      }
-      guard mustWait else { break }
-      changed.wait(ticket)
-    }
-    guard queue.mayEndElsewhere() else { return JobTimer.own.forget(queue.number) }
-    threads.submit { [self] in JobTimer.own.forget(queue.number) }
-  }
-
-  /// Reads and acts after an event, and begins to wait for the next one.
-  ///
-  /// The engine is held only during the turn. Its end can begin while nothing happens.
-  private func readForOwnThread() {
-    guard takeTurn() == .granted else { return }
-    defer { endTurn() }
-    guard let engine else { return }
-    readEvents(for: engine)
-    // Within the turn, so that `stop()` waits for it and forgets it.
-    if state.withLock({ $0.isStopped }) { return }
-    do throws(Errno) {
-      try waitForEvents(after: Self.gatheringTime)
-    } catch {
-      engine.eventsEnded(because: error)
-    }
-  }
-
-  /// Reads what has happened, so that the engine knows everything up to the time of the call.
-  ///
-  /// - Returns: Whether that was possible. It is not after `stop()` if events are left.
-  /// - Complexity: One system call if nothing has happened.
-  func catchUp(_ engine: DiskEngine) throws(Errno) -> Bool {
-    if try queue.isEmpty, !isReading.load(ordering: .sequentiallyConsistent) { return true }
-    switch takeTurn() {
-    case .alreadyReading: return true
-    case .refused: return false
-    case .granted: break
-    }
-    defer { endTurn() }
-    readEvents(for: engine)
-    return true
-  }
-
-  /// Reads the events and acts on them. The caller has the turn, because the order of events
-  /// counts.
-  private func readEvents(for engine: DiskEngine) {
-    var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
-    // Read from the coarse clock, because the kernel takes change times from it.
-    let start = state.withLock { $0.lastEmpty }
-    var batch = EventBatch()
-    do throws(Errno) {
-      // Taken before each read, so that no event that the read misses is older than this time.
-      var time = WallClock.systemCoarse.now()
-      // Reads to the end of the queue before any name is looked at, because most files that came
-      // and went meanwhile cancel out.
-      let isEmpty = try queue.readAll(into: &buffer) { events in
-        let watch = state.withLock { $0.watch ?? -1 }
-        for event in events { batch.add(event, watch: watch) }
-        time = WallClock.systemCoarse.now()
-      }
-      if isEmpty { state.withLock { [time] in $0.lastEmpty = time } }
-    } catch {
-      engine.eventsEnded(because: error)
-    }
-    if !batch.isEmpty { engine.act(on: batch, since: start) }
-  }
-
-  /// Waits for the turn to read. A thread that is granted it calls `endTurn()`.
-  private func takeTurn() -> Turn {
-    while true {
-      let ticket = changed.ticket()
-      let turn: Turn? = state.withLock { state in
-        if state.reader == .current { return .alreadyReading }
-        if state.isStopped { return .refused }
-        guard state.reader == nil else { return nil }
-        state.reader = .current
-        return .granted
-      }
-      if turn == .granted { isReading.store(true, ordering: .sequentiallyConsistent) }
-      if let turn { return turn }
-      changed.wait(ticket)
-    }
-  }
-
-  private func endTurn() {
-    isReading.store(false, ordering: .sequentiallyConsistent)
-    state.withLock { $0.reader = nil }
-    changed.signal()
+  /// acts, inside of that action. Waits for a thread that is acting on events.
+  func stop(_ threads: IOExecutor) {
+    _ = advance(to: .ended)
+    end(threads)
+    changed.wait { state.withLock { $0.reader == nil || $0.reader == .current ? () : nil } }
   }
 }
 
-/// The state of an engine's watching of its directory.
-package final class Watching: Sendable {
-  /// The progress of the watching.
-  package enum State: Sendable {
-    /// No object has needed it yet.
-    case notStarted
-    /// A thread makes the watcher, or the system has refused it and scans take its place.
-    case starting
-    case watching(Watcher)
-    /// The engine is ending.
-    case ended
+// The reading.
+extension Watcher {
+  /// Reads what has happened, so that the engine knows everything up to the time of the call.
+  ///
+  /// - Returns: Whether that was possible. It is not after the end of the events.
+  /// - Complexity: One system call if nothing has happened.
+  func catchUp(_ engine: DiskEngine) throws(Errno) -> Bool {
+    let (queue, reader) = state.withLock { ($0.queue, $0.reader) }
+    guard let queue else { return false }
+    // The call comes from inside of the reading.
+    if reader == .current { return true }
+    // A thread becomes the reader before it reads the queue, and is it until it has acted upon
+    // everything. So a caller that finds the queue empty and then no reader has missed nothing that
+    // happened before.
+    if try queue.isEmpty, state.withLock({ $0.reader == nil }) { return true }
+    return readEvents(for: engine)
   }
 
-  let state = ForkSafeMutex(State.notStarted)
-  /// Whether an object on the directory wants to follow events. The engine outlives that object.
-  let isWanted = Atomic<Bool>(false)
-  /// Whether another thread is to make the start.
-  let isPlanned = Atomic<Bool>(false)
-  /// Whether the start was tried, read without a lock.
-  let isSettled = Atomic<Bool>(false)
-  /// Whether the directory was moved away, and its path has not led to one again since.
-  let isAstray = Atomic<Bool>(false)
-  /// Whether the system has refused events, so that some may have been missed.
-  let hasFailed = Atomic<Bool>(false)
-  /// Whether events report everything that other processes do.
-  let isComplete = Atomic<Bool>(false)
-
-  /// Goes on to a state; returns false and does nothing if the engine has ended.
-  func advance(to next: State) -> Bool {
-    state.withLock { state in
-      if case .ended = state { return false }
-      state = next
-      return true
-    }
-  }
-
-  /// Sets whether events report everything, unless the engine has ended or the system has refused
-  /// events. Other machines' changes bring none.
-  func complete(_ isComplete: Bool) {
-    state.withLock { state in
-      if case .ended = state { return }
-      self.isComplete.store(isComplete, ordering: .sequentiallyConsistent)
-      // The thread that reads the events may have failed already.
-      if hasFailed.load(ordering: .sequentiallyConsistent) {
-        self.isComplete.store(false, ordering: .releasing)
+  /// Waits after a delay for an event, reads and acts on one of the engine's threads, and waits for
+  /// the next one.
+  private func waitForEvents(_ engine: DiskEngine, after delay: Duration) throws(Errno) {
+    guard let queue = state.withLock({ $0.queue }) else { return }
+    // The engine is held only during the reading. Its end can begin while nothing happens.
+    try JobTimer.own.submit(
+      whenReadable: queue.number, after: delay, to: engine.threads
+    ) { [weak engine] in
+      guard let engine, engine.watching.readEvents(for: engine) else { return }
+      do throws(Errno) {
+        try engine.watching.waitForEvents(engine, after: Self.gatheringTime)
+      } catch {
+        engine.eventsEnded(because: error)
       }
     }
+    // `end` had nothing to forget if it came first.
+    if state.withLock({ $0.queue == nil }) { JobTimer.own.forget(queue.number) }
+  }
+
+  /// Reads the events and acts on them, one thread after the other, because their order counts.
+  ///
+  /// - Returns: False if the events have ended.
+  private func readEvents(for engine: DiskEngine) -> Bool {
+    let queue = changed.wait {
+      state.withLock { state -> EventQueue?? in
+        guard state.queue != nil else { return .some(nil) }
+        guard state.reader == nil else { return nil }
+        state.reader = .current
+        return state.queue
+      }
+    }
+    guard let queue else { return false }
+    defer {
+      state.withLock { $0.reader = nil }
+      changed.signal()
+    }
+    var batch = EventBatch()
+    var buffer = [UInt8](repeating: 0, count: Self.bufferByteCount)
+    do throws(Errno) {
+      // Reads to the end of the queue before any name is looked at, because most files that came
+      // and went meanwhile cancel out.
+      try queue.readAll(into: &buffer) { events in
+        let watch = state.withLock { $0.watch ?? -1 }
+        for event in events { batch.add(event, watch: watch) }
+      }
+    } catch {
+      engine.eventsEnded(because: error)
+    }
+    if !batch.isEmpty { engine.act(on: batch) }
+    return true
   }
 }
 
 /// The names that some events of a directory concern, each name once.
 ///
 /// A pure value. Events say in order that something happened to a name. They say neither what the
-/// name stands for now nor which process did it. Only the last event of a name counts.
+/// name stands for now nor which process did it.
 package struct EventBatch: Sendable, Equatable {
-  /// The names with events, and whether the last event freed the name.
+  /// The names with events, and whether one of these shows that there was a file of the name.
   private(set) var names: [EntryName: Bool] = [:]
-  /// The names that had another event before the one that freed them.
-  private(set) var passing: Set<EntryName> = []
   /// Whether events were lost. Any name may have changed then.
   private(set) var isIncomplete = false
   /// Whether the directory itself was moved, removed or unmounted.
@@ -294,7 +239,6 @@ package struct EventBatch: Sendable, Equatable {
     }
     // Temporaries and unnamed files bring events of their stamps too, which are dropped here.
     guard let entry = EntryName(name) else { return }
-    let isGone = event.removesName
-    if names.updateValue(isGone, forKey: entry) == false, isGone { passing.insert(entry) }
+    names[entry] = !event.removesName || names[entry] == true
   }
 }

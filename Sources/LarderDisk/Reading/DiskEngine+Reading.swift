@@ -146,7 +146,7 @@ extension DiskEngine {
     }
     if context.staleness > .zero { time = time.adding(.zero - context.staleness) }
     if let reason = reader.trust.objection(to: status, pending: recall.pendingExpiry, now: time) {
-      return miss(reason, name, status, context.generation, at: context.now)
+      return miss(reason, name, status, context.generation)
     }
     let examination = try reader.read(
       descriptor, status, subject.key, purpose, proof: recall.proof, bytes)
@@ -197,7 +197,7 @@ extension DiskEngine {
   @discardableResult
   package func miss(
     _ reason: MissReason, _ name: EntryName? = nil, _ status: FileStatus? = nil,
-    _ generation: EntryGenerations.Snapshot? = nil, at now: Timestamp = .never
+    _ generation: EntryGenerations.Snapshot? = nil
   ) -> Found? {
     let isKnown = withState { state in
       state.counters.countMiss(reason)
@@ -207,10 +207,10 @@ extension DiskEngine {
     guard let name else { return nil }
     switch (reason, status) {
     case (.absent, _) where isKnown:
-      learn(Finding(name: name, evidence: .absent, generation: generation), at: now)
+      learn([Finding(name: name, evidence: .miss, generation: generation)])
     case (.expired, let status?):
       let met = IndexedEntry(name: name, status: status)
-      learn(Finding(name: name, met: met, evidence: .expired, generation: generation), at: now)
+      learn([Finding(name: name, met: met, evidence: .miss, generation: generation)])
     case (.damaged, let status?) where !isReadOnly && !isOnNetwork:
       removeInBackground(damaged: name, status)
     default: break

@@ -4,23 +4,25 @@ import LarderSystem
 extension DiskEngine {
   /// Starts the scan of the directory in the background unless it has run or is running.
   func startScanIfNeeded() {
-    let (number, isScanned) = withState { state in
-      (state.catalog.scans.needsScan ? state.catalog.scans.begin() : nil, state.isScanned)
-    }
-    if let number { runAside { self.scan(number) } }
     // The scan may have been that of an object that does not follow.
-    if isScanned && followsNeighbours { startWatching() }
+    if startScan(again: false), followsNeighbours { startWatching() }
   }
 
   /// Starts another scan in the background, once the first is over. If one is going on, it may have
   /// passed over the change, so another follows it.
-  func startRescan() {
-    let number: Int? = withState { state in
-      if state.catalog.scans.isOngoing { state.catalog.scans.noteMissedChanges() }
-      guard state.catalog.scans.mayRescan, !state.phase.isShutDown else { return nil }
-      return state.catalog.scans.begin()
+  func startRescan() { startScan(again: true) }
+
+  /// - Returns: Whether the index knows every entry.
+  @discardableResult
+  private func startScan(again: Bool) -> Bool {
+    let (number, isScanned) = withState { state in
+      if again, state.catalog.scans.isOngoing { state.catalog.scans.hasMissedChanges = true }
+      let isDue = again ? state.catalog.scans.mayRescan : state.catalog.scans.needsScan
+      let mayBegin = isDue && !state.phase.isShutDown
+      return (mayBegin ? state.catalog.scans.begin() : nil, state.isScanned)
     }
     if let number { runAside { self.scan(number) } }
+    return isScanned
   }
 
   /// Waits until the index knows every entry.
@@ -28,53 +30,46 @@ extension DiskEngine {
     followReplacement()
     while true {
       startScanIfNeeded()
-      let (outcome, isShutDown) = wait { state in
-        state.catalog.scans.progress == .running
-          ? nil : (state.catalog.scans.progress, state.phase.isShutDown)
+      let (progress, isShutDown) = wait { state in
+        let progress = state.catalog.scans.progress
+        return progress == .running ? nil : (progress, state.phase.isShutDown)
       }
-      switch outcome {
-      case .finished: return
-      case .failed(let errno):
+      if progress == .finished { return }
+      if case .failed(let errno) = progress {
         throw CacheError(errno: errno, operation: "scan", path: location.path)
-      // The directory was replaced while it was read. Scans again unless the engine is ending.
-      case .notStarted, .running:
-        if isShutDown { throw closedError("scan") }
       }
+      // The directory was replaced while it was read. Scans again unless the engine is ending.
+      if isShutDown { throw closedError("scan") }
     }
   }
 
   private func scan(_ number: Int) {
-    var isComplete = false
     let start = MonotonicTime.now
     defer { withState { $0.catalog.scans.rescans.endScan(from: start, to: .now) } }
     // Before the first name is read, so that no change falls between the scan and the events.
     if followsNeighbours { startWatching() }
-    withState { $0.beginReading(scan: number) }
+    let isFirst = withState { state in
+      state.catalog.scans.beginReading(number, state.catalog.index.emptyMarks())
+      return !state.isScanned
+    }
     do throws(Errno) {
-      let handle = location.handle
-      isComplete = try readNames(number, in: handle)
-      if isComplete {
-        forgetVanished(number, in: handle)
-        // The first scan counts as running until then, so that no total includes expired entries.
-        // A later one leaves them to the sweeps.
-        if !isReadOnly, withState({ $0.catalog.scans.isFirst(number) }) { sweep() }
+      guard let foreignCount = try readNames(number, in: location.handle) else {
+        endScan(number, .notStarted)
+        return
       }
-      endScan(number, isComplete ? .finished : .notStarted)
+      forgetVanished(number)
+      // The first scan counts as running until then, so that no total includes expired entries.
+      // A later one leaves them to the sweeps.
+      if isFirst, !isReadOnly { sweep() }
+      if endScan(number, .finished, foreignCount: foreignCount) { checkLimits() }
     } catch {
+      endScan(number, .failed(error))
       // After the first scan, the next call that needs the index tries again, and after a later
       // one a timer does. Trying again at once might never end.
-      isComplete = false
-      endScan(number, .failed(error))
-      if withState({ $0.catalog.scans.isComplete }) {
-        runLater(after: configuration.rescanDelay) { $0.startRescan() }
-      }
+      if !isFirst { runLater(after: configuration.rescanDelay) { $0.startRescan() } }
+      return
     }
-    guard isComplete else { return }
-    if !isReadOnly {
-      // A trim that waited for the scan removes the same or more, and reports it.
-      if withState({ !$0.evictions.hasWaitingTrim }) { checkLimits() }
-      planSweeps()
-    }
+    if !isReadOnly { planSweeps() }
     rescanIfMissed()
   }
 
@@ -84,88 +79,81 @@ extension DiskEngine {
     if withState({ $0.catalog.scans.hasMissedChanges && !$0.clearing.hidesFiles }) { startRescan() }
   }
 
-  /// The time without a use after which a scan merges large pieces again.
-  private static let quietTime = Duration.milliseconds(10)
+  /// The number of names that a scan merges in one hold of the lock, which takes about 20 µs. A
+  /// piece of 512 keeps a read waiting for 0.6 ms.
+  private static let pieceCount = 16
 
   /// Reads all names and merges them into the index.
   ///
-  /// - Returns: Whether the scan came to the end and its directory is still held.
-  private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Bool {
-    var scan = try DirectoryScan(handle, trust: reader.trust)
-    var unreadable: [EntryName] = []
-    var useCount = withState { $0.counters.hits + $0.counters.stores }
-    var lastUse: MonotonicTime?
+  /// - Returns: The number of things that are not the cache's; nil if the scan was given up.
+  private func readNames(_ number: Int, in handle: DirectoryHandle) throws(Errno) -> Int? {
+    var scan = try DirectoryScan(handle, trust: reader.trust, generations)
+    var (unreadable, foreignCount) = ([EntryName](), 0)
     while true {
-      let piece = try scan.next(
-        atMost: lastUse == nil ? DirectoryScan.pieceCount : DirectoryScan.smallPieceCount)
-      guard let count = takeOver(piece, number) else { return false }
-      if count > useCount {
-        lastUse = .now
-      } else if let use = lastUse, MonotonicTime.now.duration(since: use) > Self.quietTime {
-        lastUse = nil
-      }
-      useCount = count
+      let piece = try scan.next(atMost: Self.pieceCount)
+      guard takeOver(piece, number) else { return nil }
       if !isReadOnly { removeLeftovers(piece.temporaries, in: handle) }
+      foreignCount += piece.foreign.count
       unreadable += piece.unreadable.map(\.name)
       if piece.isLast { break }
     }
-    return try readAgain(unreadable, number, in: handle)
-  }
-
-  /// Reads a second time the status of names for which it failed. A second failure is counted, and
-  /// the name is not in the index until it is read or stored.
-  private func readAgain(
-    _ names: [EntryName], _ number: Int, in handle: DirectoryHandle
-  ) throws(Errno) -> Bool {
-    var piece = DirectoryScan.Piece()
-    for name in names { try piece.add(name, name.fileName, in: handle, trust: reader.trust) }
+    // Read a second time. An entry that fails again is not in the index until it is read or stored.
+    let piece = try scan.look(at: unreadable)
     for (_, errno) in piece.unreadable { noteUpkeepFailure(errno) }
-    return takeOver(piece, number) != nil
+    return takeOver(piece, number) ? foreignCount + piece.foreign.count : nil
   }
 
-  /// Takes over a piece.
-  ///
-  /// - Returns: The number of uses so far; nil if the scan must not go on.
-  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int) -> Int? {
-    learn(piece.entries.lazy.map { Finding(name: $0.name, met: $0, evidence: .scan(number)) })
-    return withState { state in
-      let goesOn =
-        !state.phase.isShutDown && state.catalog.scans.addForeign(piece.foreignCount, scan: number)
-      return goesOn ? state.counters.hits + state.counters.stores : nil
-    }
+  /// Takes over a piece; returns whether the scan goes on.
+  private func takeOver(_ piece: DirectoryScan.Piece, _ number: Int) -> Bool {
+    learn(
+      zip(piece.entries, piece.generations).lazy.map {
+        Finding(name: $0.name, met: $0, evidence: .scan(number), generation: $1)
+      })
+    return withState { !$0.phase.isShutDown && $0.catalog.scans.isOngoing(number) }
   }
 
   /// The number of slots that are looked through under one lock.
   private static let slotCount = 4096
 
-  /// Forgets the entries that were known before the scan and have no file any more.
-  private func forgetVanished(_ number: Int, in handle: DirectoryHandle) {
-    var start = 0
-    while let names = withState({ $0.unmet(in: start..<start + Self.slotCount, scan: number) }) {
+  /// Forgets the entries that were known before the scan and have no file any more. Looks also at
+  /// those that have changed since, because the change may be a use by a read that opened the file
+  /// before it was removed.
+  private func forgetVanished(_ number: Int) {
+    for start in stride(from: 0, to: .max, by: Self.slotCount) {
+      let names = withState { state -> [EntryName]? in
+        guard let met = state.catalog.scans.marks(of: number), start < met.count else { return nil }
+        return state.catalog.index.names(in: start..<start + Self.slotCount, lacking: met)
+      }
+      guard let names else { return }
       for name in names {
         do throws(Errno) {
-          guard try handle.statusIfPresent(of: name.fileName) == nil else { continue }
-          lookAgain(at: name)
+          if try location.handle.statusIfPresent(of: name.fileName) == nil { lookAgain(at: name) }
         } catch {
           // The file is there, although its status cannot be read now.
         }
       }
-      start += Self.slotCount
     }
   }
 
   /// Ends a scan. If it shows that a limit is exceeded, the purge begins in the same step, so that
-  /// totals wait for it. A caller's trim that waits for the scan removes the same or more, and
-  /// reports it.
-  private func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) {
-    _ = withState { [configuration, isReadOnly] state in
-      let remains = state.endScan(number, outcome)
-      if !isReadOnly, !state.evictions.hasWaitingTrim {
-        state.beginPurge(configuration, sparing: nil)
+  /// totals wait for it. The failure of a later scan is counted.
+  ///
+  /// - Returns: Whether the limits are to be checked. If a caller's trim waits for the scan, that
+  ///   removes the same or more, and reports it.
+  @discardableResult
+  private func endScan(
+    _ number: Int, _ outcome: DiskStatistics.ScanProgress, foreignCount: Int = 0
+  ) -> Bool {
+    defer { changed.signal() }
+    return withState { [configuration, isReadOnly] state in
+      if state.isScanned, state.catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
+        state.counters.upkeepFailures[errno, default: 0] += 1
       }
-      return remains
+      state.catalog.scans.end(number, outcome, foreignCount: foreignCount)
+      if isReadOnly || state.evictions.hasWaitingTrim { return false }
+      state.beginPurge(configuration, sparing: nil)
+      return true
     }
-    changed.signal()
   }
 
   /// Removes the temporaries of writers that are gone, which are those that can be locked.
@@ -224,13 +212,10 @@ extension DiskEngine {
 
 // Scans in the place of events.
 extension DiskEngine {
-  /// Whether scans take the place of events.
-  private var mustRescan: Bool { followsNeighbours && !hasEvents && !isReadOnly }
-
   /// Scans again after a store if there are no events and this process has stored so much that
   /// neighbours may have done so as well. Also plans a scan for after the last store.
   func rescanIfDue() {
-    guard mustRescan else { return }
+    guard followsNeighbours, !hasEvents, !isReadOnly else { return }
     let now = MonotonicTime.now
     let (isDue, mustPlan) = withState { state in
       let isDue =
@@ -243,51 +228,13 @@ extension DiskEngine {
     if mustPlan { planRescan(after: configuration.rescanDelay) }
   }
 
+  /// Scans if nothing was stored for `rescanDelay` by then; otherwise waits for the rest of it.
   private func planRescan(after delay: Duration) {
-    runLater(after: delay) { $0.rescanAfterLastStore() }
-  }
-
-  /// Scans if nothing was stored for `rescanDelay`; otherwise waits for the rest of that time.
-  private func rescanAfterLastStore() {
-    let now = MonotonicTime.now
-    let rest = withState { state in
-      state.phase.isShutDown
-        ? nil : state.catalog.scans.rescans.rest(of: configuration.rescanDelay, at: now)
+    runLater(after: delay) { engine in
+      let (delay, now) = (engine.configuration.rescanDelay, MonotonicTime.now)
+      let rest = engine.withState { $0.catalog.scans.rescans.rest(of: delay, at: now) }
+      guard let rest else { return }
+      if rest > .zero { engine.planRescan(after: rest) } else { engine.startRescan() }
     }
-    guard let rest else { return }
-    if rest > .zero { return planRescan(after: rest) }
-    startRescan()
-  }
-}
-
-extension EngineState {
-  /// Notes that a scan reads its first name, after the directory is watched. Whatever is known by
-  /// then may be gone, also what reads have brought since the scan began.
-  ///
-  /// - Complexity: O(n), under the lock, for a byte each that is set to zero.
-  mutating func beginReading(scan number: Int) {
-    catalog.scans.beginReading(number, catalog.index.emptyMarks())
-  }
-
-  /// Returns the entries in a range of slots that were known before a scan and that it has not met;
-  /// nil if the range is beyond the last slot or the scan was given up.
-  ///
-  /// Those that have changed since are among them, because the change may be a use by a read that
-  /// opened the file before it was removed.
-  func unmet(in slots: Range<Int>, scan number: Int) -> [EntryName]? {
-    guard let met = catalog.scans.marks(of: number), slots.lowerBound < met.count else {
-      return nil
-    }
-    return catalog.index.names(in: slots, lacking: met)
-  }
-
-  /// Ends a scan unless it was given up before. The failure of a later one is counted.
-  ///
-  /// - Returns: The names that it has noted, which the caller releases outside of the lock.
-  mutating func endScan(_ number: Int, _ outcome: DiskStatistics.ScanProgress) -> NameMap<Void>? {
-    if isScanned, catalog.scans.isOngoing(number), case .failed(let errno) = outcome {
-      counters.upkeepFailures[errno, default: 0] += 1
-    }
-    return catalog.scans.end(number, outcome)
   }
 }

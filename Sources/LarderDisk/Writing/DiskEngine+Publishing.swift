@@ -275,7 +275,6 @@ extension EngineState {
   }
 
   /// Takes over a file that a store has published, and counts the store. The caller holds the name.
-  /// A scan that met the older file is outdated from here on.
   ///
   /// A store around the beginning of a removal of everything counts as made before it. After the
   /// end of the removal this holds for a load alone, because its origin was read before.
@@ -285,7 +284,7 @@ extension EngineState {
   ) -> Publication {
     counters.countStore(of: entry.byteCount)
     guard isInPlace, replacements.count == epoch.replacementCount else {
-      catalog.void(entry.name)
+      catalog.uses.forget(entry.name)
       return .astray
     }
     let isLate =

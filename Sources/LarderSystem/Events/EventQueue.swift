@@ -10,7 +10,7 @@ import Synchronization
 /// watches has passed by, which takes up to 15 ms. See: synchronize_srcu in the kernel's
 /// fs/notify/mark.c. In a forked child this is not the last descriptor of the queue, so closing it
 /// is quick.
-package struct EventQueue: ~Copyable, Sendable {
+package final class EventQueue: Sendable {
   private let descriptor: FileDescriptor
   private let isEnding = Atomic<Bool>(false)
   /// The number of queues of the process that another thread is to close.
@@ -117,24 +117,21 @@ package struct EventQueue: ~Copyable, Sendable {
   /// Goes on until the queue is empty. If that is not so after 64 reads, it reads what is in the
   /// queue then and no more, because neighbours that never rest would never let it run empty. 64
   /// reads of 64 KiB take more events than the kernel keeps by default.
-  ///
-  /// - Returns: Whether the queue was empty in the end.
   package func readAll(
     into buffer: inout [UInt8], _ body: ([DirectoryEvent]) -> Void
-  ) throws(Errno) -> Bool {
+  ) throws(Errno) {
     for _ in 0..<64 {
       let (events, _) = try read(into: &buffer)
-      if events.isEmpty { return true }
+      if events.isEmpty { return }
       body(events)
     }
     var rest = try byteCount
     while rest > 0 {
       let (events, byteCount) = try read(into: &buffer)
-      if events.isEmpty { return true }
+      if events.isEmpty { return }
       body(events)
       rest -= byteCount
     }
-    return false
   }
 
   /// Reads events, as many as fit into the buffer; none if there are none. Never waits.

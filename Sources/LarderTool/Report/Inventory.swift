@@ -67,29 +67,23 @@ extension Inventory {
     func foreignThing(_ name: FileName) -> ForeignThing? {
       ForeignThing(name, in: engine.location.handle, engine.reader.trust)
     }
-    try engine.walk("inventory") { scan throws(Errno) in
-      let piece = try scan.nextNames()
-      for _ in 0..<piece.foreignCount {
-        add(ForeignThing(name: nil, kind: .unknown), upTo: maximum)
-      }
-      for name in piece.found {
-        if let name = EntryName(name) {
-          names.append(name)
-        } else if name.isTemporary {
-          survey.temporaryCount += 1
-        } else if !name.isTag, let thing = foreignThing(name) {
-          add(thing, upTo: maximum)
+    try engine.walk("inventory", readsStatus: false) { piece in
+      names += piece.names
+      survey.temporaryCount += piece.temporaries.count
+      for name in piece.foreign {
+        if let name {
+          if let thing = foreignThing(name) { add(thing, upTo: maximum) }
+        } else {
+          add(ForeignThing(name: nil, kind: .unknown), upTo: maximum)
         }
       }
       progress(names.count, nil)
-      return !piece.isLast
     }
     survey.hasTag = try engine.hasTag("inventory")
     names.sort()
-    try engine.forEachLook(
-      at: names, isChecking: isChecking, reporting: progress
-    ) { name, look in
-      add(name, look, upTo: maximum, foreignThing)
+    for (index, name) in names.enumerated() {
+      add(name, try engine.look(at: name, isChecking: isChecking), upTo: maximum, foreignThing)
+      progress(index + 1, names.count)
     }
   }
 

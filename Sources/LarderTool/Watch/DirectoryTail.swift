@@ -7,7 +7,7 @@ import LarderSystem
 /// entries.
 ///
 /// It changes nothing and counts as no use. Events gather between two calls of `events()`.
-struct DirectoryTail: ~Copyable {
+struct DirectoryTail {
   /// One event.
   enum Event: Sendable, Hashable {
     /// The name was given to a file.
@@ -34,20 +34,10 @@ struct DirectoryTail: ~Copyable {
   /// - Throws: `CacheError` of code `.resourcesExhausted` when the user has no more watches.
   init(_ cache: DiskCache) throws(CacheError) {
     try cache.checkUsable("watch")
-    self.init(try Self.queue(cache), cache.engine.location.handle)
-  }
-
-  private init(_ queue: consuming EventQueue, _ handle: DirectoryHandle) {
-    self.queue = queue
-    self.handle = handle
-  }
-
-  private static func queue(_ cache: DiskCache) throws(CacheError) -> EventQueue {
+    handle = cache.engine.location.handle
     do throws(Errno) {
-      let queue = try EventQueue(faults: nil)
-      _ = try queue.watch(
-        cache.engine.location.handle, path: cache.directory, for: EventBatch.kinds)
-      return queue
+      queue = try EventQueue(faults: nil)
+      _ = try queue.watch(handle, path: cache.directory, for: EventBatch.kinds)
     } catch {
       throw CacheError(errno: error, operation: "watch", path: cache.directory)
     }
@@ -58,7 +48,7 @@ struct DirectoryTail: ~Copyable {
     var events: [Event] = []
     if hasEnded { return events }
     do throws(Errno) {
-      _ = try queue.readAll(into: &buffer) { events += $0.compactMap(Self.event) }
+      try queue.readAll(into: &buffer) { events += $0.compactMap(Self.event) }
       // The removal of the directory itself brings no event before its last descriptor closes, and
       // this process holds one.
       if try handle.descriptor.status().linkCount == 0 { events.append(.ended) }

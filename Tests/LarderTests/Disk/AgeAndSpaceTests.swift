@@ -25,7 +25,9 @@ struct `Age limits, free space and clocks that stand still` {
     let cache = try scene.open { $0.freeSpaceLimit = .max }
     #expect(try cache.count() == 3)
     // The scan checks the limits after it has answered the waiting callers.
-    let isOver = Happening().wait { cache.engine.withState { $0.catalog.scans.rescans.hasScanned } }
+    let isOver = Happening().wait {
+      cache.engine.withState { $0.catalog.scans.rescans.pauseEnd != nil }
+    }
     #expect(try isOver && cache.count() == 3 && cache.statistics.purges == 0)
     try cache.store([1], forKey: "d")
     #expect(try cache.count() == 1 && cache.contains("d"))

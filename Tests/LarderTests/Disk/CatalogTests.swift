@@ -13,7 +13,7 @@ struct CatalogTests {
   /// Returns a catalog that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> Catalog {
     var catalog = Catalog()
-    _ = catalog.scans.end(catalog.scans.begin(), .finished)
+    catalog.scans.end(catalog.scans.begin(), .finished)
     _ = catalog.adopt(entry, order: .byLastAccess)
     catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9),
@@ -37,21 +37,12 @@ struct CatalogTests {
     )
     #expect(isKnown && !isNew && catalog.index.count == 2 && catalog.uses.isEmpty)
     #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
-    #expect(catalog.scans.hasChanged(name) && catalog.scans.hasChanged(IndexSample.name(2)))
   }
 
   @Test func `nothing is left of a name whose file is gone`() {
     var catalog = scanning()
     catalog.remove(name)
     #expect(catalog.index.count == 0 && catalog.uses.isEmpty)
-    #expect(catalog.scans.hasChanged(name))
-  }
-
-  @Test func `a store that went astray leaves the entry and outdates the scan`() {
-    var catalog = scanning()
-    catalog.void(name)
-    #expect(catalog.index.contains(name) && catalog.uses.isEmpty)
-    #expect(catalog.scans.hasChanged(name))
   }
 
   @Test func `a stamp moves the change time of an entry, and keeps the use`() {
@@ -61,7 +52,7 @@ struct CatalogTests {
       to: IndexSample.status(of: entry, changed: Timestamp(seconds: 70)))
     #expect(!isChanged)
     #expect(catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
-    #expect(!catalog.uses.isEmpty && catalog.scans.hasChanged(name))
+    #expect(!catalog.uses.isEmpty)
   }
 
   @Test func `the removal of everything leaves the scan, and another directory leaves nothing`() {
@@ -96,7 +87,6 @@ struct CatalogTests {
     #expect(expiry == .never && catalog.index.numbers() == [2, 1])
     #expect(catalog.index.entry(named: name)?.lastAccess == access)
     #expect(catalog.uses[name]?.lastAccess == (isDue ? access : nil))
-    #expect(catalog.scans.hasChanged(name))
   }
 
   @Test func `a use keeps the later expiry that an earlier use has promised`() throws {

@@ -211,7 +211,7 @@ struct `What others do between two steps of a cache` {
       let watch: Int32 = kind == .overflow ? -1 : 1
       batch.add(DirectoryEvent(watch: watch, kind: kind, name: scene.name("k")), watch: 1)
     }
-    cache.disk.engine.act(on: batch, since: cache.disk.engine.now)
+    cache.disk.engine.act(on: batch)
   }
 
   @Test(arguments: [[DirectoryEvent.Kind.created, .removed], [.overflow]])

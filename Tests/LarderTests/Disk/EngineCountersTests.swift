@@ -67,9 +67,8 @@ struct EngineCountersTests {
   @Test func `the scan is told as the log of scans has it`() {
     var scans = ScanLog()
     let number = scans.begin()
-    _ = scans.addForeign(3, scan: number)
     #expect(DiskStatistics().snapshot(scans) == expected { $0.scan = .running })
-    _ = scans.end(number, .finished)
+    scans.end(number, .finished, foreignCount: 3)
     let statistics = DiskStatistics().snapshot(scans)
     #expect(statistics.scan == .finished && statistics.foreignCount == 3)
   }

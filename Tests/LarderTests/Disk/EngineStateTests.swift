@@ -15,12 +15,11 @@ struct EngineStateTests {
   /// Returns a state that knows entry 1, whose use is pending, during a second scan.
   private func scanning() -> EngineState {
     var state = EngineState()
-    _ = state.endScan(state.catalog.scans.begin(), .finished)
+    state.catalog.scans.end(state.catalog.scans.begin(), .finished)
     _ = state.noteStored(entry)
     state.catalog.uses.note(
       name, IndexSample.status(of: entry), access: Timestamp(seconds: 9), expiry: nil)
-    let number = state.catalog.scans.begin()
-    state.beginReading(scan: number)
+    state.catalog.scans.beginReading(state.catalog.scans.begin(), state.catalog.index.emptyMarks())
     return state
   }
 
@@ -28,12 +27,20 @@ struct EngineStateTests {
 
   /// Settles that a scan has met a file.
   private func meet(
-    _ entry: IndexedEntry, scan number: Int? = nil, in state: inout EngineState
+    _ entry: IndexedEntry, scan number: Int? = nil, isCurrent: Bool = true,
+    in state: inout EngineState
   ) -> Effects {
     state.settle(
       Finding(
         name: entry.name, met: entry, evidence: .scan(number ?? state.catalog.scans.number)),
-      isCurrent: false, at: Timestamp(seconds: 100))
+      isCurrent: isCurrent, at: Timestamp(seconds: 100))
+  }
+
+  /// Returns the entries in the first slots that the latest scan has not met.
+  private func unmet(in state: EngineState) -> [EntryName]? {
+    state.catalog.scans.marks(of: state.catalog.scans.number).map {
+      state.catalog.index.names(in: 0..<64, lacking: $0)
+    }
   }
 
   /// Entry 1 in another state.
@@ -43,14 +50,12 @@ struct EngineStateTests {
     return changed
   }
 
-  @Test func `a stored file is known, counted and newer than what a scan has met`() {
+  @Test func `a stored file is known and counted`() {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
     #expect(
       cause == nil && state.catalog.index.count == 2 && state.catalog.scans.rescans.byteCount == 100
     )
-    #expect(
-      state.catalog.scans.hasChanged(IndexSample.name(2)) && !state.catalog.scans.hasChanged(name))
     #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
     #expect(state.snapshot.removals.isEmpty)
   }
@@ -74,9 +79,7 @@ struct EngineStateTests {
   @Test func `a removed file leaves nothing behind`() {
     var state = scanning()
     state.catalog.remove(name)
-    #expect(
-      !state.catalog.index.contains(name) && state.catalog.uses.isEmpty
-        && state.catalog.scans.hasChanged(name))
+    #expect(!state.catalog.index.contains(name) && state.catalog.uses.isEmpty)
   }
 
   @Test func `a stamp of this process leaves an entry and a hidden file what they are`() {
@@ -89,7 +92,7 @@ struct EngineStateTests {
     }
     #expect(!stamp(&state, 1))
     #expect(state.catalog.index.entry(named: name)?.changeTime == Timestamp(seconds: 70))
-    #expect(state.catalog.scans.hasChanged(name) && !state.catalog.uses.isEmpty)
+    #expect(!state.catalog.uses.isEmpty)
     hideEverything(in: &state)
     let isChanged = stamp(&state, 1)
     #expect(!isChanged && state.hidesFile(named: name) && !state.catalog.index.contains(name))
@@ -170,8 +173,7 @@ struct EngineStateTests {
 extension EngineStateTests {
   @Test func `a scan is not believed about what has changed since, or is hidden`() {
     var state = scanning()
-    state.catalog.scans.noteChange(of: name)
-    let effects = meet(changed, in: &state)
+    let effects = meet(changed, isCurrent: false, in: &state)
     #expect(effects == .looks && state.catalog.index.numbers() == [1])
     #expect(!state.catalog.scans.hasMissedChanges)
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
@@ -186,7 +188,7 @@ extension EngineStateTests {
     let number = state.catalog.scans.number
     hideEverything(in: &state)
     let met = meet(entry, in: &state)
-    let isGoingOn = state.catalog.scans.addForeign(0, scan: number)
+    let isGoingOn = state.catalog.scans.isOngoing(number)
     #expect(met == [] && !isGoingOn && state.isScanned && !state.catalog.scans.isOngoing)
     _ = state.clearing.endWalk()
     let late = meet(entry, in: &state)
@@ -202,13 +204,23 @@ extension EngineStateTests {
     #expect(state.catalog.index.entry(named: name)?.changeTime == entry.changeTime)
   }
 
-  @Test func `a scan leaves the last look at a name that is held to the thread that holds it`() {
+  @Test func `a scan counts an unknown file of a name that is held, whose holder looks again`() {
     var state = scanning()
-    let isTaken = state.locks.take(name)
-    let same = meet(entry, in: &state)
-    #expect(isTaken && same == [] && !state.locks.isMarked(name))
-    let effects = meet(changed, in: &state)
-    #expect(effects == .isLearned && state.locks.isMarked(name))
+    let other = IndexSample.entry(2)
+    let free = meet(other, isCurrent: false, in: &state)
+    #expect(free == .looks && !state.catalog.index.contains(other.name))
+    let isTaken = state.locks.take(other.name)
+    let held = meet(other, isCurrent: false, in: &state)
+    #expect(isTaken && held == .isLearned && state.locks.isMarked(other.name))
+    #expect(state.catalog.index.contains(other.name))
+  }
+
+  @Test func `a scan that has met an older file than the index knows has the name looked at`() {
+    var state = scanning()
+    // A use is stamped at once, or a read meets a newer file, which holds no name.
+    state.catalog.index.upsert(changed, order: .mostRecent)
+    let effects = meet(entry, in: &state)
+    #expect(effects == .looks)
     #expect(state.catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 
@@ -217,22 +229,20 @@ extension EngineStateTests {
     // The thread that removes has unlinked its file already. Another process stores one before the
     // state hears of the removal, and the scan meets that one.
     state.catalog.remove(name)
-    let effects = meet(changed, in: &state)
+    let effects = meet(changed, isCurrent: false, in: &state)
     #expect(effects == .looks && state.catalog.index.entry(named: name) == nil)
     // What the index knows needs no look.
     _ = state.noteStored(changed)
-    let known = meet(changed, in: &state)
+    let known = meet(changed, isCurrent: false, in: &state)
     #expect(known == [])
   }
 
   @Test func `an entry that a scan has not met is looked at, also if it has changed since`() {
     let state = scanning()
-    let number = state.catalog.scans.number
-    #expect(state.unmet(in: 0..<64, scan: number) == [name])
-    #expect(state.unmet(in: 64..<128, scan: number) == nil)
+    #expect(unmet(in: state) == [name])
     var stored = state
     _ = stored.noteStored(changed)
-    #expect(stored.unmet(in: 0..<64, scan: number) == [name])
+    #expect(unmet(in: stored) == [name])
   }
 
   @Test func `a removal of everything that hides another file of a changed name has a scan follow`()
@@ -240,8 +250,7 @@ extension EngineStateTests {
     var state = scanning()
     hideEverything(in: &state)
     _ = state.catalog.scans.begin()
-    state.catalog.scans.noteChange(of: name)
-    let effects = meet(changed, in: &state)
+    let effects = meet(changed, isCurrent: false, in: &state)
     #expect(effects == .looks)
     // The look with the name held finds it hidden.
     _ = state.settle(
@@ -254,18 +263,9 @@ extension EngineStateTests {
     var state = EngineState()
     let number = state.catalog.scans.begin()
     _ = state.noteStored(entry)
-    state.beginReading(scan: number)
+    state.catalog.scans.beginReading(number, state.catalog.index.emptyMarks())
     #expect(state.catalog.scans.hasRead)
-    #expect(state.unmet(in: 0..<64, scan: number) == [name])
-  }
-
-  @Test func `a later scan that fails is counted, and the first one is told`() {
-    var state = EngineState()
-    _ = state.endScan(state.catalog.scans.begin(), .failed(.ioError))
-    #expect(state.snapshot.scan == .failed(.ioError) && state.snapshot.upkeepFailures.isEmpty)
-    _ = state.endScan(state.catalog.scans.begin(), .finished)
-    _ = state.endScan(state.catalog.scans.begin(), .failed(.ioError))
-    #expect(state.snapshot.scan == .finished && state.snapshot.upkeepFailures == [.ioError: 1])
+    #expect(unmet(in: state) == [name])
   }
 }
 

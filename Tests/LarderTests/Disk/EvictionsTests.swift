@@ -16,7 +16,7 @@ struct EvictionsTests {
   /// Returns a state of entries 0, 1 and so on of 100 bytes, by a process that has stored one.
   private func state(_ count: Int) -> EngineState {
     var state = EngineState()
-    _ = state.endScan(state.catalog.scans.begin(), .finished)
+    state.catalog.scans.end(state.catalog.scans.begin(), .finished)
     for number in 0..<count {
       state.catalog.index.upsert(
         IndexSample.entry(number, used: Int64(number)), order: .byLastAccess)
@@ -65,7 +65,7 @@ struct EvictionsTests {
     var (unscanned, ended, reader) = (EngineState(), state(11), EngineState())
     unscanned.counters.countStore(of: 1)
     ended.phase.advance(to: .shutDown)
-    _ = reader.endScan(reader.catalog.scans.begin(), .finished)
+    reader.catalog.scans.end(reader.catalog.scans.begin(), .finished)
     for number in 0..<11 {
       unscanned.catalog.index.upsert(IndexSample.entry(number), order: .byLastAccess)
       reader.catalog.index.upsert(IndexSample.entry(number), order: .byLastAccess)

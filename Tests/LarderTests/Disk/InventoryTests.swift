@@ -121,10 +121,7 @@ struct `An inventory` {
     let cache = try filled(3_000)
     var count = 0
     #expect(throws: CacheError.self) {
-      let names = try cache.engine.unjudgedNames(reporting: { _, _ in }).sorted()
-      try cache.engine.forEachLook(
-        at: names, isChecking: false, reporting: { _, _ in }
-      ) { _, _ throws(CacheError) in
+      try cache.engine.forEachEntry { _ throws(CacheError) in
         count += 1
         if count == 600 { throw CacheError(.cancelled, operation: "test") }
       }

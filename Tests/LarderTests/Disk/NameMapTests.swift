@@ -49,12 +49,4 @@ struct NameMapTests {
     map[IndexSample.name(1)] = 1
     #expect(map[IndexSample.name(1)] == 1)
   }
-
-  @Test func `a set of names holds what was inserted, once`() {
-    var names: NameMap<Void> = [IndexSample.name(1): (), IndexSample.name(1): ()]
-    #expect(names.count == 1)
-    #expect(names[IndexSample.name(1)] != nil && names[IndexSample.name(2)] == nil)
-    names[IndexSample.name(2)] = ()
-    #expect(names[IndexSample.name(2)] != nil && names.count == 2)
-  }
 }

@@ -22,10 +22,9 @@ struct `Room that neighbours take` {
     _ = try cache.count()
     for number in 0..<10 { try cache.store([UInt8](repeating: 1, count: 10), forKey: "\(number)") }
     let engine = cache.engine
-    let watcher = try Watcher(engine)
-    engine.watching.state.withLock { $0 = .watching(watcher) }
+    try engine.watching.open(engine)
     engine.watching.isSettled.store(true, ordering: .releasing)
-    engine.watching.isComplete.store(true, ordering: .releasing)
+    engine.watching.complete(true)
     return cache
   }
 

@@ -8,13 +8,10 @@ import Testing
 /// The log of scans, tested without threads or files.
 @Suite("The log of scans")
 struct ScanLogTests {
-  private let first = IndexSample.name(1)
-  private let second = IndexSample.name(2)
-
   /// Returns a log whose first scan has ended.
   private func scanned() -> ScanLog {
     var log = ScanLog()
-    _ = log.end(log.begin(), .finished)
+    log.end(log.begin(), .finished)
     return log
   }
 
@@ -31,8 +28,8 @@ struct ScanLogTests {
     #expect(log.needsScan && !log.isComplete && !log.isOngoing && !log.mayRescan)
     let number = log.begin()
     #expect(log.progress == .running && !log.needsScan && !log.isComplete && !log.mayRescan)
-    #expect(log.isFirst(number) && log.isOngoing(number))
-    _ = log.end(number, outcome)
+    #expect(log.isOngoing(number))
+    log.end(number, outcome)
     #expect(log.progress == outcome && log.isComplete == isComplete)
     #expect(log.needsScan == needsScan && log.mayRescan == isComplete && !log.isOngoing)
   }
@@ -44,8 +41,7 @@ struct ScanLogTests {
     var log = scanned()
     let number = log.begin()
     #expect(log.isComplete && log.isOngoing && !log.mayRescan && !log.needsScan)
-    #expect(!log.isFirst(number))
-    _ = log.end(number, outcome)
+    log.end(number, outcome)
     #expect(log.progress == .finished && log.mayRescan)
   }
 
@@ -54,13 +50,13 @@ struct ScanLogTests {
     let first = log.begin()
     log.rescans.noteStore(of: 7)
     #expect(log.rescans.byteCount == 7)
-    _ = log.end(first, .finished)
+    log.end(first, .finished)
     #expect(log.rescans.byteCount == 0)
     log.rescans.noteStore(of: 8)
     let second = log.begin()
     #expect(log.rescans.byteCount == 0)
     log.rescans.noteStore(of: 9)
-    _ = log.end(second, .finished)
+    log.end(second, .finished)
     // A store during a later scan may be of a file that the scan has passed.
     #expect(log.rescans.byteCount == 9)
   }
@@ -81,15 +77,15 @@ struct ScanLogTests {
     #expect(log.progress == .notStarted && !log.isOngoing && log.needsScan)
     let new = log.begin()
     #expect(new == old + 1 && log.number == new)
-    let counts = [log.addForeign(1, scan: old), log.addForeign(2, scan: new)]
-    #expect(counts == [false, true])
+    #expect(!log.isOngoing(old) && log.isOngoing(new))
     log.beginReading(old, [Bool](repeating: false, count: 8))
     #expect(log.marks(of: old) == nil && log.marks(of: new) == nil && !log.hasRead)
     log.beginReading(new, [Bool](repeating: false, count: 8))
     #expect(log.marks(of: old) == nil && log.marks(of: new) != nil && log.hasRead)
-    let endings = [old, new, new].map { log.end($0, .finished) != nil }
-    #expect(endings == [false, true, false])
-    #expect(log.foreignCount == 2)
+    log.end(old, .finished, foreignCount: 1)
+    #expect(log.isOngoing && log.foreignCount == 0)
+    for count in 2...3 { log.end(new, .finished, foreignCount: count) }
+    #expect(!log.isOngoing && log.foreignCount == 2)
   }
 
   @Test func `a complete index that no longer says what there is has to be filled anew`() {
@@ -97,29 +93,7 @@ struct ScanLogTests {
     log.reset()
     #expect(log.needsScan && !log.mayRescan)
     let number = log.begin()
-    #expect(log.isFirst(number) && log.progress == .running)
-  }
-
-  @Test func `names that change are noted while a scan goes on, and only then`() {
-    var log = scanned()
-    log.noteChange(of: first)
-    #expect(!log.hasChanged(first))
-    let number = log.begin()
-    #expect(!log.hasChanged(first))
-    log.noteChange(of: first)
-    #expect(log.hasChanged(first) && !log.hasChanged(second))
-    let remains = log.end(number, .finished)
-    #expect(remains?[first] != nil && remains?[second] == nil)
-    #expect(!log.hasChanged(first))
-  }
-
-  @Test func `the next scan begins with no name changed`() {
-    var log = scanned()
-    let number = log.begin()
-    log.noteChange(of: first)
-    _ = log.end(number, .finished)
-    _ = log.begin()
-    #expect(!log.hasChanged(first))
+    #expect(log.isOngoing(number) && log.progress == .running)
   }
 
   @Test func `what was known and is not met lacks its mark`() {
@@ -136,8 +110,7 @@ struct ScanLogTests {
   @Test func `marks are dropped where no scan goes on`() {
     var log = scanned()
     log.meet(slot(0))
-    let isOngoing = log.addForeign(1, scan: log.number)
-    #expect(log.marks(of: log.number) == nil && !isOngoing)
+    #expect(log.marks(of: log.number) == nil && !log.isOngoing(log.number))
   }
 
   @Test func `what is given up is over, and a first scan has to be started anew`() {
@@ -145,23 +118,19 @@ struct ScanLogTests {
     var first = ScanLog()
     for (number, isFirst) in [(first.begin(), true), (later.begin(), false)] {
       var log = isFirst ? first : later
-      log.noteChange(of: self.first)
       log.giveUp()
-      #expect(!log.isOngoing && !log.hasChanged(self.first) && log.needsScan == isFirst)
-      let ending = log.end(number, .finished)
-      #expect(ending == nil && log.isComplete != isFirst)
+      #expect(!log.isOngoing && log.needsScan == isFirst)
+      log.end(number, .finished)
+      #expect(log.isComplete != isFirst)
     }
   }
 
   @Test func `foreign things are those of the last scan that came to its end`() {
     var log = ScanLog()
-    for (counts, outcome, expected) in [
-      ([2, 3], .finished, 5), ([7], .failed(.ioError), 5), ([9], .notStarted, 5),
-      ([], .finished, 0),
-    ] as [([Int], DiskStatistics.ScanProgress, Int)] {
-      let number = log.begin()
-      for count in counts { _ = log.addForeign(count, scan: number) }
-      _ = log.end(number, outcome)
+    for (count, outcome, expected) in [
+      (5, .finished, 5), (7, .failed(.ioError), 5), (9, .notStarted, 5), (0, .finished, 0),
+    ] as [(Int, DiskStatistics.ScanProgress, Int)] {
+      log.end(log.begin(), outcome, foreignCount: count)
       #expect(log.foreignCount == expected)
     }
   }
@@ -170,8 +139,8 @@ struct ScanLogTests {
     var log = scanned()
     #expect(!log.hasMissedChanges)
     let number = log.begin()
-    log.noteMissedChanges()
-    _ = log.end(number, .finished)
+    log.hasMissedChanges = true
+    log.end(number, .finished)
     #expect(log.hasMissedChanges)
     _ = log.begin()
     #expect(!log.hasMissedChanges)

@@ -14,8 +14,6 @@ struct `What is found of a name` {
     case met, free, passing
     /// The status could not be read.
     case failure
-    /// An event freed the name; the entry is older than the oldest event, or is not.
-    case freed, freedBefore
     /// The first scan met the file, or a later one.
     case firstScan, laterScan
     /// A read found no file, or one that has expired.
@@ -66,9 +64,11 @@ struct `What is found of a name` {
     Row(
       events: [.met, .firstScan, .laterScan], isCurrent: false, known: Known.none + Known.others,
       effects: .looks),
+    Row(events: [.met], isCurrent: true, known: Known.others, effects: .isLearned, left: .met),
     Row(
-      events: [.met, .firstScan, .laterScan], isCurrent: true, known: Known.others,
+      events: [.firstScan, .laterScan], isCurrent: true, known: [.stamped, .other],
       effects: .isLearned, left: .met),
+    Row(events: [.firstScan, .laterScan], isCurrent: true, known: [.younger], effects: .looks),
     Row(
       events: [.met, .laterScan], isCurrent: true, known: [.nothing], effects: .isLearned,
       left: .met),
@@ -77,16 +77,12 @@ struct `What is found of a name` {
     Row(events: [.firstScan, .laterScan], isCurrent: true, known: [.hidden], effects: []),
     // The name is free.
     Row(
-      events: [.free, .passing, .freed, .freedBefore], isCurrent: false, known: Known.allCases,
-      effects: .looks),
-    Row(
-      events: [.free, .freed, .freedBefore], isCurrent: true, known: Known.none,
-      effects: .outdatesReaders),
+      events: [.free, .passing], isCurrent: false, known: Known.allCases, effects: .looks),
+    Row(events: [.free], isCurrent: true, known: Known.none, effects: .outdatesReaders),
     Row(events: [.passing], isCurrent: true, known: Known.none, effects: .isLearned),
     Row(
-      events: [.free, .passing, .freed], isCurrent: true, known: Known.indexed,
-      effects: .isLearned, left: .nothing),
-    Row(events: [.freedBefore], isCurrent: true, known: Known.indexed, effects: .looks),
+      events: [.free, .passing], isCurrent: true, known: Known.indexed, effects: .isLearned,
+      left: .nothing),
     // Reads.
     Row(events: [.absent], isCurrent: true, known: Known.indexed, effects: .looks),
     Row(events: [.absent], isCurrent: true, known: Known.none, effects: []),
@@ -140,14 +136,12 @@ struct `What is found of a name` {
   }
 
   /// Returns a state during a scan that has met nothing yet.
-  private func state(_ known: Known, _ event: Event, isCurrent: Bool) -> EngineState {
+  private func state(_ known: Known, _ event: Event) -> EngineState {
     var state = EngineState()
-    if event != .firstScan { _ = state.endScan(state.catalog.scans.begin(), .finished) }
+    if event != .firstScan { state.catalog.scans.end(state.catalog.scans.begin(), .finished) }
     if known == .hidden { _ = state.beginClearing() }
     if let entry = entry(known) { state.catalog.index.upsert(entry, order: .byLastAccess) }
-    state.beginReading(scan: state.catalog.scans.begin())
-    let isScan = event == .firstScan || event == .laterScan
-    if isScan, !isCurrent { state.catalog.scans.noteChange(of: name) }
+    state.catalog.scans.beginReading(state.catalog.scans.begin(), state.catalog.index.emptyMarks())
     return state
   }
 
@@ -156,16 +150,13 @@ struct `What is found of a name` {
       switch event {
       case .met, .free, .passing: .look
       case .failure: .failure(.ioError)
-      case .freed: .freed(oldest: Timestamp(seconds: 50))
-      case .freedBefore: .freed(oldest: Timestamp(seconds: 2))
       case .firstScan, .laterScan: .scan(state.catalog.scans.number)
-      case .absent: .absent
-      case .expired: .expired
+      case .absent, .expired: .miss
       case .hit: .hit(isUnlinked: false, hasEvents: false)
       case .hitWithEvents: .hit(isUnlinked: false, hasEvents: true)
       case .unlinked: .hit(isUnlinked: true, hasEvents: false)
       }
-    let isFree = [.free, .passing, .failure, .freed, .freedBefore, .absent].contains(event)
+    let isFree = [.free, .passing, .failure, .absent].contains(event)
     return Finding(
       name: name, met: isFree ? nil : entry(), evidence: evidence, isPassing: event == .passing)
   }
@@ -185,7 +176,7 @@ struct `What is found of a name` {
     for event in row.events {
       for known in row.known {
         for isCurrent in [true, false] where row.isCurrent != !isCurrent {
-          var state = state(known, event, isCurrent: isCurrent)
+          var state = state(known, event)
           let effects = state.settle(
             finding(event, in: state), isCurrent: isCurrent, at: Timestamp(seconds: 100))
           let left = state.catalog.index.entry(named: name)
@@ -200,24 +191,16 @@ struct `What is found of a name` {
     }
   }
 
-  @Test func `is told to a scan if the scan may have met an older file`() {
-    for (event, known) in [(Event.free, Known.nothing), (.free, .other), (.met, .other)] {
-      var state = state(known, event, isCurrent: true)
-      _ = state.settle(finding(event, in: state), isCurrent: true, at: Timestamp(seconds: 100))
-      #expect(state.catalog.scans.hasChanged(name), "\(event), \(known)")
-    }
-  }
-
   @Test func `has another scan follow if a removal of everything hides it`() {
     for event in [Event.met, .firstScan, .laterScan] {
-      var state = state(.hidden, event, isCurrent: true)
+      var state = state(.hidden, event)
       _ = state.settle(finding(event, in: state), isCurrent: true, at: Timestamp(seconds: 100))
       #expect(state.catalog.scans.hasMissedChanges, "\(event)")
     }
   }
 
   @Test func `that is a later use by another process moves the entry, and later uses follow it`() {
-    var state = state(.same, .met, isCurrent: true)
+    var state = state(.same, .met)
     let effects = state.settle(
       Finding(name: name, met: entry(used: 50), evidence: .look), isCurrent: true,
       at: Timestamp(seconds: 100))
@@ -228,7 +211,7 @@ struct `What is found of a name` {
   }
 
   @Test func `voids a use that is still to be stamped if the file is gone, and counts that once`() {
-    var state = state(.same, .free, isCurrent: true)
+    var state = state(.same, .free)
     state.catalog.uses.note(
       name, IndexSample.status(of: entry()), access: Timestamp(seconds: 9), expiry: nil)
     for _ in 0..<2 {

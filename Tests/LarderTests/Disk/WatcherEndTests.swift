@@ -18,15 +18,14 @@ struct `A watcher that is stopped` {
 
   /// Returns a cache that follows events. The watcher's thread gets no time to run: it is never
   /// started.
-  private func openWithSleepingWatcher() throws -> (cache: DiskCache, watcher: Watcher) {
+  private func openWithSleepingWatcher() throws -> DiskCache {
     let cache = try scene.open { $0.sizeLimit = nil }
     try cache.store([1], forKey: "k")
     let engine = cache.engine
-    let watcher = try Watcher(engine)
-    engine.watching.state.withLock { $0 = .watching(watcher) }
+    try engine.watching.open(engine)
     engine.watching.isSettled.store(true, ordering: .releasing)
-    engine.watching.isComplete.store(true, ordering: .releasing)
-    return (cache, watcher)
+    engine.watching.complete(true)
+    return cache
   }
 
   /// Runs a body in a new thread, and expects that it returns.
@@ -41,13 +40,13 @@ struct `A watcher that is stopped` {
   }
 
   @Test func `ends although its thread has not woken`() throws {
-    let (cache, watcher) = try openWithSleepingWatcher()
-    try expectEnd { watcher.stop() }
+    let cache = try openWithSleepingWatcher()
+    try expectEnd { cache.engine.endWatching() }
     try cache.close()
   }
 
   @Test func `waits for a thread that is acting on events`() throws {
-    let (cache, watcher) = try openWithSleepingWatcher()
+    let cache = try openWithSleepingWatcher()
     try Shell.run("touch $FILE", in: scene.path, ["FILE": scene.name("k").text])
     let (gate, followed) = (Gate(), Counter())
     scene.faults.plan(.before { gate.pass() }, for: .fstatat)
@@ -56,16 +55,16 @@ struct `A watcher that is stopped` {
       happening.tell()
     }
     gate.waitUntilReached()
-    gate.expectToHold { watcher.stop() }
+    gate.expectToHold { cache.engine.endWatching() }
     #expect(happening.wait { followed.value == 1 })
     try cache.close()
   }
 
   @Test func `acts on nothing more, and does not claim to be up to date`() throws {
-    let (cache, watcher) = try openWithSleepingWatcher()
+    let cache = try openWithSleepingWatcher()
     #expect(cache.engine.catchUp())
     try FileManager.default.removeItem(atPath: scene.file("k"))
-    try expectEnd { watcher.stop() }
+    try expectEnd { cache.engine.endWatching() }
     #expect(!cache.engine.catchUp())
     #expect(
       cache.engine.withState { $0.catalog.index.contains(DiskScene.name(of: Array("k".utf8))) })
@@ -82,7 +81,7 @@ struct `A watcher that is stopped` {
   }
 
   @Test func `does not wait for the thread that stops it while it acts`() throws {
-    let (cache, _) = try openWithSleepingWatcher()
+    let cache = try openWithSleepingWatcher()
     let engine = cache.engine
     let stopper = Stopper(engine)
     engine.observers.add(stopper)

@@ -376,7 +376,7 @@ struct `A cache among neighbours` {
     let scans = cache.disk.engine.withState(\.catalog.scans.number)
     var batch = EventBatch()
     batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-    cache.disk.engine.act(on: batch, since: cache.disk.engine.now)
+    cache.disk.engine.act(on: batch)
     #expect(try cache.tier(forKey: "k") == .disk)
     cache.disk.engine.wait { !$0.catalog.scans.isOngoing ? () : nil }
     #expect(cache.disk.engine.withState(\.catalog.scans.number) == scans + 1)
@@ -397,7 +397,7 @@ struct `A cache among neighbours` {
         }
         var batch = EventBatch()
         batch.add(DirectoryEvent(watch: -1, kind: .overflow, name: nil), watch: 1)
-        engine.act(on: batch, since: engine.now)
+        engine.act(on: batch)
       }, for: .read)
     #expect(try cache.value(forKey: "k") == "old")
     #expect(try cache.value(forKey: "k") == "new")
