@@ -141,7 +141,7 @@ extension Cache {
   ) throws(CacheError) {
     let subject = disk.subject(request.key)
     let isKept = !request.options.isDiskOnly
-    var touch = DiskEngine.TouchRequest(
+    var touch = TouchRequest(
       subject: subject, expiration: expiration ?? disk.expiration, revives: true,
       identity: previous.identity)
     touch.isWanted = { [unowned self] in flights.isWanted(flight) }

@@ -133,7 +133,7 @@ extension DiskCache {
   }
 
   /// Gives an entry another expiry without writing its content.
-  package func touch(_ request: DiskEngine.TouchRequest) throws(CacheError) -> Bool {
+  package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
     guard let behind else { return try engine.touch(request) }
     return try behind.touch(request)
   }

@@ -162,7 +162,7 @@ extension DiskCache {
     allowingExpired: Bool = false
   ) throws(CacheError) -> Bool {
     try checkWritable("touch")
-    let request = DiskEngine.TouchRequest(
+    let request = TouchRequest(
       subject: subject(key), expiration: expiration ?? self.expiration, revives: allowingExpired)
     return try engine.countingErrors { () throws(CacheError) in try touch(request) }
   }

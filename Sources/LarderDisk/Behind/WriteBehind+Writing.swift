@@ -124,7 +124,7 @@ extension WriteBehind {
       guard let value = withTable({ $0.finishTurn(of: write, isWritten: true) }),
         value.lastAccess > seal.lastAccess
       else { return }
-      engine.noteUse(
+      engine.addUse(
         of: write.subject.name, status, seal, at: value.lastAccess, expiry: value.expiry)
     case .passed:
       withTable { table in

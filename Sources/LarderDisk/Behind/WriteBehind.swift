@@ -158,7 +158,7 @@ extension WriteBehind {
 
   /// Touches an entry as `DiskEngine.touch` does, after its value was written, because the seal of
   /// a waiting value cannot be changed.
-  func touch(_ request: DiskEngine.TouchRequest) throws(CacheError) -> Bool {
+  func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
     let name = request.subject.name
     var held = request
     held.isWanted = { [self] in self[name] == nil && request.isWanted?() != false }
@@ -185,9 +185,9 @@ extension WriteBehind: ClearingObserver {
     return result
   }
 
-  func noteRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
+  func fileRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
 
-  func noteStays(_ name: EntryName?, since count: Int) {
+  func filesStay(_ name: EntryName?, since count: Int) {
     for name in name.map({ [$0] }) ?? hiddenNames {
       withTable { table in
         guard engine.hidesFile(named: name, since: count) else { return }

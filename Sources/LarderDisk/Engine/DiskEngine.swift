@@ -95,7 +95,7 @@ package final class DiskEngine: Sendable {
   /// complete when the directory is watched, so this does not set `watching.isComplete`.
   func follow(_ fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
-    writer.note(fileSystem)
+    writer.adapt(to: fileSystem)
     if fileSystem.isNetwork { watching.isComplete.store(false, ordering: .releasing) }
   }
 

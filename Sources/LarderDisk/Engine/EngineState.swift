@@ -102,7 +102,7 @@ extension EngineState {
 
   /// Forgets everything that was known of the directory, because another is held now.
   mutating func forgetDirectory() {
-    evictions.endPurge()
+    evictions.purge = nil
     replacements.replace()
     // The directory that was moved away is left alone, and the removal was not meant for the one in
     // its place.

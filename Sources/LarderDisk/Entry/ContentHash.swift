@@ -8,7 +8,7 @@ package import LarderSystem
 /// - `EntryReader.matches` compares it: the first time that this process reads a state of a file,
 ///   in `verify` (`Verification`), and in a removal that returns the value.
 /// - `EntryIdentity` compares it before a touch.
-/// - `larder stamp` computes it anew (`DiskEngine+Stamping`), and fixtures are packed and
+/// - `larder stamp` computes it anew (`HandStamp`), and fixtures are packed and
 ///   recorded with it.
 package struct ContentHash: Sendable {
   private var state = XXH64()

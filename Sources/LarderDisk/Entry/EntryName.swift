@@ -132,6 +132,29 @@ struct TemporaryName: Sendable {
     fileName = name
   }
 
+  /// Gives a file a name that no other file has.
+  ///
+  /// A process in another namespace may share the directory and this process's number, so the next
+  /// name is tried if one is taken.
+  ///
+  /// - Parameter give: Gives the file a name, and throws `.fileExists` if another file has it.
+  static func taken(
+    in handle: DirectoryHandle, _ give: (FileName) throws(Errno) -> Void
+  ) throws(Errno) -> TemporaryName {
+    while true {
+      let name = TemporaryName(in: handle)
+      do throws(Errno) {
+        try give(name.fileName)
+        return name
+      } catch .fileExists {
+        // Its number is not used again.
+      } catch {
+        name.giveBack()
+        throw error
+      }
+    }
+  }
+
   /// Removes the file that has the name.
   func remove(in handle: DirectoryHandle) throws(Errno) {
     try handle.unlink(fileName)

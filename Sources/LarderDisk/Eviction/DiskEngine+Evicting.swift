@@ -1,5 +1,6 @@
 import LarderBasics
 import LarderSystem
+import Synchronization
 
 /// The occasions on which entries are evicted. `TrimPlan` has a plan for each, by which
 /// `EngineState.chooseVictim` chooses one entry after the other; `Evictions` lists the steps.
@@ -52,13 +53,12 @@ extension DiskEngine {
   /// Carries the purge on, if one is going on, and waits for the entries that other threads are
   /// evicting or removing as damaged.
   func finishPurge() {
-    let isEvicting = withState { state in
-      state.evictions.purge != nil || !state.evictions.names.isEmpty
-        || !state.evictions.damaged.isEmpty
+    let count = withState { state in
+      state.evictions.purge == nil && state.evictions.names.isEmpty
+        && state.evictions.damaged.isEmpty ? nil : state.catalog.index.count
     }
-    guard isEvicting else { return }
+    guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
-    let count = withState { $0.catalog.index.count }
     evict(TrimCourse(purgingAt: now), atMost: count + 1, waits: true)
     for name in withState({ $0.evictions.names }) { changing(name) { _ in } }
     wait { $0.evictions.damaged.isEmpty ? () : nil }
@@ -71,9 +71,9 @@ extension DiskEngine {
     try checkWritable(operation)
     // The sweep at the end of a scan must not take the entries that a trim has to remove and
     // report.
-    withState { $0.evictions.beginTrim() }
+    withState { $0.evictions.waitingTrimCount += 1 }
     defer {
-      withState { $0.evictions.endTrim() }
+      withState { $0.evictions.waitingTrimCount -= 1 }
       checkLimits()
     }
     try waitForScan()
@@ -102,7 +102,6 @@ extension DiskEngine {
 
   private func planNextSweep() {
     runLater(after: configuration.sweepInterval) { engine in
-      guard !engine.withState({ $0.phase.isShutDown }) else { return }
       if engine.withState({ $0.isScanned }) { engine.sweep() }
       engine.planNextSweep()
     }
@@ -148,40 +147,40 @@ extension DiskEngine {
     _ course: TrimCourse, atMost most: Int = .max, waits: Bool = false, tells: Bool = false
   ) -> (removal: BulkRemoval, isClosed: Bool) {
     var (course, last, count) = (course, Attempt?.none, 0)
-    var (isBlocked, isClosed) = (false, false)
+    var step = EngineState.EvictionStep.later
     loop: while count < most {
       if count.isMultiple(of: Self.lookInterval) {
-        if last != nil { _ = step(&course, after: exchange(&last, with: nil), isLast: true) }
+        settle(&last, &course)
         look(&course)
       }
       let ticket = changed.ticket()
-      switch step(&course, after: exchange(&last, with: nil)) {
+      step = choose(&course, after: exchange(&last, with: nil))
+      switch step {
       case .remove(let victim, let epoch):
         last = remove(victim, since: epoch, tells: tells)
-        if let last { course.note(last.outcome, for: victim) }
+        if let last { course.add(last.outcome, of: victim) }
         count += 1
       case .later: break
       case .blocked where waits: changed.wait(ticket)
-      case .blocked:
-        isBlocked = true
-        break loop
-      case .closed:
-        isClosed = true
-        break loop
-      case .end: break loop
+      case .blocked, .closed, .end: break loop
       }
     }
-    if last != nil { _ = step(&course, after: last, isLast: true) }
+    settle(&last, &course)
     // Threads that wait for the end of a purge look again.
     changed.signal()
     // Another thread may have left it because of the last victim here.
-    if !isBlocked { carryOnPurge() }
+    if step != .blocked { carryOnPurge() }
     if course.result.removed > 0 { synchronizeRemovals() }
-    return (course.result, isClosed)
+    return (course.result, isClosed: step == .closed)
+  }
+
+  /// Settles the last attempt without another choice.
+  private func settle(_ last: inout Attempt?, _ course: inout TrimCourse) {
+    if last != nil { _ = choose(&course, after: exchange(&last, with: nil), isLast: true) }
   }
 
   /// Settles the last attempt and chooses the next victim, in one hold of the lock.
-  private func step(
+  private func choose(
     _ course: inout TrimCourse, after last: Attempt?, isLast: Bool = false
   ) -> EngineState.EvictionStep {
     let now = heldNow
@@ -237,9 +236,7 @@ extension DiskEngine {
   private func look(_ course: inout TrimCourse) {
     if course.takeMissing() { startRescan() }
     lookAround()
-    guard course.isPurge, withState({ ($0.evictions.purge?.missing ?? 0) > 0 }),
-      missingBytes() == 0
-    else { return }
+    guard course.isPurge, configuration.freeSpaceLimit != nil, missingBytes() == 0 else { return }
     withState { $0.evictions.endFreeing() }
   }
 
@@ -251,7 +248,7 @@ extension DiskEngine {
     withState { [configuration] state in
       let total = configuration.sizeMeasure.of(state.totalsOnDisk)
       let most = UInt64(limit) + UInt64(limit) / 10
-      state.evictions.noteLook(room: most > total ? most - total : 0)
+      state.evictions.allow(room: most > total ? most - total : 0)
     }
   }
 
@@ -300,5 +297,55 @@ extension DiskEngine {
       let free = upkeep(try location.handle.freeByteCount())
     else { return 0 }
     return free < UInt64(limit) ? UInt64(limit) - free : 0
+  }
+}
+
+// Room on a full disk.
+extension DiskEngine {
+  /// The number of evictions for a full disk that are over, which a store notes before it writes.
+  var fullDiskCount: Int { fullDiskMark.load(ordering: .relaxed) }
+
+  /// Makes room after a store found the disk full: evicts down to the trim target, or waits for
+  /// another store that does.
+  ///
+  /// - Parameter count: The number of evictions that were over when the store began to write. A
+  ///   later one counts for this store too.
+  /// - Returns: Whether anything was freed, so that another try makes sense. The caller passes the
+  ///   outcome of that try to `judgeRoom(hasHelped:)`.
+  func makeRoom(for byteCount: Int, since count: Int) -> Bool {
+    var start: IndexTotals?
+    let hasCleared = waitForClearing { state in
+      let (remaining, first) = (state.clearing.remaining, start ?? state.clearing.remaining)
+      start = first
+      return remaining.allocatedByteCount(missingSince: first) > UInt64(byteCount)
+    }
+    if hasCleared { return true }
+    let now = self.now
+    var plan: TrimPlan?
+    let step = wait { [configuration] state -> FullDiskEvictions.Step? in
+      guard state.isScanned else { return .fail }
+      let step = state.fullDisk.step(since: count, at: .now, pause: configuration.fullDiskPause)
+      if step == .evict {
+        state.counters.purges += 1
+        plan = .room(for: byteCount, in: state.catalog.index.totals, at: now, configuration)
+      }
+      return step
+    }
+    guard let plan else { return step == .retry }
+    let hasFreed = evict(TrimCourse(plan)).removal.removed > 0
+    withState { $0.fullDisk.end(hasFreed: hasFreed) }
+    fullDiskMark.wrappingAdd(1, ordering: .relaxed)
+    changed.signal()
+    if !hasFreed { judgeRoom(hasHelped: false) }
+    return hasFreed
+  }
+
+  /// Judges the last eviction for a full disk by a store that was tried again after it.
+  func judgeRoom(hasHelped: Bool) {
+    withState { state in
+      if state.fullDisk.judge(hasHelped: hasHelped, at: .now) {
+        state.counters.vainEvictions += 1
+      }
+    }
   }
 }

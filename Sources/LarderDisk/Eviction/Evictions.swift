@@ -17,7 +17,8 @@ struct Purge: Sendable {
 
 /// The evictions of this process.
 ///
-/// 1. `begin`: a limit was passed. One thread is asked to carry the purge on, and others may help.
+/// 1. `EngineState.beginPurge`: a limit was passed. One thread is asked to carry the purge on, and
+///    others may help.
 /// 2. `EngineState.chooseVictim`: a thread chooses an entry. In the same hold of the lock its name
 ///    is held and it leaves the index.
 /// 3. The thread looks at the file once more and removes it, without the lock.
@@ -27,14 +28,14 @@ struct Purge: Sendable {
 ///
 /// There is no state between: a name is at rest, or held by the thread that removes its file.
 struct Evictions: Sendable {
-  /// The purge that is going on.
-  private(set) var purge: Purge?
+  /// The purge that is going on. It ends when its goals are reached or another directory is held.
+  var purge: Purge?
   /// The names of the entries that are being evicted.
   private(set) var names: [EntryName] = []
   /// The damaged files that are to be removed.
-  private(set) var damaged: Set<EntryName> = []
+  var damaged: Set<EntryName> = []
   /// The trims that wait for the scan, to remove the expired entries themselves.
-  private var waitingTrimCount = 0
+  var waitingTrimCount = 0
   private var lastFreeSpaceCheck: MonotonicTime?
   /// The bytes that may be stored before this process looks for stores of its neighbours.
   private var allowance: UInt64 = 0
@@ -44,20 +45,6 @@ struct Evictions: Sendable {
 
 // The purge.
 extension Evictions {
-  /// Begins a purge, or makes the one that is going on serve these limits too.
-  ///
-  /// - Returns: Whether it has begun.
-  mutating func begin(_ passed: PassedLimits, missing: UInt64 = 0, sparing name: EntryName?) -> Bool
-  {
-    let isNew = purge == nil
-    var next = purge ?? Purge()
-    next.passed.formUnion(passed)
-    if missing > 0 { (next.missing, next.freed) = (missing, 0) }
-    next.spared = name
-    purge = next
-    return isNew
-  }
-
   /// Whether the caller has to ask a thread to carry the purge on, which counts as asked from then
   /// on.
   mutating func mustCarryOn() -> Bool {
@@ -69,17 +56,11 @@ extension Evictions {
   /// Whether a purge has begun that no thread carries on.
   var isLeft: Bool { purge.map { !$0.isCarriedOn } ?? false }
 
-  /// Leaves the purge to a later thread, because other threads hold all names that could go.
-  fileprivate mutating func leave() { purge?.isCarriedOn = false }
-
   /// Notes that enough space is free, whoever has freed it.
   mutating func endFreeing() { purge?.missing = 0 }
-
-  /// Ends the purge, because its goals are reached or another directory is held.
-  mutating func endPurge() { purge = nil }
 }
 
-// Damaged files, trims, sweeps and free space.
+// Trims, sweeps and free space.
 extension Evictions {
   /// The shortest time between two looks at the free space.
   static let freeSpaceInterval = Duration.seconds(5)
@@ -93,17 +74,8 @@ extension Evictions {
     return true
   }
 
-  /// Notes a damaged file; returns false if its name was noted before.
-  mutating func add(damaged name: EntryName) -> Bool { damaged.insert(name).inserted }
-
-  mutating func remove(damaged name: EntryName) { damaged.remove(name) }
-
   /// Whether a trim waits, so that no sweep takes what it is asked to remove and report.
   var hasWaitingTrim: Bool { waitingTrimCount > 0 }
-
-  mutating func beginTrim() { waitingTrimCount += 1 }
-
-  mutating func endTrim() { waitingTrimCount -= 1 }
 
   /// Plans the sweeps; returns false if they are planned.
   mutating func planSweeps() -> Bool {
@@ -122,17 +94,18 @@ extension Evictions {
   /// Whether a store has to look for stores of other processes first.
   var mustLook: Bool { allowance == 0 }
 
-  /// Notes that a value was stored.
-  mutating func noteStore(of byteCount: UInt64) { allowance -= min(allowance, byteCount) }
+  /// Counts a value that was stored.
+  mutating func spend(_ byteCount: UInt64) { allowance -= min(allowance, byteCount) }
 
-  /// Notes a look.
+  /// Counts a look.
   ///
   /// - Parameter room: The bytes that all processes may still store.
-  mutating func noteLook(room: UInt64) { allowance = room / Self.allowanceShare }
+  mutating func allow(room: UInt64) { allowance = room / Self.allowanceShare }
 }
 
 extension EngineState {
-  /// Begins a purge if a limit is exceeded. A process that has stored nothing evicts for no limit.
+  /// Begins a purge if a limit is exceeded, or has the one that is going on serve it too. A process
+  /// that has stored nothing evicts for no limit.
   ///
   /// - Parameters:
   ///   - name: The entry that was stored; nil if something else was learned. Then the last entry in
@@ -145,16 +118,18 @@ extension EngineState {
   ) -> Bool {
     guard isScanned, !phase.isShutDown, counters.stores > 0 else { return false }
     let passed = configuration.limits(passedBy: catalog.index.totals)
-    if !passed.isEmpty || missing > 0,
-      evictions.begin(passed, missing: missing, sparing: name ?? catalog.index.mostRecentName)
-    {
-      counters.purges += 1
-    }
+    if passed.isEmpty && missing == 0 { return false }
+    if evictions.purge == nil { counters.purges += 1 }
+    var purge = evictions.purge ?? Purge()
+    purge.passed.formUnion(passed)
+    if missing > 0 { (purge.missing, purge.freed) = (missing, 0) }
+    purge.spared = name ?? catalog.index.mostRecentName
+    evictions.purge = purge
     return !passed.isEmpty
   }
 
   /// The next step of a thread that evicts.
-  enum EvictionStep: Sendable {
+  enum EvictionStep: Sendable, Equatable {
     /// Remove the file. The name is held, and the epoch is that of this moment.
     case remove(Victim, NameLocks.Epoch)
     /// Ask again, because the last name had events, which were followed first.
@@ -180,7 +155,8 @@ extension EngineState {
       // A victim of another thread may come back, so the purge does not end before it is gone.
       let isBlocked = course.isBlocked || course.isPurge && !evictions.names.isEmpty
       if course.isPurge {
-        if isBlocked { evictions.leave() } else { evictions.endPurge() }
+        // Other threads hold all names that could go, so the purge is left to a later one.
+        if isBlocked { evictions.purge?.isCarriedOn = false } else { evictions.purge = nil }
       }
       return isBlocked ? .blocked : .end
     }

@@ -81,8 +81,8 @@ extension TrimCourse {
     return nil
   }
 
-  /// Notes the outcome for a victim.
-  mutating func note(_ outcome: RemovalOutcome, for victim: Victim) {
+  /// Adds the outcome for a victim.
+  mutating func add(_ outcome: RemovalOutcome, of victim: Victim) {
     result.add(BulkRemoval(outcome, of: victim.entry.byteCount))
     if outcome.hasFreed { freed.addSaturating(victim.entry.allocatedByteCount) }
     if case .changed(nil) = outcome { goneInRow += 1 } else { goneInRow = 0 }
@@ -111,7 +111,7 @@ extension EntryIndex {
   package mutating func take(_ plan: TrimPlan) -> [Victim] {
     var (course, victims) = (TrimCourse(plan), [Victim]())
     while let victim = course.takeNext(from: &self) {
-      course.note(.removed, for: victim)
+      course.add(.removed, of: victim)
       victims.append(victim)
     }
     return victims

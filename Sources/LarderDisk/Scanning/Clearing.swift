@@ -67,24 +67,41 @@ extension Clearing {
   mutating func end() { isRunning = false }
 
   /// Subtracts a file from those that remain, because it is gone or an entry again.
-  mutating func noteWalked(_ entry: IndexedEntry) {
+  mutating func subtract(_ entry: IndexedEntry) {
     remaining.subtractAtMost(
       IndexTotals(byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount))
   }
 }
 
+/// A layer above the engine whose values a removal of everything takes as well. Called by any
+/// thread.
+protocol ClearingObserver: AnyObject, Sendable {
+  /// Hides the layer's values in one step with the files.
+  ///
+  /// - Parameter hideFiles: Hides all files; returns nil if that cannot be done yet.
+  /// - Returns: Nil if nothing was hidden, and the removal waits.
+  func hide<Result: Sendable>(with hideFiles: () -> Result?) -> Result?
+  /// Notes that the file of a name was removed, with the name held.
+  func fileRemoved(_ name: EntryName)
+  /// Notes that the file of a name could not be removed and is about to be an entry again, unless a
+  /// removal after the one with this number has begun; nil for all files that are left.
+  func filesStay(_ name: EntryName?, since count: Int)
+  /// Ends the removal.
+  ///
+  /// - Parameter reveal: Ends it for the files, which are hidden until then.
+  /// - Returns: The layer's values that are gone and had no file.
+  func endClearing(with reveal: () -> Void) -> BulkRemoval
+}
+
 /// A removal of everything that goes on in the background.
 public final class RemovalProgress: Sendable {
-  private let state = ForkSafeMutex(State())
+  private let state = ForkSafeMutex<State>((BulkRemoval(), nil))
   private let changed = EventCount()
   /// The state at the end, which needs no lock that a forked child may have inherited locked.
   private let outcome = AtomicLazyReference<Outcome>()
   private let forkCount = ProcessIdentity.forkCount
 
-  private struct State {
-    var result = BulkRemoval()
-    var failure: CacheError?
-  }
+  private typealias State = (result: BulkRemoval, failure: CacheError?)
 
   private final class Outcome: Sendable {
     let state: State

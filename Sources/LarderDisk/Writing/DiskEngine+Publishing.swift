@@ -10,16 +10,23 @@ extension DiskEngine {
     // Before `isWanted` is asked: a clearing between the two would go unnoticed.
     let held = acquire(name)
     defer { release(name) }
-    if let outcome = try outcome(unpublished: request, held) { return outcome }
-    let claim = try claim(request, held)
-    if claim == .taken { return rejected(.alreadyPresent) }
+    if request.isWanted?() == false {
+      // The caller counts what becomes of a value that it has accepted.
+      if request.accepted != nil { return .pending }
+      return rejected(request.isExclusive ? .alreadyPresent : .declined)
+    }
+    // A value that was accepted before the end began is written all the same.
+    if held.turn.isEnding && request.accepted == nil { throw closedError("store") }
+    if request.isExclusive, try !isVacant(request.subject, held) {
+      return rejected(.alreadyPresent)
+    }
     // Read again: if a clearing has removed the value, this store comes after the clearing.
     let epoch = request.isExclusive ? withState { $0.epoch } : held.turn.epoch
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. Of an accepted value the memory tiers were told when it was accepted.
     if request.accepted == nil { tell(.entryChanges(request.subject)) }
-    guard let status = try publishOrWithdraw(&file, request, seal, claim, held) else {
+    guard let status = try publishOrWithdraw(&file, request, seal, held) else {
       // The file without a value was removed, and another process has stored since.
       withState { $0.catalog.remove(name) }
       return rejected(.alreadyPresent)
@@ -31,19 +38,22 @@ extension DiskEngine {
     return .stored
   }
 
-  /// Returns the outcome of a store that must not go on; nil if it may. Called while the name is
-  /// held.
-  private func outcome(
-    unpublished request: StoreRequest, _ held: borrowing HeldName
-  ) throws(CacheError) -> StoreOutcome? {
-    if request.isWanted?() == false {
-      // The caller counts what becomes of a value that it has accepted.
-      if request.accepted != nil { return .pending }
-      return rejected(request.isExclusive ? .alreadyPresent : .declined)
+  /// Gives a sealed file its name. If a later step fails, takes the file back; a value that another
+  /// process has stored since stays.
+  private func publishOrWithdraw(
+    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
+    _ held: borrowing HeldName
+  ) throws(CacheError) -> FileStatus? {
+    do throws(Errno) {
+      return try held.publish(&file, mustBeFree: request.isExclusive, by: writer)
+    } catch {
+      if file.isPublished {
+        upkeep(try held.withdraw(file, seal))
+        // The name may be free, or have this file still or another process's.
+        lookHeld(held.name)
+      }
+      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(held.name)")
     }
-    // A value that was accepted before the end began is written all the same.
-    if held.turn.isEnding && request.accepted == nil { throw closedError("store") }
-    return nil
   }
 
   /// Settles a value that has just become visible, and tells the observers.
@@ -63,7 +73,7 @@ extension DiskEngine {
     let size =
       configuration.sizeMeasure == .bytes ? entry.byteCount : entry.allocatedByteCount
     let publication = withState { [isOnNetwork] state in
-      state.evictions.noteStore(of: size)
+      state.evictions.spend(size)
       let publication = state.settle(
         entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
         isLoad: request.isLoad, isInPlace: isInPlace, since: epoch)
@@ -102,15 +112,14 @@ extension DiskEngine {
         byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
         clearCount: epoch.clearCount))
     if observers.isEmpty { return }
-    // A replacement of the directory since then made memory forget everything before it had this
-    // value, so the memory tiers are told again.
     let present = withState { $0.epoch }
     if present.replacementCount != epoch.replacementCount {
-      return tell(.entryChanged(request.subject))
-    }
-    // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
-    if present != epoch { return tell(.filesChanged([request.subject.name])) }
-    if request.accepted == nil {
+      // Memory forgot everything before it had this value, so it is told again.
+      tell(.entryChanged(request.subject))
+    } else if present != epoch {
+      // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
+      tell(.filesChanged([request.subject.name]))
+    } else if request.accepted == nil {
       tell(.entryChanged(request.subject), except: request.origin)
     } else if expiry < seal.expiry {
       // The memory tiers were told of a later expiry when the value was accepted.
@@ -126,9 +135,9 @@ extension DiskEngine {
     return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
   }
 
-  /// Notes the last use of an accepted value, which came after its file was sealed. Called in
+  /// Adds the last use of an accepted value, which came after its file was sealed. Called in
   /// `onSettled`, so the name is held.
-  func noteUse(
+  func addUse(
     of name: EntryName, _ status: FileStatus, _ seal: EntryWriter.Seal, at access: Timestamp,
     expiry: Timestamp
   ) {
@@ -145,70 +154,15 @@ extension DiskEngine {
     if mustStamp { planDrain(within: recency.lag(for: seal.lifetime, extending)) }
   }
 
-  private func publishOrWithdraw(
-    _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal, _ claim: Claim,
-    _ held: borrowing HeldName
-  ) throws(CacheError) -> FileStatus? {
-    let name = request.subject.name.fileName
-    do throws(Errno) {
-      return try writer.publish(&file, as: name, isExclusive: claim == .vacant)
-    } catch {
-      if file.isPublished { withdraw(file, held, seal) }
-      throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(name.text)")
-    }
-  }
-
-  /// Removes a file that became visible before its store failed. A value that another process has
-  /// stored since stays.
-  private func withdraw(
-    _ file: borrowing StagedFile, _ held: borrowing HeldName, _ seal: EntryWriter.Seal
-  ) {
-    do throws(Errno) {
-      let status = try status(of: file, published: held.name.fileName, seal)
-      _ = try held.withdraw(status, in: file.handle)
-    } catch {
-      noteUpkeepFailure(error)
-    }
-    // The name may be free, or have this file still or another process's.
-    lookHeld(held.name)
-  }
-
-  /// Returns the status of a file that was just published.
-  ///
-  /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
-  /// and stamps. Two stores have the same last access only within one tick of the clock.
-  private func status(
-    of file: borrowing StagedFile, published name: FileName, _ seal: EntryWriter.Seal
-  ) throws(Errno) -> FileStatus {
-    do throws(Errno) {
-      return try file.descriptor.status()
-    } catch {
-      let status = try file.handle.status(of: name)
-      guard status.byteCount == UInt64(file.byteCount), status.lastAccess == seal.lastAccess,
-        status.modification.asExpiry == seal.expiry
-      else { throw error }
-      return status
-    }
-  }
-
-  /// The right of a store to a name.
-  private enum Claim: Sendable {
-    /// The store replaces any file of the name.
-    case replacing
-    /// The name is free, and the store must fail if another file takes it.
-    case vacant
-    /// There is a value, or another process is replacing a file without one.
-    case taken
-  }
-
   /// Frees the name of a store that must find no value: removes a file that holds none.
   ///
   /// Only under a free name can a file be published without replacing a value that another process
   /// stores at that moment.
-  private func claim(
-    _ request: StoreRequest, _ held: borrowing HeldName
-  ) throws(CacheError) -> Claim {
-    guard request.isExclusive else { return .replacing }
+  ///
+  /// - Returns: False if there is a value, or another process is replacing a file without one.
+  private func isVacant(
+    _ subject: Subject, _ held: borrowing HeldName
+  ) throws(CacheError) -> Bool {
     let path = "\(location.path)/\(held.name)"
     while true {
       // The status is read before the value is checked, so that a file that takes the name
@@ -216,12 +170,12 @@ extension DiskEngine {
       guard
         let occupant = try attempt(
           "store", at: path, location.handle.statusIfPresent(of: held.name.fileName))
-      else { return .vacant }
-      if try holdsValue(request.subject) { return .taken }
+      else { return true }
+      if try holdsValue(subject) { return false }
       switch try attempt("store", at: path, makeWay(held, occupant)) {
-      case true?: return .vacant
+      case true?: return true
       case false?: continue
-      case nil: return .taken
+      case nil: return false
       }
     }
   }
@@ -255,48 +209,11 @@ extension DiskEngine {
   private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
     guard let status = try inspect(subject, at: heldNow)?.status else { return false }
     let isVerified = withState { state in
-      guard let known = state.catalog.index.entry(named: subject.name) else { return false }
-      return known.proof != nil && known.inode == status.inode && known.changeTime == status.change
+      state.catalog.index.verified(
+        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
+        != nil
     }
     if isVerified || !reader.checksContent { return true }
     return try look(at: subject.name, isChecking: true)?.finding?.isServed ?? false
-  }
-}
-
-extension EngineState {
-  /// What has become of a file that a store has published.
-  enum Publication: Sendable {
-    /// The index has it. The epoch is that of this moment.
-    case indexed(isReplacing: Bool, NameLocks.Epoch)
-    /// It was removed together with everything else.
-    case cleared
-    /// It is, or may be, in a directory that was moved away.
-    case astray
-  }
-
-  /// Takes over a file that a store has published, and counts the store. The caller holds the name.
-  ///
-  /// A store around the beginning of a removal of everything counts as made before it. After the
-  /// end of the removal this holds for a load alone, because its origin was read before.
-  mutating func settle(
-    _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent, isLoad: Bool = false,
-    isInPlace: Bool = true, since epoch: NameLocks.Epoch
-  ) -> Publication {
-    counters.countStore(of: entry.byteCount)
-    guard isInPlace, replacements.count == epoch.replacementCount else {
-      catalog.uses.forget(entry.name)
-      return .astray
-    }
-    let isLate =
-      clearing.hasBegun(since: epoch.clearCount) || isLoad && clearing.count != epoch.clearCount
-    if isLate {
-      catalog.remove(entry.name)
-      counters.countRemoval(.explicit)
-      return .cleared
-    }
-    let isReplacing = catalog.adopt(entry, order: order)
-    if isReplacing { counters.countRemoval(.replaced) }
-    catalog.scans.rescans.noteStore(of: entry.byteCount)
-    return .indexed(isReplacing: isReplacing, self.epoch)
   }
 }

@@ -28,35 +28,33 @@ package struct EntryIdentity: Sendable {
   }
 }
 
-extension DiskEngine {
-  /// A change of an entry's expiry that leaves its content as it is.
-  package struct TouchRequest: Sendable {
-    let subject: Subject
-    var expiration: Expiration
-    /// Whether an expired value is made valid again.
-    var revives = false
-    /// The value that the caller means; nil for any value of the name.
-    var identity: EntryIdentity?
-    /// Whether the touch is still wanted, asked when it holds the name.
-    package var isWanted: (@Sendable () -> Bool)?
-    /// Runs after the touch, before any other change of the name.
-    package var onTouch: (@Sendable (Published) -> Void)?
+/// A change of an entry's expiry that leaves its content as it is.
+package struct TouchRequest: Sendable {
+  let subject: DiskEngine.Subject
+  var expiration: Expiration
+  /// Whether an expired value is made valid again.
+  var revives = false
+  /// The value that the caller means; nil for any value of the name.
+  var identity: EntryIdentity?
+  /// Whether the touch is still wanted, asked when it holds the name.
+  package var isWanted: (@Sendable () -> Bool)?
+  /// Runs after the touch, before any other change of the name.
+  package var onTouch: (@Sendable (DiskEngine.Published) -> Void)?
 
-    package init(
-      subject: Subject, expiration: Expiration, revives: Bool = false,
-      identity: EntryIdentity? = nil
-    ) {
-      self.subject = subject
-      self.expiration = expiration
-      self.revives = revives
-      self.identity = identity
-    }
+  package init(
+    subject: DiskEngine.Subject, expiration: Expiration, revives: Bool = false,
+    identity: EntryIdentity? = nil
+  ) {
+    self.subject = subject
+    self.expiration = expiration
+    self.revives = revives
+    self.identity = identity
   }
+}
 
-  /// Sets an entry's expiry, lifetime and last access without writing its content.
-  ///
-  /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
-  /// expiry, and the new lifetime cannot extend it beyond what was asked for.
+// An entry's file that is stamped, by a touch or by hand. Its content stays.
+extension DiskEngine {
+  /// Sets an entry's expiry, lifetime and last access.
   ///
   /// - Returns: Whether the entry was there, and is the one that the caller means.
   package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
@@ -66,21 +64,9 @@ extension DiskEngine {
     defer { release(name) }
     if held.turn.isEnding { throw closedError("touch") }
     if request.isWanted?() == false { return false }
-    return try touchHeld(request, since: held.turn.epoch)
-  }
-
-  /// Touches an entry whose name is held.
-  ///
-  /// - Parameter epoch: That of the moment at which the name was taken. The file may go with all
-  ///   others, or with the directory, from then on.
-  private func touchHeld(
-    _ request: TouchRequest, since epoch: NameLocks.Epoch
-  ) throws(CacheError) -> Bool {
-    let name = request.subject.name
-    guard case .file(let descriptor, let status) = try openFile(of: name) else { return false }
+    guard case .file(let file, let status) = try openFile(of: name) else { return false }
     do throws(Errno) {
-      guard let testimony = try touchable(descriptor, status, request) else { return false }
-      return try touch(descriptor, status, testimony, request, since: epoch)
+      return try touch(file, status, request, held)
     } catch .staleHandle {
       // Another machine has removed or replaced the file since it was opened.
       return false
@@ -89,146 +75,118 @@ extension DiskEngine {
     }
   }
 
-  /// Reads a file's attributes if it holds the value that is meant; nil if it does not.
-  private func touchable(
-    _ descriptor: borrowing FileDescriptor, _ status: FileStatus, _ request: TouchRequest
-  ) throws(Errno) -> EntryReader.Testimony? {
-    let name = request.subject.name
-    let staleness = request.revives ? Self.anyStaleness : .zero
-    let pending = withState { $0.catalog.uses.expiry(of: name, status) }
-    guard
-      reader.trust.objection(to: status, pending: pending, now: heldNow.adding(.zero - staleness))
-        == nil,
-      case .accepted(let testimony) = try reader.examine(
-        descriptor, status, request.subject.key)
-    else { return nil }
-    if let identity = request.identity, !identity.matches(testimony.attribute, status) {
-      return nil
-    }
-    return testimony
-  }
-
   private func touch(
-    _ descriptor: borrowing FileDescriptor, _ status: FileStatus,
-    _ testimony: EntryReader.Testimony, _ request: TouchRequest, since epoch: NameLocks.Epoch
+    _ file: borrowing FileDescriptor, _ status: FileStatus, _ request: TouchRequest,
+    _ held: borrowing HeldName
   ) throws(Errno) -> Bool {
-    let (name, now) = (request.subject.name, heldNow)
+    let now = heldNow
+    let pending = withState { $0.catalog.uses.expiry(of: request.subject.name, status) }
+    guard
+      reader.trust.objection(
+        to: status, pending: pending,
+        now: now.adding(.zero - (request.revives ? Self.anyStaleness : .zero))) == nil,
+      case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
+      request.identity?.matches(testimony.attribute, status) ?? true
+    else { return false }
     // Told before the stamp, because memory may serve its value for longer than the new expiry
     // allows. Nothing is promoted while the name is held.
-    tell(.filesChanged([name]))
-    var lifetime = Lifetime.unknown
-    if var attribute = testimony.attribute {
-      lifetime = request.expiration.lifetime
-      let isNew = attribute.lifetime != lifetime
-      attribute.lifetime = lifetime
-      if isNew { try descriptor.setAttribute(.entry, to: attribute.fitted.bytes) }
-    }
-    let access = withState { $0.catalog.uses.issueAccess(at: now) }
-    let expiry = writer.holdable(request.expiration.expiry(at: now), in: location.handle)
-    try descriptor.setTimes(access: access, modification: expiry)
-    if configuration.durability == .durable { try descriptor.synchronize() }
-    let fresh = try descriptor.status()
-    // Another process has removed or replaced the file since it was opened.
-    guard fresh.linkCount > 0 else { return false }
-    var entry = IndexedEntry(name: name, status: fresh)
-    entry.lastAccess = access
-    let isThere = withState { [entry] state in
-      guard state.epoch == epoch, !state.hidesFile(named: name) else { return false }
-      state.counters.stampsWritten += 1
-      // Extensions by earlier uses are void. The next read checks the content again, because the
-      // file may have been edited between the look at it and the touch.
-      _ = state.catalog.adopt(entry, order: .mostRecent)
-      return true
-    }
-    guard isThere else { return false }
-    followEvents(ofHeld: name, fresh)
+    tell(.filesChanged([request.subject.name]))
+    var attribute = testimony.attribute
+    attribute?.lifetime = request.expiration.lifetime
+    let isNew = attribute?.lifetime != testimony.attribute?.lifetime
+    guard
+      let fresh = try stamp(
+        file, held, isNew ? attribute : nil,
+        access: withState { $0.catalog.uses.issueAccess(at: now) },
+        expiry: request.expiration.expiry(at: now), order: .mostRecent)
+    else { return false }
+    followEvents(ofHeld: request.subject.name, fresh)
     request.onTouch?(
       Published(
-        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry, lifetime: lifetime,
-        clearCount: epoch.clearCount))
+        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
+        lifetime: attribute?.lifetime ?? .unknown, clearCount: held.turn.epoch.clearCount))
     return true
   }
-}
 
-extension DiskEngine {
   /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
-    return try changing(name) { (_) throws(CacheError) in
-      switch try openFile(of: name) {
-      case .missed(let reason, let errno):
-        if reason == .absent || reason == .foreign { return .absent }
-        throw stampFailure(errno ?? .ioError, name)
-      case .file(let descriptor, let status):
-        guard status.isRegular, reader.trust.isTrusted(status) else { return .absent }
-        do throws(Errno) {
-          return try stamp(descriptor, name, hand)
-        } catch {
-          throw stampFailure(error, name)
-        }
+    let held = acquire(name)
+    defer { release(name) }
+    var errno = Errno.ioError
+    switch try openFile(of: name) {
+    case .missed(let reason, let missed):
+      if reason == .absent || reason == .foreign { return .absent }
+      errno = missed ?? errno
+    case .file(let file, let status):
+      guard status.isRegular, reader.trust.isTrusted(status) else { return .absent }
+      do throws(Errno) {
+        return try stamp(file, hand, held)
+      } catch {
+        errno = error
       }
     }
-  }
-
-  private func stampFailure(_ errno: Errno, _ name: EntryName) -> CacheError {
-    CacheError(errno: errno, operation: "stamp", path: "\(location.path)/\(name)")
+    throw CacheError(errno: errno, operation: "stamp", path: "\(location.path)/\(name)")
   }
 
   private func stamp(
-    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ hand: HandStamp
+    _ file: borrowing FileDescriptor, _ hand: HandStamp, _ held: borrowing HeldName
   ) throws(Errno) -> StampOutcome {
-    let reading = try reader.attributeReading(of: descriptor)
+    let reading = try reader.attributeReading(of: file)
     if reading == .otherVersion { return .otherVersion }
     let recorded = reading?.attribute
-    let (hash, status) = try settledHash(of: descriptor)
+    let (hash, status) = try HandStamp.hash(of: file)
     let now = heldNow
     let (lifetime, expiry) = hand.lifetimeAndExpiry(
       recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
-    let attribute = EntryAttribute(
-      contentHash: hash, lifetime: lifetime, proof: HandStamp.proof(recorded?.proof, of: name))
-    do throws(Errno) {
-      try descriptor.setAttribute(.entry, to: attribute.fitted.bytes)
-    } catch .notSupported {
-      // A file system without attributes: name and stamps alone make the file an entry.
+    let proof = HandStamp.proof(recorded?.proof, of: held.name)
+    guard
+      let fresh = try stamp(
+        file, held, EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof),
+        access: now, expiry: expiry, order: .byLastAccess)
+    else { return .absent }
+    if case .key(let key) = proof {
+      tell(.entryChanged(Subject(key: CacheKey(key), name: held.name)))
+    } else {
+      // The value may be any key's, so the memory tiers forget everything.
+      tell(.cleared)
     }
-    try descriptor.setTimes(
-      access: now, modification: writer.holdable(expiry, in: location.handle))
-    let fresh = try descriptor.status()
-    let isThere = withState { state in
-      // A removal of everything that has begun since takes the file.
-      if state.hidesFile(named: name) { return false }
-      _ = state.catalog.adopt(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
-      return true
-    }
-    guard isThere else { return .absent }
-    tellObservers(of: name, attribute.proof)
     let kept = fresh.modification.asExpiry
     return .stamped(expiry: kept < .never ? kept : nil)
   }
 
-  /// Tells the memory tiers that a file holds another value now. If it does not name its key, it
-  /// may be any key's, so the tiers forget everything.
-  private func tellObservers(of name: EntryName, _ proof: KeyProof) {
-    if case .key(let key) = proof {
-      tell(.entryChanged(Subject(key: CacheKey(key), name: name)))
-    } else {
-      tell(.cleared)
+  /// Stamps the open file of a held name, and makes it the entry of the name.
+  ///
+  /// The attribute is set first. If the stamps cannot be set after it, the entry keeps its older
+  /// expiry, and the new lifetime cannot extend it beyond what was asked for.
+  ///
+  /// - Returns: The file's status; nil if it was removed or replaced, or goes with all others.
+  private func stamp(
+    _ file: borrowing FileDescriptor, _ held: borrowing HeldName, _ attribute: EntryAttribute?,
+    access: Timestamp, expiry: Timestamp, order: EntryIndex.Placement
+  ) throws(Errno) -> FileStatus? {
+    do throws(Errno) {
+      if let attribute { try file.setAttribute(.entry, to: attribute.fitted.bytes) }
+    } catch .notSupported {
+      // A file system without attributes: name and stamps alone make the file an entry.
     }
-  }
-
-  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
-  /// file did not change during the reading.
-  private func settledHash(
-    of descriptor: borrowing FileDescriptor
-  ) throws(Errno) -> (UInt64, FileStatus) {
-    var before = try descriptor.status()
-    while true {
-      let hash = try EntryReader.hash(of: descriptor, try EntryReader.extendedData(of: descriptor))
-      let after = try descriptor.status()
-      if after.change == before.change { return (hash, after) }
-      before = after
-      try descriptor.seek(to: 0)
+    let holdable = writer.holdable(expiry, in: location.handle)
+    try file.setTimes(access: access, modification: holdable)
+    if configuration.durability == .durable { try file.synchronize() }
+    let fresh = try file.status()
+    guard fresh.linkCount > 0 else { return nil }
+    var entry = IndexedEntry(name: held.name, status: fresh)
+    entry.lastAccess = access
+    let epoch = held.turn.epoch
+    let isThere = withState { [entry] state in
+      guard state.epoch == epoch, !state.hidesFile(named: entry.name) else { return false }
+      state.counters.stampsWritten += 1
+      // Extensions by earlier uses are void. The next read checks the content again, because the
+      // file may have been edited between the look at it and the stamp.
+      _ = state.catalog.adopt(entry, order: order)
+      return true
     }
+    return isThere ? fresh : nil
   }
 }
 
@@ -242,10 +200,16 @@ extension DiskEngine {
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
     access: Timestamp, expiry: Timestamp?, _ context: ReadContext
   ) -> Timestamp? {
-    guard let present = upkeep(try descriptor.status()) else { return nil }
-    let mayExtend = present.modification >= status.modification
-    let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
-    return stamp(descriptor, name, present, access: access, expiry: extended, now: context.now)
+    do throws(Errno) {
+      let present = try descriptor.status()
+      let mayExtend = present.modification >= status.modification
+      let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
+      return stamp(
+        descriptor, name, present, access: access, expiry: extended, now: context.now)
+    } catch {
+      noteUpkeepFailure(error)
+      return nil
+    }
   }
 
   /// Writes a use through an open file.
@@ -376,5 +340,19 @@ struct HandStamp: Sendable {
   static func proof(_ recorded: KeyProof?, of name: EntryName) -> KeyProof {
     if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
     return recorded ?? .none
+  }
+  /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
+  /// file did not change during the reading.
+  static func hash(
+    of file: borrowing FileDescriptor
+  ) throws(Errno) -> (UInt64, FileStatus) {
+    var before = try file.status()
+    while true {
+      let hash = try EntryReader.hash(of: file, try EntryReader.extendedData(of: file))
+      let after = try file.status()
+      if after.change == before.change { return (hash, after) }
+      before = after
+      try file.seek(to: 0)
+    }
   }
 }

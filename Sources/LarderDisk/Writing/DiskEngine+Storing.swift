@@ -79,10 +79,10 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
       let outcome = try storeOnce(content, request)
-      noteRoom(hasHelped: true)
+      judgeRoom(hasHelped: true)
       return outcome
     } catch {
-      if error.code == .noSpace { noteRoom(hasHelped: false) }
+      if error.code == .noSpace { judgeRoom(hasHelped: false) }
       throw error
     }
   }
@@ -90,17 +90,10 @@ extension DiskEngine {
   private func storeOnce(
     _ content: Span<UInt8>, _ request: StoreRequest, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StoreOutcome {
-    prepareToStore(content.count)
-    var file = try stage(request.subject.name, mayBeUnnamed: mayBeUnnamed)
+    var file = try stage(
+      request.subject.name, toHold: content.count, mayBeUnnamed: mayBeUnnamed)
     try attempt("store", at: location.path, file.write(content))
     return try finish(&file, request)
-  }
-
-  /// Takes in what other processes have stored, if this one has stored its share since it did so
-  /// last, and lets a removal of everything make room.
-  private func prepareToStore(_ byteCount: Int) {
-    if mayBe(.mustLook) { lookAround() }
-    waitForClearing(toHold: byteCount)
   }
 
   /// Stores a value that comes in pieces.
@@ -116,47 +109,76 @@ extension DiskEngine {
   }
 
   /// Lets a closure write to a stream, and publishes the value.
-  func complete(
+  private func complete(
     _ stream: inout EntryStream, _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
     do throws(CacheError) {
-      let outcome = try store(&stream, request, body)
-      if stream.hasMadeRoom { noteRoom(hasHelped: true) }
+      try stream.fill(body)
+      let outcome =
+        if stream.isTooLarge {
+          try reject(request, .tooLarge)
+        } else if isDeclined(request, byteCount: stream.byteCount) {
+          try reject(request, .declined)
+        } else {
+          try finish(&stream, request)
+        }
+      if stream.hasMadeRoom { judgeRoom(hasHelped: true) }
       return outcome
     } catch {
-      if stream.hasMadeRoom && error.code == .noSpace { noteRoom(hasHelped: false) }
+      if stream.hasMadeRoom && error.code == .noSpace { judgeRoom(hasHelped: false) }
       throw error
     }
   }
 
   /// Starts a value that comes in pieces.
-  func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
-    prepareToStore(0)
+  private func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
     let evictions = fullDiskCount
     return EntryStream(
       try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
     ) { self.makeRoom(for: $0, since: evictions) }
   }
 
-  private func store(
-    _ stream: inout EntryStream, _ request: StoreRequest,
-    _ body: (inout EntryStream) throws -> Void
+  /// The start of a store whose content an asynchronous closure writes.
+  package enum StreamStart: Sendable {
+    /// The closure can write.
+    case writer(EntryFileWriter)
+    /// The value would not be stored whatever its content.
+    case rejected(StoreOutcome)
+  }
+
+  /// Starts a store whose content an asynchronous closure writes. The caller takes the stream from
+  /// the writer in the end.
+  ///
+  /// A store that fails here or in `finish` removes the older value, as every store does.
+  package func startStream(
+    _ request: StoreRequest, _ executor: IOExecutor
+  ) throws(CacheError) -> StreamStart {
+    try countingErrors { () throws(CacheError) in
+      if let outcome = try refusal(of: request) { return .rejected(outcome) }
+      return try keepingPromise(request) { () throws(CacheError) in
+        .writer(EntryFileWriter(try openStream(request), executor))
+      }
+    }
+  }
+
+  /// Publishes what was written; or discards it, if the closure that wrote it has failed.
+  ///
+  /// - Throws: `CacheError`: the failure of the closure, or of the store.
+  package func finish(
+    _ writer: EntryFileWriter, _ request: StoreRequest, failure: (any Error)? = nil
   ) throws(CacheError) -> StoreOutcome {
-    do {
-      try body(&stream)
-    } catch let error as CacheError {
-      throw error
-    } catch {
-      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+    let request = writer.described(request)
+    return try countingErrors { () throws(CacheError) in
+      // Checked again, because the closure may have set expiration and extended data.
+      if failure == nil, let outcome = try refusal(of: request) { return outcome }
+      return try keepingPromise(request) { () throws(CacheError) in
+        guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
+        return try complete(&stream, request) { _ in
+          if let failure { throw failure }
+        }
+      }
     }
-    // A closure that goes on after a failed write has not written the whole value.
-    if let failure = stream.failure { throw failure }
-    if stream.isTooLarge { return try reject(request, .tooLarge) }
-    if isDeclined(request, byteCount: stream.byteCount) {
-      return try reject(request, .declined)
-    }
-    return try finish(&stream, request)
   }
 
   /// Publishes a value that came in pieces. If its directory was removed meanwhile, the content is
@@ -168,7 +190,7 @@ extension DiskEngine {
       return try finish(&stream.file, request)
     } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
       var copy = try stage(request.subject.name, mayBeUnnamed: false)
-      try attempt("store", at: location.path, copy.write(contentOf: stream.file))
+      try attempt("store", at: location.path, copy.copyContent(of: stream.file.descriptor))
       return try finish(&copy, request)
     }
   }
@@ -188,19 +210,14 @@ extension DiskEngine {
           underlying: "extended data of \(count) bytes; at most 1,024 are kept")
       }
     }
-    guard let reason = rejection(of: request, byteCount: byteCount) else { return nil }
-    return try reject(request, reason)
-  }
-
-  private func rejection(
-    of request: StoreRequest, byteCount: Int?
-  ) -> StoreOutcome.Reason? {
     let now = self.now
-    if request.expiration.expiry(at: now).hasCome(at: now) { return .expired }
-    if configuration.sizeLimit == 0 || configuration.countLimit == 0 { return .tooLarge }
-    guard let byteCount else { return nil }
-    if let limit = configuration.sizeLimit, byteCount > limit { return .tooLarge }
-    return isDeclined(request, byteCount: byteCount) ? .declined : nil
+    if request.expiration.expiry(at: now).hasCome(at: now) { return try reject(request, .expired) }
+    let isTooLarge = byteCount.map { $0 > configuration.sizeLimit ?? .max } ?? false
+    if isTooLarge || configuration.sizeLimit == 0 || configuration.countLimit == 0 {
+      return try reject(request, .tooLarge)
+    }
+    guard let byteCount, isDeclined(request, byteCount: byteCount) else { return nil }
+    return try reject(request, .declined)
   }
 
   private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
@@ -208,9 +225,13 @@ extension DiskEngine {
     return !admits(request.subject.key, byteCount)
   }
 
+  /// Starts a file, after a look at what other processes have stored, if this one has stored its
+  /// share since the last, and after a removal of everything has made room.
   private func stage(
-    _ name: EntryName, mayBeUnnamed: Bool = true
+    _ name: EntryName, toHold byteCount: Int = 0, mayBeUnnamed: Bool = true
   ) throws(CacheError) -> StagedFile {
+    if mayBe(.mustLook) { lookAround() }
+    waitForClearing(toHold: byteCount)
     let isNew = mayBeUnnamed && withState { !$0.catalog.index.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
     do throws(Errno) {

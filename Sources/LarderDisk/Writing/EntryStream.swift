@@ -1,5 +1,5 @@
 public import LarderBasics
-package import LarderSystem
+import LarderSystem
 import Synchronization
 
 /// A stream that takes the bytes of a value as they come. The value is visible after the closure
@@ -66,6 +66,19 @@ public struct EntryStream: ~Copyable, Sendable {
     hasMadeRoom = true
   }
 
+  /// Lets a closure write the whole value.
+  mutating func fill(_ body: (inout EntryStream) throws -> Void) throws(CacheError) {
+    do {
+      try body(&self)
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.callerFailed, operation: "store", underlying: "\(error)")
+    }
+    // A closure that goes on after a failed write has not written the whole value.
+    if let failure { throw failure }
+  }
+
   /// Copies the content of a file as the whole value.
   mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
     do throws(Errno) {
@@ -95,14 +108,9 @@ public struct EntryStream: ~Copyable, Sendable {
 /// and the value is visible only after the closure has succeeded.
 public final class EntryFileWriter: Sendable {
   private let stream: Mutex<EntryStream?>
-  private let description = Mutex(Description())
-  private let executor: IOExecutor
-
   /// What the closure says of the value while it writes.
-  private struct Description: Sendable {
-    var expiration: Expiration?
-    var extendedData: [UInt8]?
-  }
+  private let description = Mutex<(expiration: Expiration?, extendedData: [UInt8]?)>((nil, nil))
+  private let executor: IOExecutor
 
   init(_ stream: consuming EntryStream, _ executor: IOExecutor) {
     self.stream = Mutex(stream)
@@ -173,50 +181,6 @@ public final class EntryFileWriter: Sendable {
   /// Ends the writer and returns the stream; nil if it has ended already. A stream that is let go
   /// removes its file, so this is for the cache's threads alone.
   package func takeStream() -> EntryStream? { stream.withLock { $0.take() } }
-}
-
-extension DiskEngine {
-  /// The start of a store whose content an asynchronous closure writes.
-  package enum StreamStart: Sendable {
-    /// The closure can write.
-    case writer(EntryFileWriter)
-    /// The value would not be stored whatever its content.
-    case rejected(StoreOutcome)
-  }
-
-  /// Starts a store whose content an asynchronous closure writes. The caller takes the stream from
-  /// the writer in the end.
-  ///
-  /// A store that fails here or in `finish` removes the older value, as every store does.
-  package func startStream(
-    _ request: StoreRequest, _ executor: IOExecutor
-  ) throws(CacheError) -> StreamStart {
-    try countingErrors { () throws(CacheError) in
-      if let outcome = try refusal(of: request) { return .rejected(outcome) }
-      return try keepingPromise(request) { () throws(CacheError) in
-        .writer(EntryFileWriter(try openStream(request), executor))
-      }
-    }
-  }
-
-  /// Publishes what was written; or discards it, if the closure that wrote it has failed.
-  ///
-  /// - Throws: `CacheError`: the failure of the closure, or of the store.
-  package func finish(
-    _ writer: EntryFileWriter, _ request: StoreRequest, failure: (any Error)? = nil
-  ) throws(CacheError) -> StoreOutcome {
-    let request = writer.described(request)
-    return try countingErrors { () throws(CacheError) in
-      // Checked again, because the closure may have set expiration and extended data.
-      if failure == nil, let outcome = try refusal(of: request) { return outcome }
-      return try keepingPromise(request) { () throws(CacheError) in
-        guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
-        return try complete(&stream, request) { _ in
-          if let failure { throw failure }
-        }
-      }
-    }
-  }
 }
 
 extension DiskCache {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The writer of entries' files, which become visible only when they are whole.
 final class EntryWriter: Sendable {
-  private let permissions: UInt32
-  private let isDurable: Bool
+  let permissions: UInt32
+  let isDurable: Bool
   private let recordKeys: DiskCache.KeyRecording
   /// Whether the file system is known to have no unnamed files.
   private let lacksUnnamedFiles = Atomic<Bool>(false)
@@ -16,7 +16,8 @@ final class EntryWriter: Sendable {
   /// expiry is set that the file system may hold as another one without reporting it.
   private let networkMark = Atomic<Bool>(false)
   private var isOnNetwork: Bool { networkMark.load(ordering: .relaxed) }
-  private let stamps = StampRange()
+  /// The seconds of the latest expiry that can be held; 0 while that is unknown.
+  private let latestExpiry = Atomic<Int64>(0)
   /// The bytes of the entry's attribute that cost no block of their own.
   private let freeAttributeCount = Atomic<Int>(0)
 
@@ -24,14 +25,15 @@ final class EntryWriter: Sendable {
     permissions = configuration.permissions
     isDurable = configuration.durability == .durable
     recordKeys = configuration.recordKeys
-    note(fileSystem)
+    adapt(to: fileSystem)
   }
 
   /// Adapts to the file system of the directory that was opened last.
-  func note(_ fileSystem: FileSystemKind) {
+  func adapt(to fileSystem: FileSystemKind) {
     networkMark.store(fileSystem.isNetwork, ordering: .relaxed)
     freeAttributeCount.store(fileSystem.freeAttributeCount, ordering: .relaxed)
-    stamps.forget()
+    // Another file system may be mounted over the path.
+    latestExpiry.store(0, ordering: .relaxed)
     // Without a privilege, a file gets its name only through /proc. No network file system has
     // unnamed files; trying would cost each engine a round trip.
     let lacksUnnamed = !SystemEnvironment.hasDescriptorPaths || fileSystem.isNetwork
@@ -89,19 +91,17 @@ final class EntryWriter: Sendable {
   /// zeros, or an empty one, from the value.
   func seal(_ file: borrowing StagedFile, _ seal: Seal) throws(CacheError) {
     do throws(Errno) {
-      let isTold = try setAttributesWhateverTheUmask(of: file, seal)
+      let isTold = try setAttributes(of: file, seal)
       // Without attributes the value can be stored, but not the extended data that the caller
       // relies on.
       if !isTold && !seal.extendedData.isEmpty { throw .notSupported }
       if isOnNetwork {
-        // Flushed before the stamps are set, because a late write would move them, and because a
-        // write that failed on the server is reported only here.
+        // Before the stamps are set, because a late write would move them, and because a write that
+        // failed on the server is reported only here.
         try file.descriptor.flush()
-        let expiry = try stamps.holdable(seal.expiry, tryingOn: file.descriptor)
-        try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
-      } else {
-        try file.descriptor.setTimes(access: seal.lastAccess, modification: seal.expiry)
       }
+      let expiry = try holdable(seal.expiry, tryingOn: file.descriptor)
+      try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
       if isDurable || !isTold { try synchronize(file.descriptor) }
     } catch {
       let isData = error == .notSupported || error == .argumentListTooLong
@@ -119,29 +119,9 @@ final class EntryWriter: Sendable {
     if isOnNetwork { try file.synchronize() } else { try file.synchronizeData() }
   }
 
-  /// Returns the expiry to set on a published file: the one that is meant, or the latest that the
-  /// file system can hold, which is read as never.
-  func holdable(_ expiry: Timestamp, in handle: DirectoryHandle) -> Timestamp {
-    isOnNetwork ? stamps.holdable(expiry, in: handle, permissions: permissions) : expiry
-  }
-
-  /// Sets the attributes, even if the umask has taken away the owner's own right to write: the
-  /// right to set an attribute depends on the mode and not on how the file was opened. See: man 7
-  /// xattr.
-  private func setAttributesWhateverTheUmask(
-    of file: borrowing StagedFile, _ seal: Seal
-  ) throws(Errno) -> Bool {
-    do throws(Errno) {
-      return try setAttributes(of: file, seal)
-    } catch .permissionDenied {
-      try file.descriptor.setPermissions(permissions)
-      return try setAttributes(of: file, seal)
-    }
-  }
-
   /// Sets the attributes; false if the file system has none.
   private func setAttributes(
-    of file: borrowing StagedFile, _ seal: Seal
+    of file: borrowing StagedFile, _ seal: Seal, mayTryAgain: Bool = true
   ) throws(Errno) -> Bool {
     do throws(Errno) {
       // First, because the entry's attribute holds a hash over it.
@@ -150,6 +130,11 @@ final class EntryWriter: Sendable {
       return true
     } catch .notSupported {
       return false
+    } catch .permissionDenied where mayTryAgain {
+      // The umask has taken away the owner's own right to write. The right to set an attribute
+      // depends on the mode and not on how the file was opened. See: man 7 xattr.
+      try file.descriptor.setPermissions(permissions)
+      return try setAttributes(of: file, seal, mayTryAgain: false)
     }
   }
 
@@ -210,90 +195,54 @@ final class EntryWriter: Sendable {
     /// A time before the stamps are set, by this machine's clock.
     var begin: Timestamp
   }
-
-  /// Makes a sealed file visible under its name, replacing any file there, or exclusively only if
-  /// the name is free.
-  ///
-  /// - Returns: The file's status afterwards; nil if the name was taken.
-  func publish(
-    _ file: inout StagedFile, as name: FileName, isExclusive: Bool
-  ) throws(Errno) -> FileStatus? {
-    guard try file.publish(as: name, isExclusive: isExclusive) else { return nil }
-    // After the file has its name, the directory has to survive a power cut too.
-    if isDurable { try file.handle.descriptor.synchronize() }
-    let status = try file.descriptor.status()
-    // The umask may have taken bits away. Setting them moves the change time, so the status is read
-    // again.
-    if status.permissions & 0o777 == permissions { return status }
-    try file.descriptor.setPermissions(permissions)
-    return try file.descriptor.status()
-  }
 }
 
-/// The range of the expiries that a network file system can hold.
-///
-/// CephFS and SFTP keep seconds in 32 bits without an error for more: never, 2³³ seconds, becomes
-/// 1970. A reader on another machine that meets such a stamp misses the entry, and a sweep there
-/// removes it. So the range is tried out on files that are no entries yet, and a published file
-/// never gets a stamp outside of it.
-final class StampRange: Sendable {
+// The range of the expiries that a network file system can hold.
+//
+// CephFS and SFTP keep seconds in 32 bits without an error for more: never, 2³³ seconds, becomes
+// 1970. A reader on another machine that meets such a stamp misses the entry, and a sweep there
+// removes it. So the range is tried out on files that are no entries yet, and a published file
+// never gets a stamp outside of it.
+extension EntryWriter {
   /// 2³¹ − 1 s: every file system can hold it, and readers take it for never.
-  private static let everywhere = Timestamp(seconds: 1 << 31 - 1)
+  private static let heldEverywhere = Timestamp(seconds: 1 << 31 - 1)
   /// The ends of the ranges with more bits. The last one is read as never too.
   private static let ends = [Timestamp.never, Timestamp(seconds: 1 << 32 - 1)]
 
-  /// The seconds of the latest expiry that can be held; 0 while that is unknown.
-  private let end = Atomic<Int64>(0)
-
-  /// Forgets the range, because another file system is mounted over the path.
-  func forget() { end.store(0, ordering: .relaxed) }
-
-  /// Returns an expiry, or the latest that can be held, which is read as never.
-  ///
-  /// - Parameter file: A file that no reader can find, which is given stamps to learn the range.
-  func holdable(
-    _ expiry: Timestamp, tryingOn file: borrowing FileDescriptor
-  ) throws(Errno) -> Timestamp {
-    if let holdable = holdable(expiry) { return holdable }
-    return min(expiry, try learn(on: file))
-  }
-
-  /// Returns an expiry, or the latest that can be held, from what was learned before; nil if that
-  /// does not tell.
-  func holdable(_ expiry: Timestamp) -> Timestamp? {
-    expiry <= Self.everywhere ? expiry : known.map { min(expiry, $0) }
-  }
-
-  /// Returns an expiry, or the latest that can be held, for a published file. If the range is
-  /// unknown, tries it out on a temporary.
-  func holdable(
-    _ expiry: Timestamp, in handle: DirectoryHandle, permissions: UInt32
-  ) -> Timestamp {
-    if let holdable = holdable(expiry) { return holdable }
+  /// Returns the expiry to set on a published file: the one that is meant, or the latest that the
+  /// file system can hold, which is read as never. If that is unknown, tries it out on a temporary.
+  func holdable(_ expiry: Timestamp, in handle: DirectoryHandle) -> Timestamp {
+    if let holdable = knownHoldable(expiry) { return holdable }
     do throws(Errno) {
       let file = try StagedFile.named(in: handle, permissions: permissions)
       return try holdable(expiry, tryingOn: file.descriptor)
     } catch {
       // No file could be made or stamped. The value is kept for good rather than lost.
-      return Self.everywhere
+      return Self.heldEverywhere
     }
   }
 
-  private var known: Timestamp? {
-    let seconds = end.load(ordering: .relaxed)
-    return seconds == 0 ? nil : Timestamp(seconds: seconds)
-  }
-
-  private func learn(on file: borrowing FileDescriptor) throws(Errno) -> Timestamp {
-    var latest = Self.everywhere
-    for candidate in Self.ends {
-      try file.setTimes(access: nil, modification: candidate)
+  /// Returns the expiry to set on a file that no reader can find, on which the range is tried out.
+  private func holdable(
+    _ expiry: Timestamp, tryingOn file: borrowing FileDescriptor
+  ) throws(Errno) -> Timestamp {
+    if let holdable = knownHoldable(expiry) { return holdable }
+    var latest = Self.heldEverywhere
+    for end in Self.ends {
+      try file.setTimes(access: nil, modification: end)
       // Some file systems clamp a stamp to one that is read as never.
       guard try file.status().modification.asExpiry == .never else { continue }
-      latest = candidate
+      latest = end
       break
     }
-    end.store(latest.seconds, ordering: .relaxed)
-    return latest
+    latestExpiry.store(latest.seconds, ordering: .relaxed)
+    return min(expiry, latest)
+  }
+
+  /// Returns what can be held of an expiry; nil if that is not known.
+  private func knownHoldable(_ expiry: Timestamp) -> Timestamp? {
+    if !isOnNetwork || expiry <= Self.heldEverywhere { return expiry }
+    let latest = latestExpiry.load(ordering: .relaxed)
+    return latest == 0 ? nil : min(expiry, Timestamp(seconds: latest))
   }
 }

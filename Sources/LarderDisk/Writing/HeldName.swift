@@ -1,7 +1,8 @@
 import LarderBasics
 import LarderSystem
 
-/// A name that this thread holds: the only way to take an entry's file away.
+/// A name that this thread holds: the only way to give an entry's name to a file, or to take it
+/// away.
 ///
 /// Meanwhile no other thread of this process changes the file; another process may.
 struct HeldName: ~Copyable {
@@ -41,6 +42,23 @@ extension HeldName {
           && min(status.byteCount, IndexedEntry.maximumByteCount) == entry.byteCount
       }
     }
+  }
+
+  /// Gives a sealed file the name, in place of any file there, or only if the name is free.
+  ///
+  /// - Returns: The file's status afterwards; nil if the name was not free.
+  func publish(
+    _ file: inout StagedFile, mustBeFree: Bool, by writer: EntryWriter
+  ) throws(Errno) -> FileStatus? {
+    guard try file.publish(as: name.fileName, isExclusive: mustBeFree) else { return nil }
+    // After the file has its name, the directory has to survive a power cut too.
+    if writer.isDurable { try file.handle.descriptor.synchronize() }
+    let status = try file.descriptor.status()
+    // The umask may have taken bits away. Setting them moves the change time, so the status is read
+    // again.
+    if status.permissions & 0o777 == writer.permissions { return status }
+    try file.descriptor.setPermissions(writer.permissions)
+    return try file.descriptor.status()
   }
 
   /// Unlinks the file if a look at it shows what was judged.
@@ -91,147 +109,37 @@ extension HeldName {
     return isJudged
   }
 
+  /// Takes back a file that was published, because its store failed after that.
+  func withdraw(_ file: borrowing StagedFile, _ seal: EntryWriter.Seal) throws(Errno) {
+    _ = try withdraw(try status(of: file, seal), in: file.handle)
+  }
+
+  /// Returns the status of a file that was just published.
+  ///
+  /// If `fstat` fails, the status of the name is taken, provided that it has this store's length
+  /// and stamps. Two stores have the same last access only within one tick of the clock.
+  private func status(
+    of file: borrowing StagedFile, _ seal: EntryWriter.Seal
+  ) throws(Errno) -> FileStatus {
+    do throws(Errno) {
+      return try file.descriptor.status()
+    } catch {
+      let status = try file.handle.status(of: name.fileName)
+      guard status.byteCount == UInt64(file.byteCount), status.lastAccess == seal.lastAccess,
+        status.modification.asExpiry == seal.expiry
+      else { throw error }
+      return status
+    }
+  }
+
   /// Renames the file to a temporary name; nil if there is none.
   private func moveAside(in handle: DirectoryHandle) throws(Errno) -> TemporaryName? {
-    while true {
-      let aside = TemporaryName(in: handle)
-      do throws(Errno) {
-        try handle.renameExclusively(name.fileName, to: aside.fileName)
-        return aside
-      } catch .noSuchFile {
-        aside.giveBack()
-        return nil
-      } catch .fileExists {
-        // A process in another namespace shares the directory and this process's number, so the
-        // next name is tried.
+    do throws(Errno) {
+      return try TemporaryName.taken(in: handle) { aside throws(Errno) in
+        try handle.renameExclusively(name.fileName, to: aside)
       }
-    }
-  }
-}
-
-/// A removal of the file of one entry, by which is decided what is counted and reported, and what
-/// the memory tiers forget. A removal by key is `DiskEngine.remove(_:_:cause:)`.
-///
-/// | removal | counted, reported as | memory |
-/// |---|---|---|
-/// | `chosen` | explicit | forgets the key and the file, and supersedes loads, before and after |
-/// | `damaged` | corrupt | forgets the file, before and after |
-/// | `cleared` | explicit | is told as a whole; of a file that stays, now |
-/// | `withdrawn` | explicit; counted before | forgets the file |
-/// | `evicted` | evicted or expired | forgets the file for a trim, or if it was not removed here |
-enum Removal: Sendable {
-  /// The caller chose the entry by its file, which may record its key.
-  case chosen(CacheKey?)
-  /// The content is not what was stored.
-  case damaged
-  /// Everything is removed, and the walk has met this file. With the number of the removal.
-  case cleared(IndexedEntry, count: Int)
-  /// The file was published around the beginning of a removal of everything.
-  case withdrawn(CacheKey)
-  /// A plan chose the entry, at this epoch. With whether memory forgets the value as well. The
-  /// value of an entry that a limit evicts may stay in memory for one granularity, because the disk
-  /// does not know of uses there.
-  case evicted(Victim, since: NameLocks.Epoch, isTold: Bool)
-
-  var cause: RemovalCause {
-    switch self {
-    case .chosen, .cleared, .withdrawn: .explicit
-    case .damaged: .corrupt
-    case .evicted(let victim, _, _): victim.cause
-    }
-  }
-
-  /// The key, as far as it is known.
-  var key: CacheKey? {
-    switch self {
-    case .chosen(let key): key
-    case .withdrawn(let key): key
-    case .damaged, .cleared, .evicted: nil
-    }
-  }
-}
-
-/// The outcome of a removal.
-enum RemovalOutcome: Sendable {
-  case removed
-  /// The file was used, changed or replaced since it was judged, and stays. With nil, another
-  /// process has removed it.
-  case changed(IndexedEntry?)
-  /// The file stays, because it could not be removed.
-  case failed
-
-  /// Whether the file's blocks are free.
-  var hasFreed: Bool {
-    switch self {
-    case .removed, .changed(nil): true
-    case .changed, .failed: false
-    }
-  }
-
-  /// The entry that has the name after the removal of one.
-  fileprivate func left(of entry: IndexedEntry) -> IndexedEntry? {
-    switch self {
-    case .removed: nil
-    case .changed(let newer): newer
-    case .failed: entry
-    }
-  }
-}
-
-extension BulkRemoval {
-  /// Makes the outcome of the removal of one entry.
-  init(_ outcome: RemovalOutcome, of byteCount: UInt64) {
-    switch outcome {
-    case .removed: (removed, self.byteCount) = (1, Int(clamping: byteCount))
-    case .failed: failed = 1
-    case .changed: break
-    }
-  }
-}
-
-extension EngineState {
-  /// Takes over the outcome of a removal. The caller still holds the name.
-  ///
-  /// - Returns: Whether the index has learned of a file that memory has not been told of.
-  mutating func settle(
-    _ removal: Removal, _ outcome: RemovalOutcome, of name: EntryName, at now: Timestamp
-  ) -> Bool {
-    let isRemoved = if case .removed = outcome { true } else { false }
-    switch removal {
-    // It was counted when the index took the store over.
-    case .withdrawn: return false
-    case .chosen, .damaged: if isRemoved { catalog.remove(name) }
-    case .evicted(let victim, let epoch, _):
-      evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
-      // What was removed or replaced as a whole since the choice does not come back.
-      if epoch == self.epoch { settle(victim.entry, outcome, at: now) }
-    case .cleared(let met, let count):
-      // If another directory is held by now, the name in the index is one of that directory.
-      guard clearing.hidesFiles, isRemoved || clearing.count == count else { break }
-      clearing.noteWalked(met)
-      if isRemoved { catalog.remove(name) }
-      if let left = outcome.left(of: met) {
-        catalog.index.upsert(left, order: .byLastAccess)
-        untoldCount += 1
-        return true
-      }
-    }
-    if isRemoved { counters.countRemoval(removal.cause) }
-    return false
-  }
-
-  /// Takes over the outcome for an entry that has left the index to be evicted.
-  private mutating func settle(
-    _ entry: IndexedEntry, _ outcome: RemovalOutcome, at now: Timestamp
-  ) {
-    if case .removed = outcome { return catalog.remove(entry.name) }
-    // The uses that are known here still count, as after an event.
-    catalog.index.upsert(entry, order: .byLastAccess)
-    if case .changed(let met) = outcome {
-      _ = settle(
-        Finding(name: entry.name, met: met, evidence: .look), isCurrent: true, at: now)
-    } else {
-      catalog.index.stick(entry.name)
+    } catch .noSuchFile {
+      return nil
     }
   }
 }

@@ -48,9 +48,7 @@ package struct StagedFile: ~Copyable, Sendable {
         guard file.lock() else { continue }
         if try file.descriptor.status().linkCount > 0 { return file }
       } catch .fileExists {
-        // Numbers are unique within a process, and processes within a namespace, so this ends soon.
-        // A process in another namespace shares the directory and this process's number, and the
-        // next name is tried.
+        // See `TemporaryName.taken`.
       }
     }
   }
@@ -70,35 +68,14 @@ package struct StagedFile: ~Copyable, Sendable {
     byteCount += bytes.count
   }
 
-  /// Adds the content of another file, which is read from its start.
-  mutating func write(contentOf other: borrowing StagedFile) throws(Errno) {
-    try other.descriptor.seek(to: 0)
-    try write(contentOf: other.descriptor)
-  }
-
   /// Adds the content of another file from its present offset.
-  mutating func write(contentOf other: borrowing FileDescriptor) throws(Errno) {
+  private mutating func write(contentOf other: borrowing FileDescriptor) throws(Errno) {
     var piece = [UInt8](repeating: 0, count: 256 << 10)
     while true {
       let count = try other.read(into: &piece)
       if count == 0 { return }
       try write(piece.span.extracting(..<count))
     }
-  }
-
-  /// Discards the content.
-  mutating func empty() throws(Errno) {
-    try descriptor.truncate(to: 0)
-    try descriptor.seek(to: 0)
-    hash = ContentHash()
-    byteCount = 0
-  }
-
-  /// Hashes and counts content that was not written through this value.
-  mutating func takeContent() throws(Errno) {
-    try descriptor.seek(to: 0)
-    hash = try ContentHash(ofRest: descriptor)
-    byteCount = Int(clamping: try descriptor.status().byteCount)
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.
@@ -120,16 +97,8 @@ package struct StagedFile: ~Copyable, Sendable {
   /// linkat replaces nothing. The lock comes first, so that no scan finds it unlocked.
   private mutating func takeTemporaryName() throws(Errno) {
     lock()
-    while true {
-      let name = TemporaryName(in: handle)
-      do throws(Errno) {
-        try handle.link(descriptor, as: name.fileName)
-        temporary = name
-        return
-      } catch .fileExists {
-        // A process in another namespace shares the directory and this process's number, so the
-        // next name is tried.
-      }
+    temporary = try TemporaryName.taken(in: handle) { name throws(Errno) in
+      try handle.link(descriptor, as: name)
     }
   }
 
@@ -214,21 +183,10 @@ extension StagedFile {
   package mutating func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
     // Both files start at the beginning, even after an attempt that ended in the middle.
     try startAgain(source)
-    if sharesBlocks(of: source) { return try takeContent() }
-    if try hasCopied(source) { return try takeContent() }
-    try write(contentOf: source)
-  }
-
-  /// Makes the two files share their blocks; false if that is not possible.
-  private func sharesBlocks(of source: borrowing FileDescriptor) -> Bool {
-    do throws(Errno) {
-      try descriptor.clone(source)
-      return true
-    } catch {
-      // Another file system, or one without shared blocks. ENOSPC and EIO occur again in the next
-      // attempt.
-      return false
-    }
+    guard try hasCopied(source) else { return try write(contentOf: source) }
+    try descriptor.seek(to: 0)
+    hash = try ContentHash(ofRest: descriptor)
+    byteCount = Int(clamping: try descriptor.status().byteCount)
   }
 
   /// Has the kernel copy everything; if that is not possible, returns false with both files at
@@ -252,7 +210,9 @@ extension StagedFile {
   }
 
   private mutating func startAgain(_ source: borrowing FileDescriptor) throws(Errno) {
-    try empty()
+    try descriptor.truncate(to: 0)
+    try descriptor.seek(to: 0)
+    (hash, byteCount) = (ContentHash(), 0)
     try source.seek(to: 0)
   }
 }

@@ -124,9 +124,6 @@ private func cWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: I
 }
 
 extension FileDescriptor {
-  // FICLONE of linux/fs.h, which Glibc's module lacks.
-  private static let cloneRequest: UInt = 0x4004_9409
-
   /// Opens a caller's file for reading, following links. Corresponds to `open`. Never waits for a
   /// writer of a FIFO.
   package static func open(source path: String, faults: FaultInjector?) throws(Errno)
@@ -138,19 +135,9 @@ extension FileDescriptor {
     return FileDescriptor(rawValue: raw, faults: faults)
   }
 
-  /// Makes an empty file share the blocks of another file, each block until one of the two files
-  /// changes it. Corresponds to `ioctl(FICLONE)`.
-  ///
-  /// - Throws: `.notSupported`, `.crossDevice`, `.invalidArgument` if the file system cannot do it;
-  ///   the file is unchanged then. See: man 2 ioctl_ficlone.
-  /// - Complexity: O(extents); no byte is copied.
-  package func clone(_ source: borrowing FileDescriptor) throws(Errno) {
-    let other = source.rawValue
-    _ = try system(.ioctl, faults) { ioctl(rawValue, Self.cloneRequest, other) }
-  }
-
   /// Copies bytes from the offset of another file to that of this one, without passing them through
-  /// the process, and moves both offsets. Corresponds to `copy_file_range`.
+  /// the process, and moves both offsets. Corresponds to `copy_file_range`, in which the kernel has
+  /// the two files share the blocks if the file system can, as XFS and btrfs do.
   ///
   /// - Returns: The number of bytes copied; 0 at the end, and for a file that the kernel generates
   ///   while it is read.

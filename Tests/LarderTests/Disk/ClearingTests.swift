@@ -44,10 +44,10 @@ struct ClearingTests {
     let index = IndexSample.index([IndexSample.entry(1), IndexSample.entry(2)])
     var clearing = begun(remaining: index.totals)
     #expect(clearing.remaining.count == 2 && clearing.remaining.byteCount == 200)
-    clearing.noteWalked(IndexSample.entry(1))
+    clearing.subtract(IndexSample.entry(1))
     #expect(clearing.remaining == IndexSample.index([IndexSample.entry(2)]).totals)
-    clearing.noteWalked(IndexSample.entry(2))
-    clearing.noteWalked(IndexSample.entry(3))
+    clearing.subtract(IndexSample.entry(2))
+    clearing.subtract(IndexSample.entry(3))
     #expect(clearing.remaining == IndexTotals())
   }
 

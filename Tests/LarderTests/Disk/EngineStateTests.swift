@@ -101,7 +101,7 @@ struct EngineStateTests {
   @Test func `another directory has to be locked and scanned, and the counters go on`() {
     var state = scanning()
     hideEverything(in: &state)
-    _ = state.evictions.begin(.count, sparing: nil)
+    state.evictions.purge = Purge()
     _ = state.locks.take(name)
     state.forgetDirectory()
     #expect(

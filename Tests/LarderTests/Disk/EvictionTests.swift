@@ -293,10 +293,10 @@ struct `An eviction` {
     let cache = try filled(0)
     try cache.store(value(), forKey: "short", expiration: .seconds(1))
     scene.clock.advance(by: .seconds(2))
-    cache.engine.withState { $0.evictions.beginTrim() }
+    cache.engine.withState { $0.evictions.waitingTrimCount += 1 }
     cache.engine.sweep()
     #expect(try cache.count() == 1)
-    cache.engine.withState { $0.evictions.endTrim() }
+    cache.engine.withState { $0.evictions.waitingTrimCount -= 1 }
     cache.engine.sweep()
     #expect(try cache.count() == 0)
   }

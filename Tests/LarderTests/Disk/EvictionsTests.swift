@@ -39,7 +39,7 @@ struct EvictionsTests {
     _ chosen: (victim: Victim, epoch: NameLocks.Epoch), _ outcome: RemovalOutcome,
     _ course: inout TrimCourse, in state: inout EngineState
   ) {
-    course.note(outcome, for: chosen.victim)
+    course.add(outcome, of: chosen.victim)
     _ = state.settle(
       .evicted(chosen.victim, since: chosen.epoch, isTold: false), outcome,
       of: chosen.victim.entry.name, at: Timestamp(seconds: 1_000))
@@ -187,12 +187,12 @@ struct EvictionsTests {
   @Test func `a process looks around before it has stored a share of the room`() {
     var evictions = Evictions()
     #expect(evictions.mustLook)
-    evictions.noteLook(room: 6_400)
-    evictions.noteStore(of: 99)
+    evictions.allow(room: 6_400)
+    evictions.spend(99)
     #expect(!evictions.mustLook)
-    evictions.noteStore(of: 1)
+    evictions.spend(1)
     #expect(evictions.mustLook)
-    evictions.noteLook(room: 0)
+    evictions.allow(room: 0)
     #expect(evictions.mustLook)
   }
 
@@ -205,19 +205,14 @@ struct EvictionsTests {
     #expect(looks == [true, false, false, true, false, true])
   }
 
-  @Test func `trims, sweeps and damaged files are noted`() {
+  @Test func `sweeps are planned once, and a sweep sees every trim that waits`() {
     var evictions = Evictions()
-    evictions.beginTrim()
-    evictions.beginTrim()
-    evictions.endTrim()
+    evictions.waitingTrimCount += 2
+    evictions.waitingTrimCount -= 1
     #expect(evictions.hasWaitingTrim)
-    evictions.endTrim()
+    evictions.waitingTrimCount -= 1
     let plans = [evictions.planSweeps(), evictions.planSweeps()]
     #expect(!evictions.hasWaitingTrim && plans == [true, false])
-    let name = IndexSample.name(1)
-    let added = [evictions.add(damaged: name), evictions.add(damaged: name)]
-    evictions.remove(damaged: name)
-    #expect(added == [true, false] && evictions.damaged.isEmpty)
   }
 
   @Test func `a victim that has changed is chosen once more, and no third time`() throws {
@@ -229,7 +224,7 @@ struct EvictionsTests {
       let next = course.takeNext(from: &index)
       let victim = try #require(next)
       index.upsert(victim.entry, order: .byLastAccess)
-      course.note(.changed(victim.entry), for: victim)
+      course.add(.changed(victim.entry), of: victim)
     }
     #expect(course.takeNext(from: &index) == nil)
   }
@@ -242,7 +237,7 @@ struct EvictionsTests {
     var count = 0
     while let victim = course.takeNext(from: &index) {
       index.upsert(victim.entry, order: .byLastAccess)
-      course.note(.changed(victim.entry), for: victim)
+      course.add(.changed(victim.entry), of: victim)
       count += 1
     }
     #expect(count == 128 && index.count == 200)

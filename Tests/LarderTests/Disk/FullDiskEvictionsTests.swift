@@ -11,7 +11,7 @@ struct FullDiskTests {
 
   private func step(
     _ disk: inout FullDiskEvictions, since count: Int = 0, after seconds: Int = 0
-  ) -> FullDiskEvictions.Step {
+  ) -> FullDiskEvictions.Step? {
     disk.step(since: count, at: start.advanced(by: .seconds(seconds)), pause: pause)
   }
 
@@ -26,7 +26,7 @@ struct FullDiskTests {
   @Test func `one store evicts, and the others wait`() {
     var disk = FullDiskEvictions()
     let steps = (0..<3).map { _ in step(&disk) }
-    #expect(steps == [.evict, .wait, .wait] && disk.count == 0)
+    #expect(steps == [.evict, nil, nil] && disk.count == 0)
     disk.end(hasFreed: true)
     #expect(disk.count == 1)
   }
@@ -46,27 +46,27 @@ struct FullDiskTests {
     seconds: Int, expected: FullDiskEvictions.Step
   ) {
     var disk = evicted(hasFreed: true)
-    let isVain = disk.noteFailure(at: start)
+    let isVain = disk.judge(hasHelped: false, at: start)
     let next = step(&disk, since: 1, after: seconds)
     #expect(isVain && next == expected)
   }
 
   @Test func `an eviction is vain once, and not where a store has succeeded`() {
     var disk = evicted(hasFreed: true)
-    let failures = (0..<2).map { _ in disk.noteFailure(at: start) }
+    let failures = (0..<2).map { _ in disk.judge(hasHelped: false, at: start) }
     #expect(failures == [true, false])
-    disk.noteSuccess()
-    let afterwards = disk.noteFailure(at: start)
+    _ = disk.judge(hasHelped: true, at: start)
+    let afterwards = disk.judge(hasHelped: false, at: start)
     let next = step(&disk, since: 1)
     #expect(!afterwards && next == .evict)
   }
 
   @Test func `each eviction can turn out to be vain`() {
     var disk = evicted(hasFreed: true)
-    disk.noteSuccess()
+    _ = disk.judge(hasHelped: true, at: start)
     _ = step(&disk, since: 1)
     disk.end(hasFreed: true)
-    let isVain = disk.noteFailure(at: start)
+    let isVain = disk.judge(hasHelped: false, at: start)
     #expect(isVain && disk.count == 2)
   }
 }

@@ -1,0 +1,166 @@
+import LarderBasics
+import LarderSystem
+
+/// A removal of the file of one entry, by which is decided what is counted and reported, and what
+/// the memory tiers forget. A removal by key is `DiskEngine.remove(_:_:cause:)`.
+///
+/// | removal | counted, reported as | memory |
+/// |---|---|---|
+/// | `chosen` | explicit | forgets the key and the file, and supersedes loads, before and after |
+/// | `damaged` | corrupt | forgets the file, before and after |
+/// | `cleared` | explicit | is told as a whole; of a file that stays, now |
+/// | `withdrawn` | explicit; counted before | forgets the file |
+/// | `evicted` | evicted or expired | forgets the file for a trim, or if it was not removed here |
+enum Removal: Sendable {
+  /// The caller chose the entry by its file, which may record its key.
+  case chosen(CacheKey?)
+  /// The content is not what was stored.
+  case damaged
+  /// Everything is removed, and the walk has met this file. With the number of the removal.
+  case cleared(IndexedEntry, count: Int)
+  /// The file was published around the beginning of a removal of everything.
+  case withdrawn(CacheKey)
+  /// A plan chose the entry, at this epoch. With whether memory forgets the value as well. The
+  /// value of an entry that a limit evicts may stay in memory for one granularity, because the disk
+  /// does not know of uses there.
+  case evicted(Victim, since: NameLocks.Epoch, isTold: Bool)
+
+  var cause: RemovalCause {
+    switch self {
+    case .chosen, .cleared, .withdrawn: .explicit
+    case .damaged: .corrupt
+    case .evicted(let victim, _, _): victim.cause
+    }
+  }
+
+  /// The key, as far as it is known.
+  var key: CacheKey? {
+    switch self {
+    case .chosen(let key): key
+    case .withdrawn(let key): key
+    case .damaged, .cleared, .evicted: nil
+    }
+  }
+}
+
+/// The outcome of a removal.
+enum RemovalOutcome: Sendable {
+  case removed
+  /// The file was used, changed or replaced since it was judged, and stays. With nil, another
+  /// process has removed it.
+  case changed(IndexedEntry?)
+  /// The file stays, because it could not be removed.
+  case failed
+
+  /// Whether the file's blocks are free.
+  var hasFreed: Bool {
+    switch self {
+    case .removed, .changed(nil): true
+    case .changed, .failed: false
+    }
+  }
+
+  var isRemoved: Bool { if case .removed = self { true } else { false } }
+}
+
+extension BulkRemoval {
+  /// Makes the outcome of the removal of one entry.
+  init(_ outcome: RemovalOutcome, of byteCount: UInt64) {
+    switch outcome {
+    case .removed: (removed, self.byteCount) = (1, Int(clamping: byteCount))
+    case .failed: failed = 1
+    case .changed: break
+    }
+  }
+}
+
+extension EngineState {
+  /// Takes over the outcome of a removal. The caller still holds the name.
+  ///
+  /// - Returns: Whether the index has learned of a file that memory has not been told of.
+  mutating func settle(
+    _ removal: Removal, _ outcome: RemovalOutcome, of name: EntryName, at now: Timestamp
+  ) -> Bool {
+    let isRemoved = outcome.isRemoved
+    switch removal {
+    // It was counted when the index took the store over.
+    case .withdrawn: return false
+    case .chosen, .damaged: if isRemoved { catalog.remove(name) }
+    case .evicted(let victim, let epoch, _):
+      evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
+      // What was removed or replaced as a whole since the choice does not come back.
+      if epoch == self.epoch { settle(victim.entry, outcome, at: now) }
+    case .cleared(let met, let count):
+      // If another directory is held by now, the name in the index is one of that directory.
+      guard clearing.hidesFiles, isRemoved || clearing.count == count else { break }
+      clearing.subtract(met)
+      if isRemoved { catalog.remove(name) }
+      let left: IndexedEntry? =
+        switch outcome {
+        case .removed: nil
+        case .changed(let newer): newer
+        case .failed: met
+        }
+      if let left {
+        catalog.index.upsert(left, order: .byLastAccess)
+        untoldCount += 1
+        return true
+      }
+    }
+    if isRemoved { counters.countRemoval(removal.cause) }
+    return false
+  }
+
+  /// Takes over the outcome for an entry that has left the index to be evicted.
+  private mutating func settle(
+    _ entry: IndexedEntry, _ outcome: RemovalOutcome, at now: Timestamp
+  ) {
+    if case .removed = outcome { return catalog.remove(entry.name) }
+    // The uses that are known here still count, as after an event.
+    catalog.index.upsert(entry, order: .byLastAccess)
+    if case .changed(let met) = outcome {
+      _ = settle(
+        Finding(name: entry.name, met: met, evidence: .look), isCurrent: true, at: now)
+    } else {
+      catalog.index.stick(entry.name)
+    }
+  }
+}
+
+extension EngineState {
+  /// What has become of a file that a store has published.
+  enum Publication: Sendable {
+    /// The index has it. The epoch is that of this moment.
+    case indexed(isReplacing: Bool, NameLocks.Epoch)
+    /// It was removed together with everything else.
+    case cleared
+    /// It is, or may be, in a directory that was moved away.
+    case astray
+  }
+
+  /// Takes over a file that a store has published, and counts the store. The caller holds the name.
+  ///
+  /// A store around the beginning of a removal of everything counts as made before it. After the
+  /// end of the removal this holds for a load alone, because its origin was read before.
+  mutating func settle(
+    _ entry: IndexedEntry, order: EntryIndex.Placement = .mostRecent, isLoad: Bool = false,
+    isInPlace: Bool = true, since epoch: NameLocks.Epoch
+  ) -> Publication {
+    counters.countStore(of: entry.byteCount)
+    guard isInPlace, replacements.count == epoch.replacementCount else {
+      catalog.uses.forget(entry.name)
+      return .astray
+    }
+    let isLate =
+      clearing.hasBegun(since: epoch.clearCount) || isLoad && clearing.count != epoch.clearCount
+    if isLate {
+      catalog.remove(entry.name)
+      counters.countRemoval(.explicit)
+      return .cleared
+    }
+    let isReplacing = catalog.adopt(entry, order: order)
+    if isReplacing { counters.countRemoval(.replaced) }
+    catalog.scans.rescans.noteStore(of: entry.byteCount)
+    return .indexed(isReplacing: isReplacing, self.epoch)
+  }
+}
