@@ -66,8 +66,8 @@ struct Backlog: Sendable {
   }
 
   // A name is in one of these three.
-  private var waiting: NameMap<Value> = [:]
-  private var due: NameMap<Value> = [:]
+  private var waiting = NameMap<Value>()
+  private var due = NameMap<Value>()
   private var turns: [EntryName: Turn] = [:]
   /// The slot of `due` that is looked at next. The slots are in the order in which the names came.
   private var nextSlot = 0
@@ -200,7 +200,7 @@ extension Backlog {
     }
     hidden += [due, waiting].filter { !$0.isEmpty }
     hiddenCost += exchange(&valueCost, with: 0)
-    (waiting, due, turns, nextSlot) = ([:], [:], [:], 0)
+    (waiting, due, turns, nextSlot) = (NameMap(), NameMap(), [:], 0)
   }
 
   /// Takes out the hidden values of a name, and returns the newest.
@@ -234,10 +234,10 @@ extension Backlog {
         nextSlot += 1
         if let name = due.names(in: nextSlot - 1..<nextSlot).first { return start(name) }
       }
-      if due.slotCount > 0 { spent.append(exchange(&due, with: [:])) }
+      if due.slotCount > 0 { spent.append(exchange(&due, with: NameMap())) }
       nextSlot = 0
       guard round < last, !waiting.isEmpty else { return nil }
-      due = exchange(&waiting, with: [:])
+      due = exchange(&waiting, with: NameMap())
       round += 1
     }
     return nil

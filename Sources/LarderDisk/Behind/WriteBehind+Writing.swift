@@ -80,6 +80,7 @@ extension WriteBehind {
     engine.waiting.submit { [self] in
       if caller != .current { pause(for: Self.gatheringTime) }
       while let write = withTable({ $0.nextOfWriter() }) { writeOut(write) }
+      _ = withTable { $0.takeSpent() }
       changed.signal()
     }
   }

@@ -193,6 +193,8 @@ extension WriteBehind: ClearingObserver {
         guard engine.hidesFile(named: name, since: count) else { return }
         if let write = table.takeHidden(name) { table.putBack(write) }
       }
+      // After it is back: a reader that missed it meanwhile must not keep the older file's value.
+      engine.generations.outdateReaders(of: name)
     }
   }
 
@@ -209,6 +211,7 @@ extension WriteBehind: ClearingObserver {
       engine.tellOfRemoval(name, key: write.subject.key, .explicit)
     }
     reveal()
+    _ = withTable { $0.takeSpent() }
     changed.signal()
     // Called with no name held and nothing hidden, because this thread writes the values itself if
     // the system has no thread left, and a store waits for room while files are hidden.

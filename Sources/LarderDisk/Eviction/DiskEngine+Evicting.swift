@@ -170,6 +170,7 @@ extension DiskEngine {
     changed.signal()
     // Another thread may have left it because of the last victim here.
     if step != .blocked { carryOnPurge() }
+    if threads.hasLeftJobs { threads.runReady() }
     if course.result.removed > 0 { synchronizeRemovals() }
     return (course.result, isClosed: step == .closed)
   }

@@ -123,7 +123,7 @@ extension EngineState {
     var purge = evictions.purge ?? Purge()
     purge.passed.formUnion(passed)
     if missing > 0 { (purge.missing, purge.freed) = (missing, 0) }
-    purge.spared = name ?? catalog.index.mostRecentName
+    purge.spared = name ?? purge.spared ?? catalog.index.mostRecentName
     evictions.purge = purge
     return !passed.isEmpty
   }

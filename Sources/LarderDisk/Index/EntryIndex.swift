@@ -32,7 +32,7 @@ package struct EntryIndex: Sendable {
   var totals = IndexTotals()
   /// The expiries of the entries that are in no order and no heap, because their files could not be
   /// removed; see `stick(_:)`.
-  var stuck: NameMap<PackedTime> = [:]
+  var stuck = NameMap<PackedTime>()
   /// The sizes of those entries, which `totals` includes.
   var stuckTotals = IndexTotals()
   /// Whether no entry was left out for its extension; see `upsert(_:order:)`.
@@ -60,9 +60,7 @@ package struct EntryIndex: Sendable {
 
   /// Returns the slot of an entry.
   package func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
-}
 
-extension EntryIndex {
   /// Puts a slot's entry together from the parts.
   func entry(at slot: EntrySlot) -> IndexedEntry { entry(at: slot, named: names.name(of: slot)) }
 

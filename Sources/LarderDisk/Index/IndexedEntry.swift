@@ -34,9 +34,7 @@ extension IndexedEntry {
       name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
       lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, proof: nil)
   }
-}
 
-extension IndexedEntry {
   /// Makes an entry from a file's status, unverified if there is no proof.
   package init(
     name: EntryName, status: FileStatus, lastAccess: Timestamp? = nil, proof: FileProof? = nil

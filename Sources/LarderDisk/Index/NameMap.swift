@@ -4,14 +4,10 @@
 /// copies itself when it is full, which is a pause of a third of a second at a million names.
 ///
 /// - Complexity: O(1), if nothing else is said.
-struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
+struct NameMap<Value: Sendable>: Sendable {
   private var names = NameTable()
   // The values, under the slots of their names; nil for a free slot.
   private var values = ChunkedArray<Value?>()
-
-  init(dictionaryLiteral elements: (EntryName, Value)...) {
-    for (name, value) in elements { self[name] = value }
-  }
 
   /// The number of names.
   var count: Int { names.count }
@@ -49,9 +45,7 @@ struct NameMap<Value: Sendable>: Sendable, ExpressibleByDictionaryLiteral {
     names.remove(slot)
     return value
   }
-}
 
-extension NameMap {
   /// The number of slots, used or free. A name keeps its slot as long as it is in the map.
   var slotCount: Int { values.count }
 
@@ -63,7 +57,7 @@ extension NameMap {
   /// Takes the memory of an empty map that was large, to be given back outside of a lock.
   mutating func takeExcess() -> NameMap? {
     guard isEmpty, slotCount > NameTable.smallCount else { return nil }
-    defer { self = [:] }
+    defer { self = NameMap() }
     return self
   }
 }

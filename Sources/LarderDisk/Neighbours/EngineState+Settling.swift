@@ -89,9 +89,9 @@ extension EngineState {
     // a newer file than the scan has met, and a use that was stamped at once a newer state of it.
     let isYounger = known.map { $0.changeTime >= finding.met?.changeTime ?? .never } ?? false
     if !isCurrent || isOfScan && isYounger {
-      // A scan counts a file also if the index lacks it and the name is held. The thread that holds
-      // the name looks again before it gives the name back.
-      guard isOfScan, known == nil, locks.held.contains(name) else { return .looks }
+      // The first scan counts a file also if its name is held, by a thread that looks again before
+      // it gives the name back. Later, a limit may be taking the file: it would take another, too.
+      guard isOfScan, !isScanned, known == nil, locks.held.contains(name) else { return .looks }
       locks.mark(name)
     }
     switch sighting {

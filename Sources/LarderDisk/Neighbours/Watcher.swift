@@ -118,7 +118,7 @@ extension Watcher {
     }
     guard let queue else { return }
     guard queue.mayEndElsewhere() else { return JobTimer.own.forget(queue.number) }
-    threads.submit { JobTimer.own.forget(queue.number) }
+    _ = threads.submitAside { JobTimer.own.forget(queue.number) }
   }
 
   /// Ends the watching. No thread acts on an event afterwards, except one that calls this while it
@@ -126,6 +126,7 @@ extension Watcher {
   func stop(_ threads: IOExecutor) {
     _ = advance(to: .ended)
     end(threads)
+    if threads.hasLeftJobs { threads.runReady() }
     changed.wait { state.withLock { $0.reader == nil || $0.reader == .current ? () : nil } }
   }
 }
@@ -171,6 +172,8 @@ extension Watcher {
   ///
   /// - Returns: False if the events have ended.
   private func readEvents(for engine: DiskEngine) -> Bool {
+    // It acts on events and runs, for want of a thread, what was left for one.
+    if state.withLock({ $0.reader == .current }) { return true }
     let queue = changed.wait {
       state.withLock { state -> EventQueue?? in
         guard state.queue != nil else { return .some(nil) }

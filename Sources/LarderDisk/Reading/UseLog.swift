@@ -26,7 +26,7 @@ struct UseLog: Sendable {
   private(set) var lastAccess = Timestamp(seconds: .min)
   /// The time of the latest use before the clock was last set back.
   private var lastBeforeStep = Timestamp(seconds: .min)
-  private var pending: NameMap<PendingStamp> = [:]
+  private var pending = NameMap<PendingStamp>()
   /// The drains that are going on. A use that one of them has taken is no longer pending.
   private var drainCount = 0
   /// The time at which the planned drain is due, or was when it began; nil if none is planned.
@@ -88,7 +88,7 @@ extension UseLog {
   mutating func take(_ name: EntryName) -> PendingStamp? { pending.removeValue(forKey: name) }
 
   /// Forgets all pending uses.
-  mutating func forgetAll() { pending = [:] }
+  mutating func forgetAll() { pending = NameMap() }
 }
 
 // Drains.

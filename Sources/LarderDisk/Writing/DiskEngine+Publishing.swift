@@ -84,10 +84,11 @@ extension DiskEngine {
     }
     switch publication {
     case .cleared:
-      _ = request.onSettled?(.passed)
       // A reader may have seen the value before the removal began and must not see it after. The
-      // removal keeps files that are stored after its start, so the store itself removes this one.
-      _ = remove(held, .exactly(status), .withdrawn(key))
+      // removal keeps files that are stored after its start, so the store itself removes this one,
+      // and before the removal's end, which waits for values that are not settled.
+      _ = remove(held, .unwritten(entry), .withdrawn(key))
+      _ = request.onSettled?(.passed)
     case .astray:
       _ = request.onSettled?(.passed)
       // Only a look shows which file has the name in the directory that is held now.

@@ -113,6 +113,7 @@ extension DiskEngine {
     try revalidate(isUrgent: false, mayMake: false, "stamp")
     let held = acquire(name)
     defer { release(name) }
+    if held.turn.isEnding { throw closedError("stamp") }
     var errno = Errno.ioError
     switch try openFile(of: name) {
     case .missed(let reason, let missed):

@@ -12,8 +12,6 @@ package enum ByteHash {
 
   /// The random keys: 16 for the eight pairs of words of the longest string, two for its length,
   /// two for folding.
-  ///
-  /// Drawn on first use; other threads wait for the first.
   private static let keys: [UInt64] = {
     var random = SystemRandomNumberGenerator()
     return (0..<20).map { _ in random.next() }
@@ -51,13 +49,16 @@ package enum ByteHash {
     return sum.folded(keys[18], keys[19])
   }
 
+  // Beside the array, which three words need not look up.
+  private static let wordKeys = (keys[0], keys[1], keys[2], keys[3], keys[18], keys[19])
+
   /// Returns the hash of three words.
   package static func hash(_ a: UInt64, _ b: UInt64, _ c: UInt64) -> Int {
-    let keys = keys.span
+    let keys = wordKeys
     var sum = Sum(high: 0, low: 0)
-    sum.add(a &+ keys[0], b &+ keys[1])
-    sum.add(c &+ keys[2], keys[3])
-    return sum.folded(keys[18], keys[19])
+    sum.add(a &+ keys.0, b &+ keys.1)
+    sum.add(c &+ keys.2, keys.3)
+    return sum.folded(keys.4, keys.5)
   }
 
   /// Returns the hash of some bytes; nil if any of them is not ASCII.
@@ -84,8 +85,7 @@ package enum ByteHash {
     return bits & 0x8080_8080_8080_8080 == 0
   }
 
-  /// Returns the hash of longer strings, with the standard library's seed of the process. 38 ns for
-  /// 60 bytes, which hardly matters beyond 128 bytes.
+  /// Returns the hash of longer strings, with the standard library's seed of the process.
   private static func sipHash(_ bytes: RawSpan) -> Int {
     var hasher = Hasher()
     unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }

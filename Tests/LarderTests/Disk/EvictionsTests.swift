@@ -59,6 +59,9 @@ struct EvictionsTests {
     let isPassedAgain = state.beginPurge(configuration, sparing: IndexSample.name(3))
     #expect(isPassed && isPassedAgain && asked == [true, false])
     #expect(state.snapshot.purges == 1 && state.evictions.purge?.spared == IndexSample.name(3))
+    // An event that comes meanwhile spares no other entry.
+    state.beginPurge(configuration, sparing: nil)
+    #expect(state.evictions.purge?.spared == IndexSample.name(3))
   }
 
   @Test func `no purge begins before the first scan, after the end, or without a store`() {

@@ -9,7 +9,7 @@ struct NameMapTests {
   @Test(arguments: 0..<4 as Range<UInt64>)
   func `a map of names does what a dictionary does`(seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    var map: NameMap<Int> = [:]
+    var map = NameMap<Int>()
     var model: [EntryName: Int] = [:]
     for step in 0..<5_000 {
       let number = Int.random(in: 0..<300, using: &random)
@@ -26,7 +26,7 @@ struct NameMapTests {
   }
 
   @Test func `a name that stays is found by going through the slots, whatever comes and goes`() {
-    var map: NameMap<Int> = [:]
+    var map = NameMap<Int>()
     for number in 0..<1_000 { map[IndexSample.name(number)] = number }
     let slotCount = map.slotCount
     var found: Set<EntryName> = []
@@ -40,7 +40,7 @@ struct NameMapTests {
   }
 
   @Test func `an empty map gives up the memory of many names`() {
-    var map: NameMap<Int> = [:]
+    var map = NameMap<Int>()
     for number in 0..<5_000 { map[IndexSample.name(number)] = number }
     #expect(map.takeExcess()?.slotCount == nil)
     for number in 0..<5_000 { map[IndexSample.name(number)] = nil }
