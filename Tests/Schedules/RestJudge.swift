@@ -305,8 +305,7 @@
     /// Returns all entries, the least recently used first. Those used at the same time go by name.
     func entriesInOrder() -> [IndexedEntry] {
       var (rest, entries) = (self, [IndexedEntry]())
-      while rest.leastRecent != .none {
-        let slot = rest.leastRecent
+      while case let slot = rest.leastRecent(from: rest.order.first), slot != .none {
         entries.append(rest.entry(at: slot))
         rest.leaveOrder(slot)
       }
