@@ -203,12 +203,12 @@ extension WriteBehind: ClearingObserver {
     for name in hiddenNames {
       // With the name held: a thread that was publishing the value when it was hidden removes the
       // file before, which is hidden until then, and counts it.
-      let write = engine.changing(name) { _ in withTable { $0.takeHidden(name) } }
-      guard let write else { continue }
+      let old = engine.changing(name, readsClock: false) { _ in withTable { $0.takeHidden(name) } }
+      guard let old else { continue }
       result.removed += 1
-      result.byteCount.addSaturating(UInt64(write.bytes.count))
+      result.byteCount.addSaturating(UInt64(old.bytes.count))
       engine.withState { $0.counters.countRemoval(.explicit) }
-      engine.tellOfRemoval(name, key: write.subject.key, .explicit)
+      engine.tellOfRemoval(name, key: old.subject.key, .explicit)
     }
     reveal()
     _ = withTable { $0.takeSpent() }

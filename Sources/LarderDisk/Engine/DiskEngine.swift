@@ -103,9 +103,10 @@ package final class DiskEngine: Sendable {
   ///
   /// The caller must not hold another name, and must not wait for an eviction inside.
   func changing<Result, Failure: Error>(
-    _ name: EntryName, _ body: (borrowing HeldName) throws(Failure) -> Result
+    _ name: EntryName, readsClock: Bool = true,
+    _ body: (borrowing HeldName) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let held = acquire(name)
+    let held = acquire(name, readsClock: readsClock)
     defer { release(name) }
     return try body(held)
   }

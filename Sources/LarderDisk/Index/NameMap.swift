@@ -9,9 +9,6 @@ struct NameMap<Value: Sendable>: Sendable {
   // The values, under the slots of their names; nil for a free slot.
   private var values = ChunkedArray<Value?>()
 
-  /// The number of names.
-  var count: Int { names.count }
-
   var isEmpty: Bool { names.count == 0 }
 
   /// The value of a name.

@@ -171,7 +171,7 @@ extension Watcher {
   /// Reads the events and acts on them, one thread after the other, because their order counts.
   ///
   /// - Returns: False if the events have ended.
-  private func readEvents(for engine: DiskEngine) -> Bool {
+  func readEvents(for engine: DiskEngine) -> Bool {
     // It acts on events and runs, for want of a thread, what was left for one.
     if state.withLock({ $0.reader == .current }) { return true }
     let queue = changed.wait {

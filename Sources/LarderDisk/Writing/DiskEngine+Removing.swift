@@ -281,7 +281,8 @@ extension DiskEngine {
     _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle,
     _ observer: (any ClearingObserver)?
   ) -> BulkRemoval {
-    changing(entry.name) { held in
+    // A clock that stores may wait for the room that this walk makes.
+    changing(entry.name, readsClock: false) { held in
       guard hidesFile(named: entry.name) else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)

@@ -23,8 +23,8 @@ extension DiskEngine {
     /// Runs when the value is visible, before any other change of the name. With nil, runs before
     /// and after the removal of the older value, because the store failed or was rejected.
     package var onChange: (@Sendable (Published?) -> Void)?
-    /// Runs when the file of the name was replaced or removed and the index knows it, before
-    /// `onChange`, with the name held. Returns whether a value that had the name goes as well.
+    /// Runs with the name held when its file was replaced or removed, before `onChange`.
+    /// Returns whether a value that had the name goes as well.
     var onSettled: (@Sendable (Settlement) -> Bool)?
   }
 

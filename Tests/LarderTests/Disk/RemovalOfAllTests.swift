@@ -103,6 +103,77 @@ struct `A removal of everything` {
     #expect(try cache.count() == 0 && scene.names.isEmpty)
   }
 
+  @Test func `waits for the removal of a waiting value's file that came after its walk`() throws {
+    let cache = try scene.open { $0.writeBehindLimit = 1 << 20 }
+    try cache.store([1], forKey: "old")
+    try cache.flush()
+    let (publishing, walking, removing) = (Gate(), Gate(), Gate())
+    scene.faults.plan(.before { publishing.pass() }, for: .linkat)
+    try cache.store([2], forKey: "k")
+    publishing.waitUntilReached()
+    scene.faults.plan(.before { walking.pass() }, for: .unlinkat, at: 1)
+    scene.faults.plan(.before { removing.pass() }, for: .unlinkat, at: 2)
+    let progress = try cache.removeAllInBackground()
+    walking.waitUntilReached()
+    publishing.open()
+    removing.waitUntilReached()
+    walking.open()
+    removing.expectToHold { _ = try progress.wait() }
+    #expect(try cache.value(forKey: "k") == nil && scene.names.isEmpty)
+    try scene.expectConsistent(cache)
+  }
+
+  @Test func `takes the file of a load that has begun before it, whoever stamps the file`() throws {
+    let cache = try scene.open()
+    let (gate, happening, stored) = (Gate(), Happening(), Counter())
+    let path = scene.file("k")
+    scene.faults.plan(.before { gate.pass() }, for: .linkat)
+    try startThread {
+      do {
+        var request = cache.request("k", .never, [])
+        request.isLoad = true
+        let bytes: [UInt8] = [1]
+        _ = try cache.engine.store(bytes.span, request)
+      } catch { Issue.record(error) }
+      stored.add()
+      happening.tell()
+    }
+    gate.waitUntilReached()
+    try cache.removeAll()
+    // Moves the change time between the store's own look and its removal.
+    scene.faults.plan(.before { _ = unsafe chmod(path, 0o640) }, for: .fstatat)
+    gate.open()
+    #expect(happening.wait { stored.value == 1 })
+    #expect(try scene.names.isEmpty && cache.value(forKey: "k") == nil)
+  }
+
+  @Test func `does not wait for itself where the caller's clock stores and a limit is reached`()
+    throws
+  {
+    let (opened, isArmed) = (Shared<DiskCache?>(nil), Shared(false))
+    let clock = scene.clock
+    let cache = try scene.open {
+      $0.sizeLimit = 3_000
+      $0.clock = WallClock {
+        if isArmed.value {
+          isArmed.value = false
+          do {
+            _ = try opened.value?.store(Array(repeating: 2, count: 2_500), forKey: "new")
+          } catch { Issue.record(error) }
+        }
+        return clock.now
+      }
+    }
+    opened.value = cache
+    for number in 0..<3 { try cache.store(Array(repeating: 1, count: 1_000), forKey: "\(number)") }
+    _ = try cache.count()
+    // The walk has listed the files and holds the name of the first.
+    scene.faults.plan(.before { isArmed.value = true }, for: .unlinkat, at: 1)
+    #expect(try cache.removeAll().removed == 3)
+    opened.value = nil
+    try cache.close()
+  }
+
   @Test func `gives up a scan, whose files it removes`() throws {
     let cache = try scene.open()
     for number in 0..<5 { try cache.store([1], forKey: "\(number)") }

@@ -293,6 +293,23 @@ struct `A cache among neighbours` {
     try cache.close()
   }
 
+  @Test func `does not wait for itself if it runs, while it acts, what found no thread`() throws {
+    let cache = try open(.strict)
+    try cache.store("own", forKey: "other")
+    let (engine, answers) = (cache.disk.engine, Shared<[Bool]>([]))
+    // The job that waits for events, run wherever a name is looked at: also by the thread that
+    // looks because of an event, for the second time.
+    faults.plan(
+      .before {
+        let isReading = engine.watching.readEvents(for: engine)
+        answers.change { $0.append(isReading) }
+      }, for: .fstatat, onwards: true)
+    try outside(Self.store)
+    #expect(try cache.value(forKey: "k") == "new")
+    #expect(answers.value.count > 1 && answers.value.allSatisfy(\.self))
+    try cache.close()
+  }
+
   @Test func `takes what was stored while a removal held the name for news when that ends`() throws
   {
     let cache = try open(.strict) { $0.durability = .durable }

@@ -75,10 +75,10 @@ extension EntryIndex {
         return "a stray goes before the one above it"
       }
     }
-    return sortedCount + strays.count + stuck.count == count
+    return sortedCount + strays.count + stuckTotals.count == count
       ? nil
-      : "\(sortedCount) slots, \(strays.count) strays and \(stuck.count) stuck ones are not"
-        + " \(count) entries"
+      : "\(sortedCount) slots, \(strays.count) strays and \(stuckTotals.count) stuck ones are"
+        + " not \(count) entries"
   }
 }
 
