@@ -60,8 +60,8 @@ extension FileExtension: Comparable {
 ///
 /// - Complexity: O(1) for each operation, amortised.
 struct ExtensionNumbers: Sendable {
-  /// The number that no extension has.
-  static let unused = UInt16.max
+  /// The number that no extension has: numbers have 24 bits, see `NameTable.Identity`.
+  static let unused: UInt32 = 1 << 24 - 1
 
   private struct Row {
     var fileExtension: FileExtension
@@ -71,33 +71,33 @@ struct ExtensionNumbers: Sendable {
 
   // By number; number 0 is no extension and is never given back.
   private var rows = [Row(fileExtension: .none)]
-  private var numbers: [FileExtension: UInt16] = [:]
-  private var freeNumbers: [UInt16] = []
+  private var numbers: [FileExtension: UInt32] = [:]
+  private var freeNumbers: [UInt32] = []
   // Most directories have one extension, and comparing with the latest one saves the hashing.
-  private var latest: UInt16 = 0
+  private var latest: UInt32 = 0
 
   /// The extension of a number.
-  subscript(number: UInt16) -> FileExtension { rows[Int(number)].fileExtension }
+  subscript(number: UInt32) -> FileExtension { rows[Int(number)].fileExtension }
 
   /// Returns the number of an extension, if an entry has it.
-  func number(of fileExtension: FileExtension) -> UInt16? {
+  func number(of fileExtension: FileExtension) -> UInt32? {
     if fileExtension == .none { return 0 }
     return self[latest] == fileExtension ? latest : numbers[fileExtension]
   }
 
-  /// Counts one entry more of an extension and returns its number; nil when all 65,534 are in use.
-  mutating func use(_ fileExtension: FileExtension) -> UInt16? {
-    guard let number = number(of: fileExtension) ?? add(fileExtension) else { return nil }
+  /// Counts one entry more of an extension and returns its number.
+  mutating func use(_ fileExtension: FileExtension) -> UInt32 {
+    let number = number(of: fileExtension) ?? add(fileExtension)
     rows[Int(number)].useCount += 1
     latest = number
     return number
   }
 
   /// Gives an extension a number. Freed numbers are used first.
-  private mutating func add(_ fileExtension: FileExtension) -> UInt16? {
+  private mutating func add(_ fileExtension: FileExtension) -> UInt32 {
     if freeNumbers.isEmpty {
-      guard rows.count < Int(Self.unused) else { return nil }
-      freeNumbers.append(UInt16(rows.count))
+      precondition(rows.count < Self.unused, "entries have fewer than 2²⁴ extensions at once")
+      freeNumbers.append(UInt32(rows.count))
       rows.append(Row(fileExtension: .none))
     }
     let number = freeNumbers.removeLast()
@@ -107,7 +107,7 @@ struct ExtensionNumbers: Sendable {
   }
 
   /// Counts one entry less of an extension.
-  mutating func endUse(of number: UInt16) {
+  mutating func endUse(of number: UInt32) {
     rows[Int(number)].useCount -= 1
     guard number != 0 && rows[Int(number)].useCount == 0 else { return }
     numbers[self[number]] = nil

@@ -10,12 +10,12 @@ import LarderSystem
 /// └──────────┴───────────────┴──────────┴──────────┴──────────────────┴────────────┘
 /// ```
 ///
-/// The upper 16 bits of the length are with the name; see `NameTable.Identity`.
+/// The upper 8 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable, Equatable {
   private let inodeWord: SplitWord
   private var changeWord: SplitWord
   private var tagWord = SplitWord(0)
-  /// The lower 32 of the 48 bits of the length.
+  /// The lower 32 of the 40 bits of the length.
   let lengthBottom: UInt32
   /// The allocated size in units of 512 bytes, so that 31 bits reach to 1 TiB. The top bit is set
   /// if the check proved that the file has no extended data.

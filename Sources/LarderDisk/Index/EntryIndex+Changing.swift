@@ -12,9 +12,6 @@ extension EntryIndex {
 
   /// Adds an entry, or replaces the one of the same name.
   ///
-  /// Does nothing if the entry's extension is new and the entries have 65,534 other extensions. No
-  /// cache's own entries have so many.
-  ///
   /// - Returns: Whether there was an entry of the name.
   /// - Complexity: O(1), and O(log n) for an entry that can expire, or that goes by its stamp to a
   ///   place before the end.
@@ -34,10 +31,7 @@ extension EntryIndex {
       expiries.update(slot, expiry)
       return true
     }
-    guard let slot = names.insert(entry.name) else {
-      isComplete = false
-      return false
-    }
+    let slot = names.insert(entry.name)
     describe(slot, as: entry)
     enter(slot, stamp, placement)
     // Inserted even if the entry never expires, so that all parts have the same length.
@@ -48,8 +42,7 @@ extension EntryIndex {
   /// Writes the facts and the length of a slot, and counts it.
   private mutating func describe(_ slot: EntrySlot, as entry: IndexedEntry) {
     facts.put(EntryFacts(entry), at: slot)
-    let length = EntryFacts.length(of: entry)
-    names.identities[slot].lengthTop = UInt16(truncatingIfNeeded: length >> 32)
+    names.identities[slot].lengthTop = UInt8(EntryFacts.length(of: entry) >> 32)
     totals += sizes(of: slot)
   }
 

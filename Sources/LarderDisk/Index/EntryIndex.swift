@@ -7,7 +7,7 @@ import LarderSystem
 /// is a snapshot, which can be read outside of the lock.
 ///
 /// ```
-///  names     digest 16, extension 2, top of the length 2, chain 4,  bucket 4
+///  names     digest 16, chain 4, extension 3, top of the length 1,  bucket 4
 ///  order     previous 4, next 4, last access 8;   last access 8 and slot 4 of strays
 ///  expiries  position 4,            expiry 8 and slot 4 of those that expire
 ///  facts     inode 8, change time 8, key tag 8, length 4, blocks and flag 4, lifetime 4
@@ -18,8 +18,8 @@ import LarderSystem
 /// were at once. Fields that one operation uses are adjacent. Fields that are walked alone
 /// (expiries, links) have arrays of their own.
 ///
-/// Stamps count from 1970 to 2514, lengths to 2⁴⁸ − 1 and allocated bytes to 1 TiB. A value beyond
-/// counts as the nearest of these.
+/// Stamps count from 1970 to 2514, lengths and allocated bytes to 1 TiB. A value beyond counts as
+/// the nearest of these.
 ///
 /// - Complexity: O(1), if nothing else is said. No operation takes time in proportion to the number
 ///   of entries, not even when a part grows or the first entry is chosen to go, except
@@ -35,8 +35,6 @@ package struct EntryIndex: Sendable {
   var stuck = NameMap<PackedTime>()
   /// The sizes of those entries, which `totals` includes.
   var stuckTotals = IndexTotals()
-  /// Whether no entry was left out for its extension; see `upsert(_:order:)`.
-  var isComplete = true
 
   /// Creates an index without entries.
   package init() {}
@@ -72,7 +70,7 @@ package struct EntryIndex: Sendable {
       inode: facts.inode, changeTime: facts.changeTime.timestamp, proof: facts.proof)
   }
 
-  /// Returns the length, from the 16 bits with the name and the 32 with the facts.
+  /// Returns the length, from the 8 bits with the name and the 32 with the facts.
   func byteCount(at slot: EntrySlot) -> UInt64 {
     UInt64(names.identities[slot].lengthTop) << 32 | UInt64(facts[slot].lengthBottom)
   }

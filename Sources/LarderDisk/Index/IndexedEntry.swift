@@ -21,7 +21,7 @@ package struct IndexedEntry: Sendable, Hashable {
   var proof: FileProof?
 
   /// The largest length that is counted: `truncate` can make a file of 2⁶³ bytes.
-  static let maximumByteCount: UInt64 = 1 << 48 - 1
+  static let maximumByteCount: UInt64 = 1 << 40 - 1
 }
 
 extension IndexedEntry {

@@ -12,9 +12,6 @@ struct NameMap<Value: Sendable>: Sendable {
   var isEmpty: Bool { names.count == 0 }
 
   /// The value of a name.
-  ///
-  /// A name with a new extension gets no value while the names have 65,534 other extensions. The
-  /// index has the same limit.
   subscript(name: EntryName) -> Value? {
     get {
       // The map is mostly empty, which shows without a hash. A closure here would copy the table.
@@ -26,8 +23,7 @@ struct NameMap<Value: Sendable>: Sendable {
         removeValue(forKey: name)
         return
       }
-      guard let slot = names.slot(of: name) ?? names.insert(name) else { return }
-      values.put(newValue, at: slot)
+      values.put(newValue, at: names.slot(of: name) ?? names.insert(name))
     }
   }
 

@@ -25,11 +25,21 @@ struct NameTable: Sendable {
     let digest: MD5Digest
     /// The next slot of the chain, or the next free slot.
     var next: EntrySlot
-    /// The number of the extension; `ExtensionNumbers.unused` for a free slot.
-    var extensionNumber: UInt16
-    /// The top 16 of the 48 bits of the value's length, in two bytes that would be padding
-    /// otherwise.
-    var lengthTop: UInt16 = 0
+    // The number of the extension, and below it the top of the length.
+    private var word: UInt32
+
+    init(_ digest: MD5Digest, _ extensionNumber: UInt32, next: EntrySlot) {
+      (self.digest, self.next, word) = (digest, next, extensionNumber << 8)
+    }
+
+    /// The number of the extension, of 24 bits; `ExtensionNumbers.unused` for a free slot.
+    var extensionNumber: UInt32 { word >> 8 }
+
+    /// The top 8 of the 40 bits of the value's length.
+    var lengthTop: UInt8 {
+      get { UInt8(truncatingIfNeeded: word) }
+      set { word = word & ~0xFF | UInt32(newValue) }
+    }
   }
 
   var identities = ChunkedArray<Identity>()
@@ -60,15 +70,14 @@ struct NameTable: Sendable {
     return nil
   }
 
-  /// Gives a slot to a name that is not in the table; nil if there is no number for its extension.
-  mutating func insert(_ name: EntryName) -> EntrySlot? {
-    guard let number = extensions.use(name.fileExtension) else { return nil }
+  /// Gives a slot to a name that is not in the table.
+  mutating func insert(_ name: EntryName) -> EntrySlot {
+    let number = extensions.use(name.fileExtension)
     // Added before the bucket is looked up, because the name may belong in the new one.
     if count >= buckets.count { addBucket() }
     let slot = takeSlot()
     let bucket = bucket(of: name.digest, number)
-    let next = buckets[bucket]
-    identities.put(Identity(digest: name.digest, next: next, extensionNumber: number), at: slot)
+    identities.put(Identity(name.digest, number, next: buckets[bucket]), at: slot)
     buckets[bucket] = slot
     count += 1
     return slot
@@ -77,10 +86,10 @@ struct NameTable: Sendable {
   /// Takes a name out and gives its slot back.
   mutating func remove(_ slot: EntrySlot) {
     unchain(slot)
-    extensions.endUse(of: identities[slot].extensionNumber)
+    let identity = identities[slot]
+    extensions.endUse(of: identity.extensionNumber)
     // The digest stays, because the extension's number alone marks a slot as free.
-    identities[slot].extensionNumber = ExtensionNumbers.unused
-    identities[slot].next = firstFree
+    identities[slot] = Identity(identity.digest, ExtensionNumbers.unused, next: firstFree)
     firstFree = slot
     count -= 1
   }
@@ -129,7 +138,7 @@ extension NameTable {
   /// the bucket, a few thousand chosen names would fall into one bucket, and every look-up would
   /// walk past them all. The hash has keys that are drawn once in a process. The extension counts
   /// too, because one digest may come with thousands of them.
-  func bucket(of digest: MD5Digest, _ extensionNumber: UInt16) -> Int {
+  func bucket(of digest: MD5Digest, _ extensionNumber: UInt32) -> Int {
     let hash = ByteHash.hash(digest.high, digest.low, UInt64(extensionNumber))
     let bucket = hash & mask
     return bucket < buckets.count ? bucket : bucket & (mask >> 1)

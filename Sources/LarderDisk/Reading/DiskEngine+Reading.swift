@@ -179,8 +179,7 @@ extension DiskEngine {
     _ name: EntryName, _ generation: EntryGenerations.Snapshot
   ) -> Bool {
     withState { state in
-      guard state.isScanned, generations.isCurrent(generation), state.catalog.index.isComplete,
-        !state.catalog.index.contains(name)
+      guard state.isScanned, generations.isCurrent(generation), !state.catalog.index.contains(name)
       else { return false }
       state.counters.countMiss(.absent)
       return true

@@ -23,14 +23,14 @@ struct EntryIndexTests {
 
   @Test func `what goes in comes out`() {
     let entry = IndexedEntry(
-      name: IndexSample.name(9, extension: "json"), byteCount: 1 << 40,
+      name: IndexSample.name(9, extension: "json"), byteCount: 1 << 39 + 1,
       allocatedByteCount: 1 << 39, lastAccess: Timestamp(seconds: 5, nanoseconds: 999_999_999),
       expiry: Timestamp(seconds: 6, nanoseconds: 1), inode: .max,
       changeTime: Timestamp(seconds: 7, nanoseconds: 2),
       proof: FileProof(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
-    #expect(index.byteCount == 1 << 40 && index.allocatedByteCount == 1 << 39)
+    #expect(index.byteCount == 1 << 39 + 1 && index.allocatedByteCount == 1 << 39)
   }
 
   @Test(arguments: [.never, .fixed, .unknown, .seconds(0), .seconds(.max - 4)] as [Lifetime])
@@ -272,14 +272,27 @@ struct EntryIndexTests {
     #expect(index.numbers() == [1])
   }
 
-  @Test func `totals beyond 64 bits neither trap nor lose count`() {
+  @Test func `a length counts as 1 TiB at most`() {
     var index = EntryIndex()
-    for number in 1...70_000 {
-      index.upsert(IndexSample.entry(number, bytes: .max, allocated: .max), order: .mostRecent)
+    for (number, bytes) in zip(1..., [1 << 32, 1 << 40 - 1, 1 << 40, .max] as [UInt64]) {
+      index.upsert(IndexSample.entry(number, bytes: bytes, allocated: bytes), order: .mostRecent)
+      #expect(index.entry(named: IndexSample.name(number))?.byteCount == min(bytes, 1 << 40 - 1))
     }
-    #expect(index.byteCount == .max)
-    for number in 2...70_000 { index.remove(IndexSample.name(number)) }
-    #expect(index.byteCount == 1 << 48 - 1)
+    #expect(index.byteCount == 1 << 32 + 3 * (1 << 40 - 1))
+    for number in 1...3 { index.remove(IndexSample.name(number)) }
+    #expect(index.byteCount == 1 << 40 - 1)
     #expect(index.allocatedByteCount == (1 << 31 - 1) * 512)
+  }
+
+  @Test func `totals beyond 64 bits neither trap nor lose count`() {
+    let entry = IndexTotals(byteCount: 1 << 40 - 1, allocatedByteCount: 1 << 40 - 512)
+    var (totals, added) = (entry, [IndexTotals]())
+    for _ in 0..<30 {
+      added.append(totals)
+      totals += added[added.count - 1]
+    }
+    #expect(totals.byteCount == .max && totals.allocatedByteCount == .max)
+    for part in added { totals -= part }
+    #expect(totals == entry)
   }
 }

@@ -23,7 +23,7 @@ struct NameTableTests {
   @Test(arguments: [0, 1, 2, 3, 4, 5, 7, 8, 9, 1_000, 1_023, 1_024, 1_025, 10_000])
   func `a table of any size finds every name and no other`(count: Int) {
     var table = NameTable()
-    let slots = (0..<count).compactMap { table.insert(IndexSample.name($0)) }
+    let slots = (0..<count).map { table.insert(IndexSample.name($0)) }
     #expect(Set(slots).count == count && table.count == count && table.buckets.count == count)
     #expect((0..<count).allSatisfy { table.slot(of: IndexSample.name($0)) == slots[$0] })
     #expect((count..<count + 100).allSatisfy { table.slot(of: IndexSample.name($0)) == nil })
@@ -32,9 +32,9 @@ struct NameTableTests {
 
   @Test func `the slots of removed names are given to new ones`() {
     var table = NameTable()
-    let slots = (0..<1_000).compactMap { table.insert(IndexSample.name($0)) }
+    let slots = (0..<1_000).map { table.insert(IndexSample.name($0)) }
     for slot in slots { table.remove(slot) }
-    let again = (0..<1_000).compactMap { table.insert(IndexSample.name($0 + 5_000)) }
+    let again = (0..<1_000).map { table.insert(IndexSample.name($0 + 5_000)) }
     #expect(Set(again) == Set(slots) && table.buckets.count == 1_000)
   }
 
@@ -56,45 +56,44 @@ struct NameTableTests {
     #expect(longestChain(table) < 16, "\(Self.chosenNames[choice].what)")
   }
 
-  @Test func `beyond 65,534 extensions a name has no slot until one of them is gone`() {
+  @Test func `a number is told from others by all its 24 bits`() {
     var table = NameTable()
-    let slots = (0..<65_534).compactMap { table.insert(IndexSample.name(1, extension: "\($0)")) }
-    #expect(slots.count == 65_534)
-    #expect(table.insert(IndexSample.name(1, extension: "more")) == nil)
-    #expect(table.insert(IndexSample.name(1)) != nil)
-    #expect(table.insert(IndexSample.name(2, extension: "7")) != nil)
+    let slots = (0..<70_000).map { table.insert(IndexSample.name(1, extension: "\($0)")) }
+    #expect(Set(slots).count == 70_000 && table.count == 70_000)
+    #expect(
+      slots.enumerated().allSatisfy { number, slot in
+        let name = IndexSample.name(1, extension: "\(number)")
+        return table.slot(of: name) == slot && table.name(of: slot) == name
+      })
     table.remove(slots[9])
     #expect(table.slot(of: IndexSample.name(1, extension: "9")) == nil)
-    let slot = table.insert(IndexSample.name(1, extension: "more"))
-    #expect(slot.map { table.name(of: $0) } == IndexSample.name(1, extension: "more"))
+    #expect(table.insert(IndexSample.name(1, extension: "more")) == slots[9])
+    for slot in slots { table.remove(slot) }
+    #expect(table.count == 0 && table.slot(of: IndexSample.name(1, extension: "70")) == nil)
   }
 
-  @Test func `an entry whose extension has no number is not indexed`() {
-    var index = EntryIndex()
-    for number in 0..<65_535 {
-      var entry = IndexSample.entry(1)
-      entry.name = IndexSample.name(1, extension: "\(number)")
-      index.upsert(entry, order: .mostRecent)
-    }
-    #expect(index.count == 65_534 && index.byteCount == 6_553_400)
-    #expect(index.contradiction == nil && !index.isComplete)
-    index.removeAll()
-    #expect(index.isComplete)
-  }
-
-  @Test func `an exclusive cache whose extension has no number finds what it stores`() throws {
+  @Test func `an exclusive cache beside 70,000 other extensions keeps its limit`() throws {
     let scene = try DiskScene()
-    let cache = try scene.open { ($0.mode, $0.fileExtension) = (.exclusive, "json") }
+    let cache = try scene.open {
+      ($0.mode, $0.fileExtension, $0.sizeLimit) = (.exclusive, "json", 1 << 16)
+    }
     #expect(try cache.count() == 0)
     cache.engine.withState { state in
-      for number in 0..<65_534 {
-        var entry = IndexSample.entry(1)
+      // The latest use comes first, so that all others go by their stamps, after what is stored.
+      for number in (0..<70_000).reversed() {
+        var entry = IndexSample.entry(1, used: 1 << 33 + Int64(number), bytes: 0)
         entry.name = IndexSample.name(1, extension: "\(number)")
         state.catalog.index.upsert(entry, order: .byLastAccess)
       }
+      state.catalog.index.remove(IndexSample.name(1, extension: "69999"))
     }
-    #expect(try cache.store([1], forKey: "k") == .stored)
-    #expect(try cache.value(forKey: "k") == [1])
+    for number in 0..<20 {
+      #expect(try cache.store(Array(repeating: 1, count: 10_000), forKey: "\(number)") == .stored)
+      #expect(try cache.totalSize() <= 1 << 16)
+    }
+    try cache.flush()
+    #expect(try cache.totalSize() == cache.survey().byteCount)
+    #expect(try cache.value(forKey: "19")?.count == 10_000)
     #expect(try cache.value(forKey: "none") == nil)
     try cache.close()
   }
