@@ -1,5 +1,6 @@
 import Larder
 import LarderDigest
+import LarderSystem
 
 /// The benchmark of the disk tier's index: memory per entry, and the time of its operations by the
 /// number of entries.
@@ -65,14 +66,23 @@ private struct IndexMeasurement {
     return (0..<count).map { number in
       let key = Array("\(number) \(salt)".utf8)
       let seconds = Int64(1_700_000_000) + Int64.random(in: 0..<1_000_000, using: &random)
-      return IndexedEntry(
+      var entry = IndexedEntry(
         name: EntryName(digest: MD5.digest(of: key.span), fileExtension: .none),
-        byteCount: 1_000, allocatedByteCount: 4_096,
-        lastAccess: Timestamp(seconds: seconds, nanoseconds: Int64(number)),
-        expiry: Timestamp(seconds: seconds + 1_000_000), inode: UInt64(number),
-        changeTime: Timestamp(seconds: seconds))
+        status: Self.status,
+        lastAccess: Timestamp(seconds: seconds, nanoseconds: Int64(number)))
+      entry.expiry = Timestamp(seconds: seconds + 1_000_000)
+      return entry
     }
   }
+
+  /// The status of some file, with which all entries begin.
+  private static let status: FileStatus = {
+    do throws(Errno) {
+      return try FileDescriptor.open(source: "/proc/self/exe", faults: nil).status()
+    } catch {
+      fatalError("/proc/self/exe: \(error)")
+    }
+  }()
 
   /// Adds all entries. Returns the mean time in nanoseconds and the longest insertion in
   /// microseconds.
@@ -116,7 +126,7 @@ private struct IndexMeasurement {
         let slot = index.slot(of: name)
         if let slot { index.setExpiry(Timestamp(seconds: 1_900_000_000), of: slot) }
       },
-      time(names, once: true) { _ = index.remove($0) },
+      time(names, once: true) { index.remove($0) },
     ]
   }
 

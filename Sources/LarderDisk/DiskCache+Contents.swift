@@ -11,8 +11,8 @@ extension DiskCache {
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func totalSize(_ measure: SizeMeasure = .bytes) throws(CacheError) -> Int {
     try scanned("totalSize") { state in
-      let index = state.catalog.index
-      return Int(clamping: measure == .bytes ? index.byteCount : index.allocatedByteCount)
+      let totals = state.catalog.index.totals
+      return Int(clamping: measure == .bytes ? totals.byteCount : totals.allocatedByteCount)
     }
   }
 
@@ -22,7 +22,7 @@ extension DiskCache {
   /// - Complexity: O(1) after the first scan.
   /// - Throws: `CacheError`: `.closed`, `.forked`, and what the scan met.
   public func count() throws(CacheError) -> Int {
-    try scanned("count") { $0.catalog.index.count }
+    try scanned("count") { $0.catalog.index.totals.count }
   }
 
   /// Reads the engine's state under its lock once the index is complete and no purge goes on.

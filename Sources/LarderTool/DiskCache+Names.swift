@@ -107,7 +107,7 @@ extension DiskCache {
   /// - Parameter total: The number of entries that the trim removes, as far as it is known.
   func trimProgress(of total: Int?) -> (done: Int, total: Int?)? {
     let statistics = statistics
-    guard statistics.scan == .finished else { return (engine.entryIndex.count, nil) }
+    guard statistics.scan == .finished else { return (engine.entryIndex.totals.count, nil) }
     return total.map { (statistics.removals.values.reduce(0, +), $0) }
   }
 

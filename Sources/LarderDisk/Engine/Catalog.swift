@@ -30,18 +30,20 @@ extension Catalog {
     index.remove(name)
   }
 
-  /// Notes that this process has stamped a name's file, which moved its change time.
+  /// Notes that this process has stamped a name's file, if it is still the file that is known.
+  ///
+  /// The file is no longer verified, even if nothing seems to have changed: it may have been edited
+  /// between the look at it and the stamp, which moved the change time again.
   ///
   /// - Returns: Whether the file had changed since the index learned of it.
   @discardableResult
   mutating func restamp(_ name: EntryName, from status: FileStatus, to fresh: FileStatus) -> Bool {
-    let isChanged = index.restamp(
-      name, inode: fresh.inode, from: status.change, to: fresh.change,
-      expiry: fresh.modification.asExpiry)
-    // The file may have another size as well.
-    if isChanged {
-      index.upsert(IndexedEntry(name: name, status: fresh), order: .byLastAccess)
-    }
+    // A different inode: the file was replaced, and the stamp was for the one before.
+    guard let known = index.entry(named: name), known.inode == fresh.inode else { return false }
+    let isChanged = PackedTime(known.changeTime) != PackedTime(status.change)
+    index.upsert(
+      IndexedEntry(name: name, status: fresh, lastAccess: isChanged ? nil : known.lastAccess),
+      order: .byLastAccess)
     return isChanged
   }
 
@@ -67,7 +69,7 @@ extension Catalog {
 
   /// Forgets all entries and their uses, and gives up a scan that is going on.
   mutating func removeAll() {
-    index.removeAll()
+    index = EntryIndex()
     scans.giveUp()
     uses.forgetAll()
   }

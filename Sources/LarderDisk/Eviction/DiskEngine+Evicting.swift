@@ -55,7 +55,7 @@ extension DiskEngine {
   func finishPurge() {
     let count = withState { state in
       state.evictions.purge == nil && state.evictions.names.isEmpty
-        && state.evictions.damaged.isEmpty ? nil : state.catalog.index.count
+        && state.evictions.damaged.isEmpty ? nil : state.catalog.index.totals.count
     }
     guard let count else { return }
     // Threads that keep storing must not hold up this one for ever.
@@ -80,7 +80,7 @@ extension DiskEngine {
     retryStuck()
     let now = now
     var plan = makePlan(now)
-    let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.count) }
+    let (lastUse, count) = withState { ($0.catalog.uses.latest, $0.catalog.index.totals.count) }
     plan.lastUse = max(lastUse, now)
     let (result, isClosed) = evict(TrimCourse(plan), atMost: count + 1, waits: true, tells: true)
     if isClosed { throw closedError(operation) }
@@ -109,16 +109,7 @@ extension DiskEngine {
 
   /// Lets entries be chosen again whose files could not be removed.
   private func retryStuck() {
-    var place = 0
-    while true {
-      let (next, isMore) = withState { [place] state in
-        var next = place
-        let isMore = state.catalog.index.unstickSome(from: &next)
-        return (next, isMore)
-      }
-      if !isMore { return }
-      place = next
-    }
+    while withState({ $0.catalog.index.unstickSome() }) {}
   }
 }
 

@@ -29,18 +29,13 @@ struct EntryFacts: Sendable, Equatable {
   private static let fixed = UInt32.max - 2
   private static let unknown = UInt32.max - 3
 
-  /// Packs an entry. A value beyond a field's range counts as the nearest that fits.
+  /// Packs an entry. A time or lifetime beyond a field's range counts as the nearest that fits.
   init(_ entry: IndexedEntry) {
     inodeWord = SplitWord(entry.inode)
     changeWord = SplitWord(PackedTime(entry.changeTime).bits)
-    lengthBottom = UInt32(truncatingIfNeeded: Self.length(of: entry))
-    blocks = min(UInt32(clamping: entry.allocatedByteCount / 512), Self.noDataFlag - 1)
+    lengthBottom = UInt32(truncatingIfNeeded: entry.byteCount)
+    blocks = UInt32(truncatingIfNeeded: entry.allocatedByteCount / 512)
     proof = entry.proof
-  }
-
-  /// Returns the length that an entry is counted with.
-  static func length(of entry: IndexedEntry) -> UInt64 {
-    min(entry.byteCount, IndexedEntry.maximumByteCount)
   }
 
   /// The inode. With the change time, it tells this state of the file from any other.

@@ -42,35 +42,31 @@ extension EntryIndex {
   /// Writes the facts and the length of a slot, and counts it.
   private mutating func describe(_ slot: EntrySlot, as entry: IndexedEntry) {
     facts.put(EntryFacts(entry), at: slot)
-    names.identities[slot].lengthTop = UInt8(EntryFacts.length(of: entry) >> 32)
+    names.identities[slot].lengthTop = UInt8(truncatingIfNeeded: entry.byteCount >> 32)
     totals += sizes(of: slot)
   }
 
-  /// Notes that an entry was used, and is the most recently used one.
+  /// Notes the last access of an entry: a use just now, or what another process left on the disk.
   ///
   /// - Returns: Whether there is an entry of the name.
   @discardableResult
-  package mutating func touch(_ name: EntryName, at time: Timestamp) -> Bool {
+  package mutating func touch(
+    _ name: EntryName, at time: Timestamp, order placement: Placement = .mostRecent
+  ) -> Bool {
     guard let slot = names.slot(of: name) else { return false }
-    use(slot, at: time)
+    use(slot, at: time, order: placement)
     return true
   }
 
-  /// Notes that the entry of a slot was used, and is the most recently used one.
-  mutating func use(_ slot: EntrySlot, at access: Timestamp) {
-    unstick(slot)
-    leaveOrder(slot)
-    enter(slot, PackedTime(access), .mostRecent)
-  }
-
-  /// Notes a last access that another process left on the disk, and moves the entry to its place.
+  /// Notes the last access of a slot's entry.
   ///
   /// - Complexity: O(1), and O(log n) for one that does not go to the end.
-  mutating func moveAccess(of name: EntryName, to time: Timestamp) {
-    guard let slot = names.slot(of: name) else { return }
+  mutating func use(
+    _ slot: EntrySlot, at time: Timestamp, order placement: Placement = .mostRecent
+  ) {
     unstick(slot)
     leaveOrder(slot)
-    enter(slot, PackedTime(time), .byLastAccess)
+    enter(slot, PackedTime(time), placement)
   }
 
   /// Sets the expiry of a slot's entry.
@@ -86,18 +82,11 @@ extension EntryIndex {
 }
 
 extension EntryIndex {
-  /// Forgets an entry.
+  /// Forgets the entry of a name, if there is one.
   ///
-  /// - Returns: The entry; nil if there was none of the name.
   /// - Complexity: O(1), and O(log n) for one that can expire.
-  // Inlined, so that a caller that needs no entry makes none.
-  @inline(__always)
-  @discardableResult
-  package mutating func remove(_ name: EntryName) -> IndexedEntry? {
-    guard let slot = names.slot(of: name) else { return nil }
-    let entry = entry(at: slot)
-    remove(slot)
-    return entry
+  package mutating func remove(_ name: EntryName) {
+    if let slot = names.slot(of: name) { remove(slot) }
   }
 
   /// Removes a slot from all parts. The name goes last, because the other parts need it and
@@ -109,9 +98,6 @@ extension EntryIndex {
     leaveOrder(slot)
     names.remove(slot)
   }
-
-  /// Forgets all entries and gives their memory back.
-  package mutating func removeAll() { self = EntryIndex() }
 }
 
 // Entries whose files were checked.
@@ -140,33 +126,10 @@ extension EntryIndex {
     let checked = EntryFacts(entry)
     var known = facts[slot]
     known.proof = entry.proof
-    guard known == checked, byteCount(at: slot) == EntryFacts.length(of: entry),
+    guard known == checked, byteCount(at: slot) == entry.byteCount,
       expiry(of: slot) == Self.expiry(entry.expiry)
     else { return nil }
     facts[slot] = checked
     return slot
-  }
-
-  /// Notes that this process has stamped an entry's file, if it is still the file that is known.
-  ///
-  /// A file that had changed before the stamp is no longer verified. After the stamp, its change
-  /// time would not show that.
-  ///
-  /// - Parameter earlier: The change time before the stamp, and `changeTime` after it.
-  /// - Returns: Whether the file had changed since the index learned of it.
-  /// - Complexity: O(log n).
-  mutating func restamp(
-    _ name: EntryName, inode: UInt64, from earlier: Timestamp, to changeTime: Timestamp,
-    expiry: Timestamp
-  ) -> Bool {
-    // A different inode: the file was replaced, and the stamp was for the one before.
-    guard let slot = names.slot(of: name), facts[slot].inode == inode else { return false }
-    let isChanged = facts[slot].changeTime != PackedTime(earlier)
-    // Also if nothing seems to have changed: the file may have been edited between the look at it
-    // and the stamp, which moved the change time again.
-    facts[slot].proof = nil
-    facts[slot].changeTime = PackedTime(changeTime)
-    setExpiry(expiry, of: slot)
-    return isChanged
   }
 }

@@ -9,15 +9,12 @@ extension EntryIndex {
   /// - Complexity: O(1), and O(log n) for a stray.
   mutating func enter(_ slot: EntrySlot, _ stamp: PackedTime, _ placement: Placement) {
     let last = order.last
-    guard last != .none else {
-      order.latest = slot
-      return order.append(slot, stamp)
-    }
+    guard last != .none else { return order.append(slot, stamp) }
     let lastStamp = order.stamp(of: last)
-    let isEarlier = placement == .byLastAccess && stamp < lastStamp
-    if !isEarlier { order.latest = slot }
     // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
-    if isEarlier || stamp == lastStamp && names.name(of: last) >= names.name(of: slot) {
+    if placement == .byLastAccess && stamp < lastStamp
+      || stamp == lastStamp && names.name(of: last) >= names.name(of: slot)
+    {
       enterAsStray(StampedSlot(slot, stamp))
     } else {
       order.append(slot, stamp)
@@ -28,7 +25,6 @@ extension EntryIndex {
   ///
   /// - Complexity: O(1), and O(log n) for a stray.
   mutating func leaveOrder(_ slot: EntrySlot) {
-    if order.latest == slot { order.latest = .none }
     if let position = order.strayPosition(of: slot) {
       removeNode(at: position)
     } else {
@@ -36,13 +32,8 @@ extension EntryIndex {
     }
   }
 
-  /// The name of the entry that last came to the end of the order. If that entry is gone, the name
-  /// of the last one, or nil if strays may come after it.
-  var mostRecentName: EntryName? {
-    let last = order.strays.count == 0 ? order.last : .none
-    let slot = order.latest == .none ? last : order.latest
-    return slot == .none ? nil : names.name(of: slot)
-  }
+  /// The name of the entry that was used last among those that are no strays.
+  var mostRecentName: EntryName? { order.last == .none ? nil : names.name(of: order.last) }
 }
 
 // The entries that go next.
@@ -114,43 +105,45 @@ extension EntryIndex {
   ///
   /// - Complexity: O(log n).
   mutating func stick(_ name: EntryName) {
-    guard stuck[name] == nil, let slot = names.slot(of: name) else { return }
-    stuck[name] = expiries.expiry(of: slot)
+    guard let slot = names.slot(of: name), order.stuckPosition(of: slot) == nil else { return }
+    let node = StampedSlot(slot, expiries.expiry(of: slot))
     stuckTotals += sizes(of: slot)
     expiries.remove(slot)
     leaveOrder(slot)
+    order.putStuck(slot, at: stuck.count)
+    stuck.append(node)
   }
 
   /// Puts a slot back into the order and the heap if it is stuck. Called before it changes.
   @inline(__always)
   mutating func unstick(_ slot: EntrySlot) {
-    if !stuck.isEmpty { unstickNow(slot) }
+    if stuck.count > 0 { unstickNow(slot) }
   }
 
   private mutating func unstickNow(_ slot: EntrySlot) {
-    guard let expiry = stuck.removeValue(forKey: names.name(of: slot)) else { return }
+    guard let position = order.stuckPosition(of: slot) else { return }
+    let (node, last) = (stuck[position], stuck.removeLast())
+    if last.slot != slot {
+      stuck[position] = last
+      order.setPosition(of: last.slot, to: position)
+    }
     stuckTotals -= sizes(of: slot)
-    expiries.insert(slot, expiry)
+    expiries.insert(slot, node.stamp)
     enter(slot, order.stamp(of: slot), .byLastAccess)
   }
 
   /// Puts some stuck entries back into the order and the heap, to be tried again.
   ///
-  /// - Parameter start: The number of looked-at places; moves on.
-  /// - Returns: Whether there may be more.
-  mutating func unstickSome(from start: inout Int) -> Bool {
-    let end = min(start + 64, stuck.slotCount)
-    for name in stuck.names(in: start..<end) {
-      if let slot = names.slot(of: name) { unstick(slot) }
-    }
-    start = end
-    return end < stuck.slotCount
+  /// - Returns: Whether there are more.
+  mutating func unstickSome() -> Bool {
+    for _ in 0..<min(64, stuck.count) { unstick(stuck[stuck.count - 1].slot) }
+    return stuck.count > 0
   }
 
   /// The expiry of a slot's entry, which is not in the heap if the entry is stuck.
   func expiry(of slot: EntrySlot) -> PackedTime {
-    let held = stuck.isEmpty ? nil : stuck[names.name(of: slot)]
-    return held ?? expiries.expiry(of: slot)
+    let position = stuck.count > 0 ? order.stuckPosition(of: slot) : nil
+    return position.map { stuck[$0].stamp } ?? expiries.expiry(of: slot)
   }
 }
 
@@ -187,8 +180,9 @@ extension EntryIndex: SlotHeap {
 /// by name. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
 /// stamp, each choice among them costs O(log n), and no caller pauses.
 ///
-/// A stray's link has no neighbours. It holds the stray's position in the heap instead, so that the
-/// heap costs 12 bytes for each stray and none for any other slot.
+/// The link of a stray, and that of a stuck entry, has no neighbours. It holds the position in the
+/// heap or among the stuck instead, so that both cost 12 bytes for each of theirs and none for any
+/// other slot.
 struct AccessOrder: Sendable {
   /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
   struct Link: Sendable {
@@ -201,13 +195,12 @@ struct AccessOrder: Sendable {
   /// The ends of the list; `.none` if it is empty.
   private(set) var first = EntrySlot.none
   private(set) var last = EntrySlot.none
-  /// The slot that last came to the end; `.none` if its entry is gone.
-  var latest = EntrySlot.none
   /// Four children a node, as in the heap of the expiries.
   var strays = ChunkedArray<StampedSlot>()
 
-  /// The mark of a stray, in the place of the next slot.
+  // The marks of a stray and of a stuck entry, in the place of the next slot.
   private static let stray = EntrySlot(number: .max - 1)
+  private static let stuck = EntrySlot(number: .max - 2)
 
   /// The last access of a slot's entry.
   func stamp(of slot: EntrySlot) -> PackedTime { links[slot].stamp }
@@ -221,8 +214,19 @@ struct AccessOrder: Sendable {
     return link.next == Self.stray ? link.previous.index : nil
   }
 
-  mutating func setPosition(of stray: EntrySlot, to position: Int) {
-    links[stray].previous = EntrySlot(position)
+  /// Returns the position of a slot among the stuck entries; nil for any other.
+  func stuckPosition(of slot: EntrySlot) -> Int? {
+    let link = links[slot]
+    return link.next == Self.stuck ? link.previous.index : nil
+  }
+
+  mutating func setPosition(of slot: EntrySlot, to position: Int) {
+    links[slot].previous = EntrySlot(position)
+  }
+
+  /// Makes a slot a stuck one, with its stamp.
+  mutating func putStuck(_ slot: EntrySlot, at position: Int) {
+    (links[slot].previous, links[slot].next) = (EntrySlot(position), Self.stuck)
   }
 
   /// Makes a slot a stray. Its position is still to be set.

@@ -29,28 +29,19 @@ package struct EntryIndex: Sendable {
   var order = AccessOrder()
   var expiries = ExpiryHeap()
   var facts = ChunkedArray<EntryFacts>()
-  var totals = IndexTotals()
-  /// The expiries of the entries that are in no order and no heap, because their files could not be
-  /// removed; see `stick(_:)`.
-  var stuck = NameMap<PackedTime>()
+  package internal(set) var totals = IndexTotals()
+  /// The entries that are in no order and no heap, because their files could not be removed, with
+  /// their expiries; see `stick(_:)`.
+  var stuck = ChunkedArray<StampedSlot>()
   /// The sizes of those entries, which `totals` includes.
   var stuckTotals = IndexTotals()
 
   /// Creates an index without entries.
   package init() {}
 
-  /// The number of entries.
-  package var count: Int { totals.count }
-
-  /// The bytes of all values, or the most that 64 bits hold.
-  package var byteCount: UInt64 { totals.byteCount }
-
-  /// The bytes allocated to all files, or the most that 64 bits hold.
-  package var allocatedByteCount: UInt64 { totals.allocatedByteCount }
-
   /// Returns the entry of a name.
   package func entry(named name: EntryName) -> IndexedEntry? {
-    names.slot(of: name).map { entry(at: $0, named: name) }
+    names.slot(of: name).map { entry(at: $0) }
   }
 
   /// Whether there is an entry of a name.
@@ -60,12 +51,11 @@ package struct EntryIndex: Sendable {
   package func slot(of name: EntryName) -> EntrySlot? { names.slot(of: name) }
 
   /// Puts a slot's entry together from the parts.
-  func entry(at slot: EntrySlot) -> IndexedEntry { entry(at: slot, named: names.name(of: slot)) }
-
-  private func entry(at slot: EntrySlot, named name: EntryName) -> IndexedEntry {
+  func entry(at slot: EntrySlot) -> IndexedEntry {
     let facts = facts[slot]
     return IndexedEntry(
-      name: name, byteCount: byteCount(at: slot), allocatedByteCount: facts.allocatedByteCount,
+      name: names.name(of: slot), byteCount: byteCount(at: slot),
+      allocatedByteCount: facts.allocatedByteCount,
       lastAccess: order.stamp(of: slot).timestamp, expiry: expiry(of: slot).timestamp,
       inode: facts.inode, changeTime: facts.changeTime.timestamp, proof: facts.proof)
   }

@@ -5,14 +5,14 @@ package import LarderSystem
 package struct IndexedEntry: Sendable, Hashable {
   /// The full name of the file, extension included.
   package var name: EntryName
-  /// The value's length. More than `maximumByteCount` counts as that.
+  /// The value's length, at most `maximumByteCount`.
   package var byteCount: UInt64
   /// The bytes that the file takes on disk: a multiple of 512, at most 1 TiB − 512.
   var allocatedByteCount: UInt64
   /// The last use that this process knows of. The disk may lag behind it.
   var lastAccess: Timestamp
   /// The expiry; `Timestamp.never` if the entry does not expire.
-  var expiry: Timestamp
+  package var expiry: Timestamp
   /// The inode. With the change time, it identifies the state of the file that this is known of.
   var inode: UInt64
   var changeTime: Timestamp
@@ -25,16 +25,6 @@ package struct IndexedEntry: Sendable, Hashable {
 }
 
 extension IndexedEntry {
-  /// Creates an entry as a scan meets it: with the stamps of its file, the attribute not read.
-  package init(
-    name: EntryName, byteCount: UInt64, allocatedByteCount: UInt64, lastAccess: Timestamp,
-    expiry: Timestamp, inode: UInt64, changeTime: Timestamp
-  ) {
-    self.init(
-      name: name, byteCount: byteCount, allocatedByteCount: allocatedByteCount,
-      lastAccess: lastAccess, expiry: expiry, inode: inode, changeTime: changeTime, proof: nil)
-  }
-
   /// Makes an entry from a file's status, unverified if there is no proof.
   package init(
     name: EntryName, status: FileStatus, lastAccess: Timestamp? = nil, proof: FileProof? = nil
@@ -68,9 +58,9 @@ package struct FileProof: Sendable, Hashable {
 /// The sums have 128 bits, because any program that can write to the directory can fill it with
 /// sparse files of any length. A sum must not trap then, and must be right when they are gone
 /// again.
-struct IndexTotals: Sendable, Hashable {
+package struct IndexTotals: Sendable, Hashable {
   /// The number of entries.
-  private(set) var count = 0
+  package private(set) var count = 0
   private var bytes: UInt128 = 0
   private var allocatedBytes: UInt128 = 0
 

@@ -125,7 +125,7 @@ extension NameTable {
       firstFree = identities[slot].next
       return slot
     }
-    precondition(slotCount < UInt32.max - 1, "an index holds fewer than 2³² − 2 entries")
+    precondition(slotCount < UInt32.max - 2, "an index holds fewer than 2³² − 3 entries")
     return EntrySlot(slotCount)
   }
 }

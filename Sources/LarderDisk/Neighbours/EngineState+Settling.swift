@@ -97,7 +97,7 @@ extension EngineState {
     switch sighting {
     case .known: return finding.isPassing ? .isLearned : .outdatesReaders
     case .used(let time):
-      catalog.index.moveAccess(of: name, to: time)
+      catalog.index.touch(name, at: time, order: .byLastAccess)
       catalog.uses.advance(to: time)
       return []
     case .changed where known == nil && clearing.hidesFiles:

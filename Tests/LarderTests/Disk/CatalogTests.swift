@@ -35,14 +35,14 @@ struct CatalogTests {
       catalog.adopt(changed, order: .mostRecent),
       catalog.adopt(IndexSample.entry(2), order: .mostRecent)
     )
-    #expect(isKnown && !isNew && catalog.index.count == 2 && catalog.uses.isEmpty)
+    #expect(isKnown && !isNew && catalog.index.totals.count == 2 && catalog.uses.isEmpty)
     #expect(catalog.index.entry(named: name)?.changeTime == changed.changeTime)
   }
 
   @Test func `nothing is left of a name whose file is gone`() {
     var catalog = scanning()
     catalog.remove(name)
-    #expect(catalog.index.count == 0 && catalog.uses.isEmpty)
+    #expect(catalog.index.totals.count == 0 && catalog.uses.isEmpty)
   }
 
   @Test func `a stamp moves the change time of an entry, and keeps the use`() {
@@ -55,10 +55,41 @@ struct CatalogTests {
     #expect(!catalog.uses.isEmpty)
   }
 
+  @Test func `a file that is not the one known is not stamped`() {
+    var catalog = scanning()
+    var other = entry
+    other.inode += 1
+    let isChanged = catalog.restamp(
+      name, from: IndexSample.status(of: other, changed: Timestamp(seconds: 60)),
+      to: IndexSample.status(of: other, changed: Timestamp(seconds: 70)))
+    #expect(!isChanged)
+    #expect(catalog.index.entry(named: name) == entry)
+  }
+
+  // The file may have been edited between the look at it and the stamp.
+  @Test(arguments: [true, false])
+  func `a stamp leaves nothing verified, and the last use only of the file that was known`(
+    hadChanged: Bool
+  ) {
+    var (catalog, known) = (Catalog(), entry)
+    known.proof = FileProof(lifetime: .seconds(9), keyTag: 5, hasData: false)
+    known.lastAccess = Timestamp(seconds: 9)
+    _ = catalog.adopt(known, order: .mostRecent)
+    let earlier = hadChanged ? Timestamp(seconds: 70) : known.changeTime
+    (known.changeTime, known.expiry) = (Timestamp(seconds: 80), Timestamp(seconds: 90))
+    (known.proof, known.lastAccess) = (nil, Timestamp(seconds: 3))
+    let isChanged = catalog.restamp(
+      name, from: IndexSample.status(of: known, changed: earlier),
+      to: IndexSample.status(of: known))
+    if !hadChanged { known.lastAccess = Timestamp(seconds: 9) }
+    #expect(isChanged == hadChanged)
+    #expect(catalog.index.entry(named: name) == known)
+  }
+
   @Test func `the removal of everything leaves the scan, and another directory leaves nothing`() {
     var catalog = scanning()
     catalog.removeAll()
-    #expect(catalog.index.count == 0 && catalog.uses.isEmpty)
+    #expect(catalog.index.totals.count == 0 && catalog.uses.isEmpty)
     #expect(catalog.scans.isComplete && !catalog.scans.isOngoing)
     catalog.reset()
     #expect(catalog.scans.needsScan && !catalog.scans.isOngoing)

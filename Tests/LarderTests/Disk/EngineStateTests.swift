@@ -54,7 +54,7 @@ struct EngineStateTests {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
     #expect(
-      cause == nil && state.catalog.index.count == 2 && state.catalog.scans.rescans.byteCount == 100
+      cause == nil && state.catalog.index.totals.count == 2 && state.catalog.scans.rescans.byteCount == 100
     )
     #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
     #expect(state.snapshot.removals.isEmpty)
@@ -105,7 +105,7 @@ struct EngineStateTests {
     _ = state.locks.take(name)
     state.forgetDirectory()
     #expect(
-      state.catalog.index.count == 0 && state.catalog.uses.isEmpty)
+      state.catalog.index.totals.count == 0 && state.catalog.uses.isEmpty)
     #expect(!state.hidesFile(named: name) && state.evictions.purge == nil)
     #expect(state.replacements.mustLock && state.rarities == .mustLock)
     #expect(state.catalog.scans.needsScan && !state.catalog.scans.isOngoing)
@@ -131,11 +131,11 @@ struct EngineStateTests {
   @Test func `a second removal of everything hides what was stored during the first`() {
     var state = scanning()
     let first = state.beginClearing()
-    #expect(first.mustWalk && state.catalog.index.count == 0)
+    #expect(first.mustWalk && state.catalog.index.totals.count == 0)
     _ = state.noteStored(changed)
     #expect(!state.hidesFile(named: name))
     let (second, third) = (state.beginClearing(), state.beginClearing())
-    #expect(state.hidesFile(named: name) && state.catalog.index.count == 0)
+    #expect(state.hidesFile(named: name) && state.catalog.index.totals.count == 0)
     #expect(state.clearing.remaining.count == 2 && state.clearing.count == 3)
     // Both are served by one walk, which follows the first.
     #expect(!second.mustWalk && !third.mustWalk && second.progress === third.progress)
@@ -192,7 +192,7 @@ extension EngineStateTests {
     #expect(met == [] && !isGoingOn && state.isScanned && !state.catalog.scans.isOngoing)
     _ = state.clearing.endWalk()
     let late = meet(entry, in: &state)
-    #expect(late == [] && state.catalog.index.count == 0)
+    #expect(late == [] && state.catalog.index.totals.count == 0)
   }
 
   @Test func `a scan that was given up, or comes after the end, changes nothing`() {

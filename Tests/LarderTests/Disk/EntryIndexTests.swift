@@ -10,10 +10,10 @@ import Testing
 struct EntryIndexTests {
   @Test func `an index without entries answers everything`() {
     var index = EntryIndex()
-    #expect(index.count == 0 && index.byteCount == 0 && index.allocatedByteCount == 0)
+    #expect(index.totals.count == 0 && index.totals.byteCount == 0 && index.totals.allocatedByteCount == 0)
     #expect(index.nextExpiry == nil)
     #expect(index.entry(named: IndexSample.name(1)) == nil)
-    #expect(index.remove(IndexSample.name(1)) == nil)
+    index.remove(IndexSample.name(1))
     #expect((index.touch(IndexSample.name(1), at: .never)) == false)
     #expect((index.setExpiry(.never, of: IndexSample.name(1))) == false)
     #expect(index.numbers() == [])
@@ -30,7 +30,7 @@ struct EntryIndexTests {
       proof: FileProof(lifetime: .seconds(3), keyTag: 0xfed_cba9_8765_4321, hasData: false))
     let index = IndexSample.index([entry])
     #expect(index.entry(named: entry.name) == entry)
-    #expect(index.byteCount == 1 << 39 + 1 && index.allocatedByteCount == 1 << 39)
+    #expect(index.totals.byteCount == 1 << 39 + 1 && index.totals.allocatedByteCount == 1 << 39)
   }
 
   @Test(arguments: [.never, .fixed, .unknown, .seconds(0), .seconds(.max - 4)] as [Lifetime])
@@ -66,8 +66,9 @@ struct EntryIndexTests {
       entry.name = IndexSample.name(1, extension: text)
       #expect((index.upsert(entry, order: .mostRecent)) == false)
     }
-    #expect(index.count == 5)
-    #expect(index.remove(IndexSample.name(1, extension: "b"))?.byteCount == 1)
+    #expect(index.totals.count == 5)
+    index.remove(IndexSample.name(1, extension: "b"))
+    #expect(index.totals.byteCount == 22)
     #expect(index.contains(IndexSample.name(1, extension: "A")))
     #expect(!index.contains(IndexSample.name(1, extension: "b")))
   }
@@ -76,7 +77,7 @@ struct EntryIndexTests {
     var index = IndexSample.index([IndexSample.entry(1, expires: 50, bytes: 10)])
     #expect(
       (index.upsert(IndexSample.entry(1, bytes: 30, allocated: 512), order: .mostRecent)) == true)
-    #expect(index.count == 1 && index.byteCount == 30 && index.allocatedByteCount == 512)
+    #expect(index.totals.count == 1 && index.totals.byteCount == 30 && index.totals.allocatedByteCount == 512)
     #expect(index.nextExpiry == nil)
   }
 
@@ -118,24 +119,18 @@ struct EntryIndexTests {
     #expect(index.numbers() == [4, 9, 2])
   }
 
-  @Test func `the most recent entry is the one used last, if it is still there`() {
+  @Test func `the most recent entry is the last of those that came in order`() {
     var index = EntryIndex()
     #expect(index.mostRecentName == nil)
     index = IndexSample.index([1, 5, 3].map { IndexSample.entry($0, used: Int64($0)) })
     #expect(index.mostRecentName == IndexSample.name(5))
     index.remove(IndexSample.name(5))
-    // Only 1 is in its place, and 3 was used later.
-    #expect(index.mostRecentName == nil)
-    index.upsert(IndexSample.entry(9, used: 1), order: .mostRecent)
+    #expect(index.mostRecentName == IndexSample.name(1))
+    index.upsert(IndexSample.entry(9, used: 0), order: .mostRecent)
     #expect(index.mostRecentName == IndexSample.name(9))
-    // Of two with one stamp the first by name goes first, although it was used later.
-    index.upsert(IndexSample.entry(8, used: 1), order: .mostRecent)
-    #expect(index.mostRecentName == IndexSample.name(8))
     // Another process's file with an earlier use has the name.
-    index.upsert(IndexSample.entry(8, used: 0), order: .byLastAccess)
-    #expect(index.mostRecentName == nil)
-    for number in [3, 8] { index.remove(IndexSample.name(number)) }
-    #expect(index.mostRecentName == IndexSample.name(9))
+    index.upsert(IndexSample.entry(9, used: -1), order: .byLastAccess)
+    #expect(index.mostRecentName == IndexSample.name(1))
   }
 
   @Test func `ties are settled again when the order changes among them`() {
@@ -215,44 +210,19 @@ struct EntryIndexTests {
     let entries = (1...6).map { IndexSample.entry($0, used: Int64($0), expires: 10) }
     var index = IndexSample.index(entries)
     for entry in entries { index.stick(entry.name) }
-    #expect(index.count == 6 && index.stuckTotals == index.totals && index.contradiction == nil)
+    #expect(index.totals.count == 6 && index.stuckTotals == index.totals && index.contradiction == nil)
     #expect(index.entry(named: entries[0].name) == entries[0])
     #expect(index.take(TrimPlan(now: Timestamp(seconds: 50), protected: nil)).isEmpty)
     index.upsert(entries[0], order: .byLastAccess)
     index.touch(entries[1].name, at: Timestamp(seconds: 20))
     index.setExpiry(Timestamp(seconds: 30), of: entries[2].name)
-    index.moveAccess(of: entries[3].name, to: Timestamp(seconds: 4))
+    index.touch(entries[3].name, at: Timestamp(seconds: 4), order: .byLastAccess)
     index.remove(entries[4].name)
     #expect(index.stuckTotals.count == 1 && index.contradiction == nil)
     #expect(index.nextExpiry == Timestamp(seconds: 10))
-    var place = 0
-    while index.unstickSome(from: &place) {}
-    #expect(index.stuck.isEmpty && index.stuckTotals == IndexTotals() && index.contradiction == nil)
+    while index.unstickSome() {}
+    #expect(index.stuck.count == 0 && index.stuckTotals == IndexTotals() && index.contradiction == nil)
     #expect(index.numbers() == [1, 3, 4, 6, 2])
-  }
-
-  @Test func `a file that is not the one known is not stamped`() {
-    let entry = IndexSample.entry(1)
-    var index = IndexSample.index([entry])
-    let isChanged = index.restamp(
-      entry.name, inode: entry.inode + 1, from: .never, to: .never, expiry: Timestamp(seconds: 1))
-    #expect(!isChanged)
-    #expect(index.entry(named: entry.name) == entry)
-  }
-
-  // The file may have been edited between the look at it and the stamp.
-  @Test(arguments: [true, false])
-  func `a stamp leaves nothing verified`(hadChanged: Bool) {
-    var entry = IndexSample.entry(1)
-    entry.proof = FileProof(lifetime: .seconds(9), keyTag: 5, hasData: false)
-    var index = IndexSample.index([entry])
-    let earlier = hadChanged ? Timestamp(seconds: 70) : entry.changeTime
-    (entry.changeTime, entry.expiry) = (Timestamp(seconds: 80), Timestamp(seconds: 90))
-    let isChanged = index.restamp(
-      entry.name, inode: entry.inode, from: earlier, to: entry.changeTime, expiry: entry.expiry)
-    #expect(isChanged == hadChanged)
-    entry.proof = nil
-    #expect(index.entry(named: entry.name) == entry)
   }
 
   @Test func `a snapshot stays as it was while the index changes`() {
@@ -260,28 +230,30 @@ struct EntryIndexTests {
     let snapshot = index
     for number in 1...5_000 where number % 3 > 0 { index.remove(IndexSample.name(number)) }
     #expect(snapshot.numbers() == Array(1...5_000))
-    #expect(index.count == 1_666)
+    #expect(index.totals.count == 1_666)
     #expect(index.contradiction == nil)
   }
 
   @Test func `everything can be removed and added again`() {
     var index = IndexSample.index((1...3_000).map { IndexSample.entry($0, expires: 5) })
-    index.removeAll()
-    #expect(index.count == 0 && index.byteCount == 0 && index.nextExpiry == nil)
+    index = EntryIndex()
+    #expect(index.totals.count == 0 && index.totals.byteCount == 0 && index.nextExpiry == nil)
     index.upsert(IndexSample.entry(1), order: .mostRecent)
     #expect(index.numbers() == [1])
   }
 
   @Test func `a length counts as 1 TiB at most`() {
     var index = EntryIndex()
-    for (number, bytes) in zip(1..., [1 << 32, 1 << 40 - 1, 1 << 40, .max] as [UInt64]) {
-      index.upsert(IndexSample.entry(number, bytes: bytes, allocated: bytes), order: .mostRecent)
+    for (number, bytes) in zip(1..., [1 << 32, 1 << 40 - 1, 1 << 40, 1 << 62] as [UInt64]) {
+      let entry = IndexSample.entry(number, bytes: bytes, allocated: bytes)
+      index.upsert(
+        IndexedEntry(name: entry.name, status: IndexSample.status(of: entry)), order: .mostRecent)
       #expect(index.entry(named: IndexSample.name(number))?.byteCount == min(bytes, 1 << 40 - 1))
     }
-    #expect(index.byteCount == 1 << 32 + 3 * (1 << 40 - 1))
+    #expect(index.totals.byteCount == 1 << 32 + 3 * (1 << 40 - 1))
     for number in 1...3 { index.remove(IndexSample.name(number)) }
-    #expect(index.byteCount == 1 << 40 - 1)
-    #expect(index.allocatedByteCount == (1 << 31 - 1) * 512)
+    #expect(index.totals.byteCount == 1 << 40 - 1)
+    #expect(index.totals.allocatedByteCount == (1 << 31 - 1) * 512)
   }
 
   @Test func `totals beyond 64 bits neither trap nor lose count`() {

@@ -45,11 +45,11 @@ struct `An eviction` {
           Issue.record(error)
         }
         // The values of the other threads may be visible and not yet returned from.
-        let total = cache.engine.withState { $0.catalog.index.byteCount }
+        let total = cache.engine.withState { $0.catalog.index.totals.byteCount }
         #expect(total <= 10_000 + UInt64(threadCount - 1) * 100)
       }
     }
-    #expect(cache.engine.withState { $0.catalog.index.byteCount } <= 10_000)
+    #expect(cache.engine.withState { $0.catalog.index.totals.byteCount } <= 10_000)
     try scene.expectConsistent(cache)
   }
 
@@ -101,7 +101,7 @@ struct `An eviction` {
     }
     gate.waitUntilReached()
     for number in 10..<20 { try cache.store(value(), forKey: "\(number)") }
-    #expect(cache.engine.withState { $0.catalog.index.byteCount } <= 1000)
+    #expect(cache.engine.withState { $0.catalog.index.totals.byteCount } <= 1000)
     gate.open()
     done.waitUntilReached()
     #expect(try cache.value(forKey: "0") == value() && !cache.contains("1"))
@@ -239,9 +239,9 @@ struct `An eviction` {
     #expect(isAsked && cache.statistics.purges == 1)
     inThreads(8) { _ in #expect(throws: Never.self) { try cache.flush() } }
     #expect(cache.engine.withState { $0.evictions.purge == nil })
-    #expect(cache.engine.withState { $0.catalog.index.byteCount } == 401)
+    #expect(cache.engine.withState { $0.catalog.index.totals.byteCount } == 401)
     #expect(cache.statistics.purges == 1)
-    cache.engine.withState { _ = $0.catalog.index.remove(IndexSample.name(1)) }
+    cache.engine.withState { $0.catalog.index.remove(IndexSample.name(1)) }
     try scene.expectConsistent(cache)
   }
 
@@ -259,7 +259,7 @@ struct `An eviction` {
     }
     try cache.flush()
     #expect(calls.withLock { $0 } == Array(repeating: .unlinkat, count: 6) + [.futimens])
-    cache.engine.withState { _ = $0.catalog.index.remove(IndexSample.name(1)) }
+    cache.engine.withState { $0.catalog.index.remove(IndexSample.name(1)) }
     try scene.expectConsistent(cache)
   }
 

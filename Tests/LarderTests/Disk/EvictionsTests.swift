@@ -104,7 +104,7 @@ struct EvictionsTests {
     var course = purging
     let chosen = try #require(choose(&course, in: &state))
     let name = IndexSample.name(0)
-    #expect(chosen.victim.entry.name == name && state.catalog.index.count == 10)
+    #expect(chosen.victim.entry.name == name && state.catalog.index.totals.count == 10)
     #expect(state.locks.held == [name] && state.evictions.names == [name])
     settle(chosen, .removed, &course, in: &state)
     #expect(state.locks.isEmpty && state.evictions.names.isEmpty)
@@ -153,7 +153,7 @@ struct EvictionsTests {
     #expect(state.catalog.index.numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0])
     // It is gone.
     settle(try #require(choose(&course, in: &state)), .changed(nil), &course, in: &state)
-    #expect(state.catalog.index.count == 10 && state.snapshot.removals.isEmpty)
+    #expect(state.catalog.index.totals.count == 10 && state.snapshot.removals.isEmpty)
     #expect(course.result.removed == 0 && course.result.failed == 1)
   }
 
@@ -170,7 +170,7 @@ struct EvictionsTests {
       if isReplaced { state.catalog.index.upsert(IndexSample.entry(0), order: .byLastAccess) }
       settle(chosen, outcome, &course, in: &state)
       #expect(state.catalog.index.numbers() == (isReplaced ? [0] : []))
-      #expect(state.catalog.index.stuck.isEmpty)
+      #expect(state.catalog.index.stuck.count == 0)
     }
   }
 
@@ -184,7 +184,7 @@ struct EvictionsTests {
     #expect(choose(&course, in: &state) == nil && state.evictions.purge == nil)
     state.beginPurge(configuration, sparing: nil, missing: 3 * 4096)
     state.evictions.endFreeing()
-    #expect(choose(&course, in: &state) == nil && state.catalog.index.count == 2)
+    #expect(choose(&course, in: &state) == nil && state.catalog.index.totals.count == 2)
   }
 
   @Test func `a process looks around before it has stored a share of the room`() {
@@ -243,6 +243,6 @@ struct EvictionsTests {
       course.add(.changed(victim.entry), of: victim)
       count += 1
     }
-    #expect(count == 128 && index.count == 200)
+    #expect(count == 128 && index.totals.count == 200)
   }
 }

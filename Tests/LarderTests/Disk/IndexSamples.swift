@@ -72,7 +72,7 @@ extension EntryIndex {
       entries.append(rest.entry(at: slot))
       rest.leaveOrder(slot)
     }
-    return entries + stuck.names(in: 0..<stuck.slotCount).compactMap { entry(named: $0) }
+    return entries + (0..<stuck.count).map { entry(at: stuck[$0].slot) }
   }
 }
 

@@ -103,8 +103,6 @@ extension IndexedEntry {
   /// The entry as an index counts it, with values clamped to the index's range.
   var counted: IndexedEntry {
     var entry = self
-    entry.byteCount = min(byteCount, 1 << 40 - 1)
-    entry.allocatedByteCount = min(allocatedByteCount / 512, 1 << 31 - 1) * 512
     entry.lastAccess = lastAccess.counted
     entry.expiry = min(expiry.counted, .never)
     entry.changeTime = changeTime.counted

@@ -55,7 +55,7 @@ struct `Room that neighbours take` {
     for number in 0..<10 {
       try cache.store([UInt8](repeating: 3, count: 1000), forKey: "a\(number)")
     }
-    #expect(cache.engine.withState { $0.catalog.index.byteCount } <= 10_000)
+    #expect(cache.engine.withState { $0.catalog.index.totals.byteCount } <= 10_000)
     try cache.flush()
     #expect(try scene.names.count == 5)
     try tag.unlock()

@@ -195,7 +195,7 @@ struct `A scan after the first` {
     #expect(cache.statistics.upkeepFailures[.tooManyOpenFiles] == 1)
     try scene.plant([1, 2, 3], named: scene.name("planted").text)
     try cache.store([1], forKey: "k")
-    let found = cache.engine.wait { $0.catalog.index.count == 2 ? true : nil }
+    let found = cache.engine.wait { $0.catalog.index.totals.count == 2 ? true : nil }
     #expect(found)
   }
 }

@@ -162,7 +162,7 @@ struct `The scan` {
     finish(cache)
     #expect(cache.statistics.scan == .finished)
     #expect(cache.statistics.upkeepFailures == [.ioError: 6])
-    #expect(cache.engine.withState { $0.catalog.index.count } == 14)
+    #expect(cache.engine.withState { $0.catalog.index.totals.count } == 14)
     scene.faults.reset()
     for number in 0..<20 { #expect(try cache.value(forKey: "\(number)") == [1]) }
     try scene.expectConsistent(cache)

@@ -24,8 +24,10 @@ extension EntryIndex {
       sum += sizes(of: slot)
     }
     var stuckSum = IndexTotals()
-    for name in stuck.names(in: 0..<stuck.slotCount) {
-      guard let slot = names.slot(of: name) else { return "a stuck name has no entry" }
+    for position in 0..<stuck.count {
+      let slot = stuck[position].slot
+      if !names.isUsed(slot) { return "a stuck slot has no entry" }
+      if order.stuckPosition(of: slot) != position { return "a stuck slot is in another place" }
       stuckSum += sizes(of: slot)
     }
     return sum == totals && stuckSum == stuckTotals
