@@ -305,7 +305,7 @@
     /// Returns all entries, the least recently used first. Those used at the same time go by name.
     func entriesInOrder() -> [IndexedEntry] {
       var (rest, entries) = (self, [IndexedEntry]())
-      while case let slot = rest.leastRecent(from: rest.order.first), slot != .none {
+      while let slot = rest.leastRecent(from: rest.oldest)?.slot {
         entries.append(rest.entry(at: slot))
         rest.leaveOrder(slot)
       }

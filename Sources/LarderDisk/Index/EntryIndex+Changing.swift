@@ -17,33 +17,26 @@ extension EntryIndex {
   ///   place before the end.
   @discardableResult
   package mutating func upsert(_ entry: IndexedEntry, order placement: Placement) -> Bool {
-    let (stamp, expiry) = (PackedTime(entry.lastAccess), Self.expiry(entry.expiry))
-    if let slot = names.slot(of: entry.name) {
-      unstick(slot)
+    let (stamp, facts) = (PackedTime(entry.lastAccess), EntryFacts(entry))
+    let known = table.slot(of: entry.name)
+    if let known {
+      unstick(known)
       // Subtracted before the facts are overwritten, because only they hold the old size.
-      totals -= sizes(of: slot)
-      describe(slot, as: entry)
-      // A scan that finds the same last access leaves the order as it is.
-      if placement == .mostRecent || stamp != order.stamp(of: slot) {
-        leaveOrder(slot)
-        enter(slot, stamp, placement)
-      }
-      expiries.update(slot, expiry)
-      return true
+      totals -= sizes(of: known)
+      table.records[known].facts = facts
     }
-    let slot = names.insert(entry.name)
-    describe(slot, as: entry)
-    enter(slot, stamp, placement)
-    // Inserted even if the entry never expires, so that all parts have the same length.
-    expiries.insert(slot, expiry)
-    return false
-  }
-
-  /// Writes the facts and the length of a slot, and counts it.
-  private mutating func describe(_ slot: EntrySlot, as entry: IndexedEntry) {
-    facts.put(EntryFacts(entry), at: slot)
-    names.identities[slot].lengthTop = UInt8(truncatingIfNeeded: entry.byteCount >> 32)
+    let slot = known ?? table.insert(entry.name, EntryRecord(facts: facts, lastAccess: stamp))
+    table.identities[slot].lengthTop = UInt8(truncatingIfNeeded: entry.byteCount >> 32)
     totals += sizes(of: slot)
+    if known == nil {
+      enter(slot, stamp, placement)
+    } else if placement == .mostRecent || stamp != table.records[slot].lastAccess {
+      // A scan that finds the same last access leaves the order as it is.
+      leaveOrder(slot)
+      enter(slot, stamp, placement)
+    }
+    updateExpiry(of: slot, to: Self.expiry(entry.expiry))
+    return known != nil
   }
 
   /// Notes the last access of an entry: a use just now, or what another process left on the disk.
@@ -53,7 +46,7 @@ extension EntryIndex {
   package mutating func touch(
     _ name: EntryName, at time: Timestamp, order placement: Placement = .mostRecent
   ) -> Bool {
-    guard let slot = names.slot(of: name) else { return false }
+    guard let slot = table.slot(of: name) else { return false }
     use(slot, at: time, order: placement)
     return true
   }
@@ -74,19 +67,14 @@ extension EntryIndex {
   /// - Complexity: O(log n).
   package mutating func setExpiry(_ expiry: Timestamp, of slot: EntrySlot) {
     unstick(slot)
-    expiries.update(slot, Self.expiry(expiry))
+    updateExpiry(of: slot, to: Self.expiry(expiry))
   }
 
-  /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
-  private static func expiry(_ time: Timestamp) -> PackedTime { min(PackedTime(time), .never) }
-}
-
-extension EntryIndex {
   /// Forgets the entry of a name, if there is one.
   ///
   /// - Complexity: O(1), and O(log n) for one that can expire.
   package mutating func remove(_ name: EntryName) {
-    if let slot = names.slot(of: name) { remove(slot) }
+    if let slot = table.slot(of: name) { remove(slot) }
   }
 
   /// Removes a slot from all parts. The name goes last, because the other parts need it and
@@ -94,10 +82,40 @@ extension EntryIndex {
   mutating func remove(_ slot: EntrySlot) {
     unstick(slot)
     totals -= sizes(of: slot)
-    expiries.remove(slot)
+    removeExpiry(of: slot)
     leaveOrder(slot)
-    names.remove(slot)
+    table.remove(slot)
   }
+}
+
+// The expiries, which are kept in their heap alone.
+extension EntryIndex {
+  /// The expiry of a slot's entry.
+  func expiry(of slot: EntrySlot) -> PackedTime {
+    let record = table.records[slot]
+    if let position = record.position(marked: EntryRecord.stuck) { return stuck[position].stamp }
+    return record.expiryNode == .none ? .never : expiries.nodes[record.expiryNode].stamp
+  }
+
+  /// Changes the expiry of a slot that is not stuck. One that never expires has no node.
+  mutating func updateExpiry(of slot: EntrySlot, to expiry: PackedTime) {
+    let node = table.records[slot].expiryNode
+    if node == .none {
+      if expiry < .never { expiries.add(StampedSlot(slot, expiry), in: &table) }
+    } else if expiry == .never {
+      removeExpiry(of: slot)
+    } else if expiry != expiries.nodes[node].stamp {
+      expiries.sift(StampedSlot(slot, expiry), from: node.index, in: &table)
+    }
+  }
+
+  mutating func removeExpiry(of slot: EntrySlot) {
+    let node = exchange(&table.records[slot].expiryNode, with: .none)
+    if node != .none { expiries.remove(at: node.index, in: &table) }
+  }
+
+  /// Packs an expiry. Later times count as never, so that the heap holds only what expires.
+  private static func expiry(_ time: Timestamp) -> PackedTime { min(PackedTime(time), .never) }
 }
 
 // Entries whose files were checked.
@@ -109,8 +127,8 @@ extension EntryIndex {
   func verified(
     _ name: EntryName, inode: UInt64, changeTime: Timestamp, keyTag: UInt64
   ) -> (slot: EntrySlot, proof: FileProof)? {
-    guard let slot = names.slot(of: name) else { return nil }
-    let facts = facts[slot]
+    guard let slot = table.slot(of: name) else { return nil }
+    let facts = table.records[slot].facts
     guard facts.inode == inode, facts.changeTime == PackedTime(changeTime),
       let proof = facts.proof, proof.keyTag == keyTag
     else { return nil }
@@ -121,15 +139,15 @@ extension EntryIndex {
   ///
   /// - Returns: The entry's slot; nil, with nothing noted, if the index has another state or none.
   mutating func verify(_ entry: IndexedEntry) -> EntrySlot? {
-    guard let slot = names.slot(of: entry.name) else { return nil }
+    guard let slot = table.slot(of: entry.name) else { return nil }
     // Two changes within a tick of the clock have one change time, so the sizes count as well.
     let checked = EntryFacts(entry)
-    var known = facts[slot]
+    var known = table.records[slot].facts
     known.proof = entry.proof
     guard known == checked, byteCount(at: slot) == entry.byteCount,
       expiry(of: slot) == Self.expiry(entry.expiry)
     else { return nil }
-    facts[slot] = checked
+    table.records[slot].facts = checked
     return slot
   }
 }

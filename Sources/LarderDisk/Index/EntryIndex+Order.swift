@@ -1,39 +1,51 @@
 import LarderBasics
 import LarderSystem
 
-// The order of last access. It is here and not in `AccessOrder`, because ties go by name: passing
-// the table of names to an order with each use would retain and release every part of the table.
+// The order of last access.
 extension EntryIndex {
   /// Adds a slot to the order: at the end, or as a stray if its stamp belongs before the end.
   ///
   /// - Complexity: O(1), and O(log n) for a stray.
   mutating func enter(_ slot: EntrySlot, _ stamp: PackedTime, _ placement: Placement) {
-    let last = order.last
-    guard last != .none else { return order.append(slot, stamp) }
-    let lastStamp = order.stamp(of: last)
-    // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
-    if placement == .byLastAccess && stamp < lastStamp
-      || stamp == lastStamp && names.name(of: last) >= names.name(of: slot)
-    {
-      enterAsStray(StampedSlot(slot, stamp))
-    } else {
-      order.append(slot, stamp)
+    let node = StampedSlot(slot, stamp)
+    table.records[slot].lastAccess = stamp
+    if newest != .none {
+      let last = StampedSlot(newest, table.records[newest].lastAccess)
+      // A slot with the last one's stamp that goes before it by name cannot follow it in the list.
+      if placement == .byLastAccess || stamp == last.stamp, table.precedes(node, last) {
+        return enterAsStray(node)
+      }
     }
+    table.records[slot].next = .none
+    join(newest, slot)
+    newest = slot
+  }
+
+  private mutating func enterAsStray(_ stray: StampedSlot) {
+    table.records[stray.slot].next = EntryRecord.stray
+    strays.add(stray, in: &table)
   }
 
   /// Takes a slot out of the order.
   ///
   /// - Complexity: O(1), and O(log n) for a stray.
   mutating func leaveOrder(_ slot: EntrySlot) {
-    if let position = order.strayPosition(of: slot) {
-      removeNode(at: position)
+    let record = table.records[slot]
+    if let position = record.position(marked: EntryRecord.stray) {
+      strays.remove(at: position, in: &table)
     } else {
-      order.remove(slot)
+      join(record.previous, record.next)
     }
   }
 
+  /// Makes two slots of the list neighbours. If one of them is `.none`, the other becomes an end.
+  private mutating func join(_ previous: EntrySlot, _ next: EntrySlot) {
+    if previous == .none { oldest = next } else { table.records[previous].next = next }
+    if next == .none { newest = previous } else { table.records[next].previous = previous }
+  }
+
   /// The name of the entry that was used last among those that are no strays.
-  var mostRecentName: EntryName? { order.last == .none ? nil : names.name(of: order.last) }
+  var mostRecentName: EntryName? { newest == .none ? nil : table.name(of: newest) }
 }
 
 // The entries that go next.
@@ -47,11 +59,11 @@ extension EntryIndex {
     let limit = PackedTime(now)
     // Taken out and inserted again later, because the heap offers only its first element.
     var spared: [StampedSlot] = []
-    defer { for node in spared { expiries.insert(node.slot, node.stamp) } }
+    defer { for node in spared { expiries.add(node, in: &table) } }
     while let first = expiries.first, first.stamp <= limit {
-      if mayGo(names.name(of: first.slot)) { return take(first.slot) }
+      if mayGo(table.name(of: first.slot)) { return take(first.slot) }
       spared.append(first)
-      expiries.remove(first.slot)
+      removeExpiry(of: first.slot)
     }
     return nil
   }
@@ -64,30 +76,29 @@ extension EntryIndex {
   mutating func takeLeastRecent(
     where mayGo: (EntryName) -> Bool, if isDue: (_ lastAccess: Timestamp) -> Bool
   ) -> IndexedEntry? {
-    var listed = order.first
+    var listed = oldest
     // Taken out and inserted again later, as those that have expired.
     var spared: [StampedSlot] = []
-    defer { for stray in spared { enterAsStray(stray) } }
-    while true {
-      let slot = leastRecent(from: listed)
-      guard slot != .none, isDue(order.stamp(of: slot).timestamp) else { return nil }
-      if mayGo(names.name(of: slot)) { return take(slot) }
-      if slot == listed {
-        listed = order.next(after: slot)
+    defer { for stray in spared { strays.add(stray, in: &table) } }
+    while let first = leastRecent(from: listed), isDue(first.stamp.timestamp) {
+      if mayGo(table.name(of: first.slot)) { return take(first.slot) }
+      if first.slot == listed {
+        listed = table.records[listed].next
       } else {
-        spared.append(order.strays[0])
-        removeNode(at: 0)
+        spared.append(first)
+        strays.remove(at: 0, in: &table)
       }
     }
+    return nil
   }
 
-  /// Returns the least recently used slot among the strays and those of the list from one on; of
-  /// several with the same stamp, the first by name. It is `.none` if there is none.
-  func leastRecent(from listed: EntrySlot) -> EntrySlot {
-    guard order.strays.count > 0 else { return listed }
-    let stray = order.strays[0]
-    guard listed != .none else { return stray.slot }
-    return precedes(stray, StampedSlot(listed, order.stamp(of: listed))) ? stray.slot : listed
+  /// Returns the least recently used slot among the strays and those of the list from one on, with
+  /// its stamp; of several with the same stamp, the first by name.
+  func leastRecent(from listed: EntrySlot) -> StampedSlot? {
+    guard listed != .none else { return strays.first }
+    let first = StampedSlot(listed, table.records[listed].lastAccess)
+    guard let stray = strays.first, table.precedes(stray, first) else { return first }
+    return stray
   }
 
   /// Forgets an entry, and returns it.
@@ -105,12 +116,14 @@ extension EntryIndex {
   ///
   /// - Complexity: O(log n).
   mutating func stick(_ name: EntryName) {
-    guard let slot = names.slot(of: name), order.stuckPosition(of: slot) == nil else { return }
-    let node = StampedSlot(slot, expiries.expiry(of: slot))
+    guard let slot = table.slot(of: name), table.records[slot].next != EntryRecord.stuck
+    else { return }
+    let node = StampedSlot(slot, expiry(of: slot))
     stuckTotals += sizes(of: slot)
-    expiries.remove(slot)
+    removeExpiry(of: slot)
     leaveOrder(slot)
-    order.putStuck(slot, at: stuck.count)
+    table.records[slot].next = EntryRecord.stuck
+    table.records[slot].previous = EntrySlot(stuck.count)
     stuck.append(node)
   }
 
@@ -121,15 +134,16 @@ extension EntryIndex {
   }
 
   private mutating func unstickNow(_ slot: EntrySlot) {
-    guard let position = order.stuckPosition(of: slot) else { return }
+    let record = table.records[slot]
+    guard let position = record.position(marked: EntryRecord.stuck) else { return }
     let (node, last) = (stuck[position], stuck.removeLast())
     if last.slot != slot {
       stuck[position] = last
-      order.setPosition(of: last.slot, to: position)
+      table.records[last.slot].previous = EntrySlot(position)
     }
     stuckTotals -= sizes(of: slot)
-    expiries.insert(slot, node.stamp)
-    enter(slot, order.stamp(of: slot), .byLastAccess)
+    enter(slot, record.lastAccess, .byLastAccess)
+    updateExpiry(of: slot, to: node.stamp)
   }
 
   /// Puts some stuck entries back into the order and the heap, to be tried again.
@@ -138,120 +152,5 @@ extension EntryIndex {
   mutating func unstickSome() -> Bool {
     for _ in 0..<min(64, stuck.count) { unstick(stuck[stuck.count - 1].slot) }
     return stuck.count > 0
-  }
-
-  /// The expiry of a slot's entry, which is not in the heap if the entry is stuck.
-  func expiry(of slot: EntrySlot) -> PackedTime {
-    let position = stuck.count > 0 ? order.stuckPosition(of: slot) : nil
-    return position.map { stuck[$0].stamp } ?? expiries.expiry(of: slot)
-  }
-}
-
-// The heap of strays.
-extension EntryIndex: SlotHeap {
-  var nodes: ChunkedArray<StampedSlot> {
-    get { order.strays }
-    _modify { yield &order.strays }
-  }
-
-  /// Whether a slot goes before another one: the one used earlier; if both are the same, by name.
-  func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
-    a.stamp == b.stamp ? names.name(of: a.slot) < names.name(of: b.slot) : a.stamp < b.stamp
-  }
-
-  mutating func setPosition(of stray: EntrySlot, to position: Int) {
-    order.setPosition(of: stray, to: position)
-  }
-
-  private mutating func enterAsStray(_ stray: StampedSlot) {
-    order.putStray(stray)
-    add(stray)
-  }
-}
-
-/// The data of the order of last use. The rules are in the extensions of `EntryIndex` above.
-///
-/// ```
-///  list     oldest ⇄ … ⇄ … ⇄ newest     what was used here goes to the end
-///  strays   a heap, the oldest on top   what a scan or a neighbour brought out of order
-/// ```
-///
-/// The next to go is the older of the two that come first; if both have the same stamp, the first
-/// by name. Nothing is ever sorted all at once. If a scan brings a million entries, or they share a
-/// stamp, each choice among them costs O(log n), and no caller pauses.
-///
-/// The link of a stray, and that of a stuck entry, has no neighbours. It holds the position in the
-/// heap or among the stuck instead, so that both cost 12 bytes for each of theirs and none for any
-/// other slot.
-struct AccessOrder: Sendable {
-  /// The stamp of a slot and its neighbours: 16 bytes, since a use changes all three.
-  struct Link: Sendable {
-    var stamp: PackedTime
-    var previous = EntrySlot.none
-    var next = EntrySlot.none
-  }
-
-  private(set) var links = ChunkedArray<Link>()
-  /// The ends of the list; `.none` if it is empty.
-  private(set) var first = EntrySlot.none
-  private(set) var last = EntrySlot.none
-  /// Four children a node, as in the heap of the expiries.
-  var strays = ChunkedArray<StampedSlot>()
-
-  // The marks of a stray and of a stuck entry, in the place of the next slot.
-  private static let stray = EntrySlot(number: .max - 1)
-  private static let stuck = EntrySlot(number: .max - 2)
-
-  /// The last access of a slot's entry.
-  func stamp(of slot: EntrySlot) -> PackedTime { links[slot].stamp }
-
-  /// Returns the slot after another in the list; `.none` after the last.
-  func next(after slot: EntrySlot) -> EntrySlot { links[slot].next }
-
-  /// Returns the position of a slot in the heap of strays; nil for one that is in the list.
-  func strayPosition(of slot: EntrySlot) -> Int? {
-    let link = links[slot]
-    return link.next == Self.stray ? link.previous.index : nil
-  }
-
-  /// Returns the position of a slot among the stuck entries; nil for any other.
-  func stuckPosition(of slot: EntrySlot) -> Int? {
-    let link = links[slot]
-    return link.next == Self.stuck ? link.previous.index : nil
-  }
-
-  mutating func setPosition(of slot: EntrySlot, to position: Int) {
-    links[slot].previous = EntrySlot(position)
-  }
-
-  /// Makes a slot a stuck one, with its stamp.
-  mutating func putStuck(_ slot: EntrySlot, at position: Int) {
-    (links[slot].previous, links[slot].next) = (EntrySlot(position), Self.stuck)
-  }
-
-  /// Makes a slot a stray. Its position is still to be set.
-  mutating func putStray(_ stray: StampedSlot) {
-    links.put(Link(stamp: stray.stamp, next: Self.stray), at: stray.slot)
-  }
-
-  /// Links a slot after the last one of the list.
-  mutating func append(_ slot: EntrySlot, _ stamp: PackedTime) {
-    links.put(Link(stamp: stamp, previous: last), at: slot)
-    join(last, slot)
-    last = slot
-  }
-
-  /// Takes a slot out of the list.
-  ///
-  /// The slot's own link keeps its old neighbours; it is written when the slot is linked again.
-  mutating func remove(_ slot: EntrySlot) {
-    let link = links[slot]
-    join(link.previous, link.next)
-  }
-
-  /// Makes two slots neighbours. If one of them is `.none`, the other becomes an end.
-  private mutating func join(_ previous: EntrySlot, _ next: EntrySlot) {
-    if previous == .none { first = next } else { links[previous].next = next }
-    if next == .none { last = previous } else { links[next].previous = previous }
   }
 }

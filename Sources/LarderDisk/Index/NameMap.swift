@@ -5,25 +5,26 @@
 ///
 /// - Complexity: O(1), if nothing else is said.
 struct NameMap<Value: Sendable>: Sendable {
-  private var names = NameTable()
-  // The values, under the slots of their names; nil for a free slot.
-  private var values = ChunkedArray<Value?>()
+  // Nil for a free slot.
+  private var table = NameTable<Value?>()
 
-  var isEmpty: Bool { names.count == 0 }
+  var isEmpty: Bool { table.count == 0 }
 
   /// The value of a name.
   subscript(name: EntryName) -> Value? {
     get {
       // The map is mostly empty, which shows without a hash. A closure here would copy the table.
-      guard names.count > 0, let slot = names.slot(of: name) else { return nil }
-      return values[slot]
+      guard table.count > 0, let slot = table.slot(of: name) else { return nil }
+      return table.records[slot]
     }
     set {
-      guard let newValue else {
+      if newValue == nil {
         removeValue(forKey: name)
-        return
+      } else if let slot = table.slot(of: name) {
+        table.records[slot] = newValue
+      } else {
+        _ = table.insert(name, newValue)
       }
-      values.put(newValue, at: names.slot(of: name) ?? names.insert(name))
     }
   }
 
@@ -32,25 +33,23 @@ struct NameMap<Value: Sendable>: Sendable {
   /// - Returns: The value that it had.
   @discardableResult
   mutating func removeValue(forKey name: EntryName) -> Value? {
-    guard names.count > 0, let slot = names.slot(of: name) else { return nil }
-    let value = values[slot]
-    values[slot] = nil
-    names.remove(slot)
-    return value
+    guard table.count > 0, let slot = table.slot(of: name) else { return nil }
+    table.remove(slot)
+    return exchange(&table.records[slot], with: nil)
   }
 
   /// The number of slots, used or free. A name keeps its slot as long as it is in the map.
-  var slotCount: Int { values.count }
+  var slotCount: Int { table.slotCount }
 
   /// The names in a range of slots.
   ///
   /// - Complexity: O(slots).
-  func names(in slots: Range<Int>) -> [EntryName] { names.names(in: slots) { _ in true } }
+  func names(in slots: Range<Int>) -> [EntryName] { table.names(in: slots) { _ in true } }
 
   /// Takes the memory of an empty map that was large, to be given back outside of a lock.
   mutating func takeExcess() -> NameMap? {
-    guard isEmpty, slotCount > NameTable.smallCount else { return nil }
-    defer { self = NameMap() }
-    return self
+    // The memory of fewer slots is not worth giving back.
+    guard isEmpty, slotCount > 2048 else { return nil }
+    return exchange(&self, with: NameMap())
   }
 }

@@ -1,7 +1,8 @@
 import LarderDigest
 import LarderSystem
 
-/// A table that finds entries by name and gives them their slots: linear hashing with chains.
+/// A table that finds entries by name, and gives them their slots and a record each: linear hashing
+/// with chains.
 ///
 /// ```
 ///  buckets   0    1    2    3    4      as many as there were entries at most: with the next one,
@@ -15,12 +16,12 @@ import LarderSystem
 /// Once there are as many entries as buckets, each insertion splits one bucket, so the table is
 /// never rebuilt as a whole. Doubling a table of a million names would be a pause of tens of
 /// milliseconds for every thread that waits for the index's lock. A chain is one slot long on
-/// average. The table costs 8 bytes per entry. Open addressing costs between 5 and 11, and twice
+/// average. The table costs 8 bytes per name. Open addressing costs between 5 and 11, and twice
 /// that while it grows.
 ///
 /// - Complexity: O(1) for each operation, or the length of one chain.
-struct NameTable: Sendable {
-  /// The record of a name: 24 bytes.
+struct NameTable<Record: Sendable>: Sendable {
+  /// The identity of a slot's name: 24 bytes.
   struct Identity: Sendable {
     let digest: MD5Digest
     /// The next slot of the chain, or the next free slot.
@@ -43,6 +44,8 @@ struct NameTable: Sendable {
   }
 
   var identities = ChunkedArray<Identity>()
+  /// The records of the slots; those of free slots mean nothing.
+  var records = ChunkedArray<Record>()
   var buckets = ChunkedArray<EntrySlot>()
   var extensions = ExtensionNumbers()
   /// The bits of a hash that count while the number of buckets doubles. For a bucket that is still
@@ -51,9 +54,6 @@ struct NameTable: Sendable {
   var firstFree = EntrySlot.none
   /// The number of names.
   private(set) var count = 0
-
-  /// The number of slots up to which memory is not worth giving back.
-  static let smallCount = 2048
 
   /// The number of slots, used or free.
   var slotCount: Int { identities.count }
@@ -71,13 +71,14 @@ struct NameTable: Sendable {
   }
 
   /// Gives a slot to a name that is not in the table.
-  mutating func insert(_ name: EntryName) -> EntrySlot {
+  mutating func insert(_ name: EntryName, _ record: Record) -> EntrySlot {
     let number = extensions.use(name.fileExtension)
     // Added before the bucket is looked up, because the name may belong in the new one.
     if count >= buckets.count { addBucket() }
     let slot = takeSlot()
     let bucket = bucket(of: name.digest, number)
     identities.put(Identity(name.digest, number, next: buckets[bucket]), at: slot)
+    records.put(record, at: slot)
     buckets[bucket] = slot
     count += 1
     return slot

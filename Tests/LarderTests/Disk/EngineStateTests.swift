@@ -54,7 +54,8 @@ struct EngineStateTests {
     var state = scanning()
     let cause = state.noteStored(IndexSample.entry(2))
     #expect(
-      cause == nil && state.catalog.index.totals.count == 2 && state.catalog.scans.rescans.byteCount == 100
+      cause == nil && state.catalog.index.totals.count == 2
+        && state.catalog.scans.rescans.byteCount == 100
     )
     #expect(state.snapshot.stores == 2 && state.snapshot.bytesWritten == 200)
     #expect(state.snapshot.removals.isEmpty)

@@ -10,7 +10,7 @@ import Testing
 struct EntryIndexTests {
   @Test func `an index without entries answers everything`() {
     var index = EntryIndex()
-    #expect(index.totals.count == 0 && index.totals.byteCount == 0 && index.totals.allocatedByteCount == 0)
+    #expect(index.totals == IndexTotals())
     #expect(index.nextExpiry == nil)
     #expect(index.entry(named: IndexSample.name(1)) == nil)
     index.remove(IndexSample.name(1))
@@ -77,7 +77,7 @@ struct EntryIndexTests {
     var index = IndexSample.index([IndexSample.entry(1, expires: 50, bytes: 10)])
     #expect(
       (index.upsert(IndexSample.entry(1, bytes: 30, allocated: 512), order: .mostRecent)) == true)
-    #expect(index.totals.count == 1 && index.totals.byteCount == 30 && index.totals.allocatedByteCount == 512)
+    #expect(index.totals == IndexTotals(byteCount: 30, allocatedByteCount: 512))
     #expect(index.nextExpiry == nil)
   }
 
@@ -210,7 +210,8 @@ struct EntryIndexTests {
     let entries = (1...6).map { IndexSample.entry($0, used: Int64($0), expires: 10) }
     var index = IndexSample.index(entries)
     for entry in entries { index.stick(entry.name) }
-    #expect(index.totals.count == 6 && index.stuckTotals == index.totals && index.contradiction == nil)
+    #expect(index.totals.count == 6 && index.stuckTotals == index.totals)
+    #expect(index.contradiction == nil)
     #expect(index.entry(named: entries[0].name) == entries[0])
     #expect(index.take(TrimPlan(now: Timestamp(seconds: 50), protected: nil)).isEmpty)
     index.upsert(entries[0], order: .byLastAccess)
@@ -221,7 +222,8 @@ struct EntryIndexTests {
     #expect(index.stuckTotals.count == 1 && index.contradiction == nil)
     #expect(index.nextExpiry == Timestamp(seconds: 10))
     while index.unstickSome() {}
-    #expect(index.stuck.count == 0 && index.stuckTotals == IndexTotals() && index.contradiction == nil)
+    #expect(index.stuck.count == 0 && index.stuckTotals == IndexTotals())
+    #expect(index.contradiction == nil)
     #expect(index.numbers() == [1, 3, 4, 6, 2])
   }
 

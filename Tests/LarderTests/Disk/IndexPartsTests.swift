@@ -42,9 +42,9 @@ struct IndexPartsTests {
   }
 
   @Test func `the parts of an entry have the sizes they are drawn with`() {
-    #expect(MemoryLayout<NameTable.Identity>.stride == 24)
-    #expect(MemoryLayout<EntryFacts>.stride == 36)
-    #expect(MemoryLayout<AccessOrder.Link>.stride == 16)
+    #expect(MemoryLayout<EntryTable.Identity>.stride == 24)
+    #expect(MemoryLayout<EntryFacts>.size == 36)
+    #expect(MemoryLayout<EntryRecord>.stride == 56)
     #expect(MemoryLayout<StampedSlot>.stride == 12)
     #expect(MemoryLayout<EntrySlot>.stride == 4)
   }
@@ -68,15 +68,13 @@ struct IndexPartsTests {
     #expect(chunks.count == 3_000 && chunks[2_500] == 5 && chunks[2_499] == 1)
   }
 
-  @Test func `blocks, proof and change time leave each other alone`() {
+  @Test func `blocks and proof leave each other alone`() {
     var facts = EntryFacts(IndexSample.entry(1))
     #expect(facts.proof == nil && facts.allocatedByteCount == 4096)
     for hasData in [true, false] {
       let proof = FileProof(lifetime: .unknown, keyTag: .max, hasData: hasData)
       facts.proof = proof
-      facts.changeTime = .never
       #expect(facts.proof == proof && facts.allocatedByteCount == 4096 && facts.inode == 2)
-      #expect(facts.changeTime == .never)
     }
     facts.proof = nil
     #expect(facts.proof == nil && facts.allocatedByteCount == 4096 && facts.inode == 2)
@@ -99,18 +97,19 @@ struct IndexPartsTests {
   @Test(arguments: 0..<4 as Range<UInt64>)
   func `a heap always gives the earliest`(seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    var heap = ExpiryHeap()
-    var expiries: [UInt32: PackedTime] = [:]
-    for number in 0..<2_000 as Range<UInt32> {
+    var index = EntryIndex()
+    var expiries: [PackedTime] = []
+    for number in 0..<2_000 {
       let expiry = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
-      heap.insert(EntrySlot(number: number), expiry)
-      expiries[number] = expiry
-      let other = UInt32.random(in: 0...number, using: &random)
+      index.upsert(IndexSample.entry(number), order: .mostRecent)
+      index.updateExpiry(of: EntrySlot(number), to: expiry)
+      expiries.append(expiry)
+      let other = Int.random(in: 0...number, using: &random)
       let later = PackedTime(bits: UInt64.random(in: 0..<500, using: &random))
-      heap.update(EntrySlot(number: other), number % 5 == 0 ? .never : later)
       expiries[other] = number % 5 == 0 ? .never : later
-      #expect(heap.first?.stamp == expiries.values.filter { $0 < .never }.min(), "seed \(seed)")
+      index.updateExpiry(of: EntrySlot(other), to: expiries[other])
+      #expect(index.expiries.first?.stamp == expiries.filter { $0 < .never }.min(), "seed \(seed)")
     }
-    #expect(expiries.allSatisfy { heap.expiry(of: EntrySlot(number: $0)) == $1 })
+    #expect(expiries.enumerated().allSatisfy { index.expiry(of: EntrySlot($0)) == $1 })
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// The table of names and its parts.
 struct NameTableTests {
-  private func longestChain(_ table: NameTable) -> Int {
+  private func longestChain(_ table: NameTable<Void>) -> Int {
     (0..<table.buckets.count).map { bucket in
       var length = 0
       var slot = table.buckets[bucket]
@@ -22,8 +22,8 @@ struct NameTableTests {
 
   @Test(arguments: [0, 1, 2, 3, 4, 5, 7, 8, 9, 1_000, 1_023, 1_024, 1_025, 10_000])
   func `a table of any size finds every name and no other`(count: Int) {
-    var table = NameTable()
-    let slots = (0..<count).map { table.insert(IndexSample.name($0)) }
+    var table = NameTable<Void>()
+    let slots = (0..<count).map { table.insert(IndexSample.name($0), ()) }
     #expect(Set(slots).count == count && table.count == count && table.buckets.count == count)
     #expect((0..<count).allSatisfy { table.slot(of: IndexSample.name($0)) == slots[$0] })
     #expect((count..<count + 100).allSatisfy { table.slot(of: IndexSample.name($0)) == nil })
@@ -31,10 +31,10 @@ struct NameTableTests {
   }
 
   @Test func `the slots of removed names are given to new ones`() {
-    var table = NameTable()
-    let slots = (0..<1_000).map { table.insert(IndexSample.name($0)) }
+    var table = NameTable<Void>()
+    let slots = (0..<1_000).map { table.insert(IndexSample.name($0), ()) }
     for slot in slots { table.remove(slot) }
-    let again = (0..<1_000).map { table.insert(IndexSample.name($0 + 5_000)) }
+    let again = (0..<1_000).map { table.insert(IndexSample.name($0 + 5_000), ()) }
     #expect(Set(again) == Set(slots) && table.buckets.count == 1_000)
   }
 
@@ -50,15 +50,15 @@ struct NameTableTests {
 
   @Test(arguments: chosenNames.indices)
   func `no choice of names makes long chains`(choice: Int) {
-    var table = NameTable()
-    for number in 0..<16_384 { _ = table.insert(Self.chosenNames[choice].name(number)) }
+    var table = NameTable<Void>()
+    for number in 0..<16_384 { _ = table.insert(Self.chosenNames[choice].name(number), ()) }
     #expect(table.count == 16_384)
     #expect(longestChain(table) < 16, "\(Self.chosenNames[choice].what)")
   }
 
   @Test func `a number is told from others by all its 24 bits`() {
-    var table = NameTable()
-    let slots = (0..<70_000).map { table.insert(IndexSample.name(1, extension: "\($0)")) }
+    var table = NameTable<Void>()
+    let slots = (0..<70_000).map { table.insert(IndexSample.name(1, extension: "\($0)"), ()) }
     #expect(Set(slots).count == 70_000 && table.count == 70_000)
     #expect(
       slots.enumerated().allSatisfy { number, slot in
@@ -67,7 +67,7 @@ struct NameTableTests {
       })
     table.remove(slots[9])
     #expect(table.slot(of: IndexSample.name(1, extension: "9")) == nil)
-    #expect(table.insert(IndexSample.name(1, extension: "more")) == slots[9])
+    #expect(table.insert(IndexSample.name(1, extension: "more"), ()) == slots[9])
     for slot in slots { table.remove(slot) }
     #expect(table.count == 0 && table.slot(of: IndexSample.name(1, extension: "70")) == nil)
   }

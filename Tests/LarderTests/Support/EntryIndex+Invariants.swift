@@ -13,21 +13,23 @@ extension EntryIndex {
   ///
   /// - Complexity: O(n).
   var contradiction: String? {
-    names.contradiction ?? contradictionOfOrder ?? expiries.contradiction ?? contradictionOfTotals
+    table.contradiction ?? contradictionOfOrder ?? contradictionOfExpiries ?? contradictionOfTotals
   }
 }
 
 extension EntryIndex {
   private var contradictionOfTotals: String? {
     var sum = IndexTotals()
-    for slot in (0..<names.slotCount).map({ EntrySlot($0) }) where names.isUsed(slot) {
+    for slot in (0..<table.slotCount).map({ EntrySlot($0) }) where table.isUsed(slot) {
       sum += sizes(of: slot)
     }
     var stuckSum = IndexTotals()
     for position in 0..<stuck.count {
       let slot = stuck[position].slot
-      if !names.isUsed(slot) { return "a stuck slot has no entry" }
-      if order.stuckPosition(of: slot) != position { return "a stuck slot is in another place" }
+      if !table.isUsed(slot) { return "a stuck slot has no entry" }
+      if table.records[slot].position(marked: EntryRecord.stuck) != position {
+        return "a stuck slot is in another place"
+      }
       stuckSum += sizes(of: slot)
     }
     return sum == totals && stuckSum == stuckTotals
@@ -65,51 +67,58 @@ extension NameTable {
 
 extension EntryIndex {
   fileprivate var contradictionOfOrder: String? {
-    guard let sortedCount = order.length else { return "the list's links do not meet" }
-    let strays = order.strays
+    guard let sortedCount = listLength else { return "the list's links do not meet" }
+    let strays = strays.nodes
     for position in 0..<strays.count {
       let stray = strays[position]
-      if order.strayPosition(of: stray.slot) != position {
+      let record = table.records[stray.slot]
+      if record.position(marked: EntryRecord.stray) != position {
         return "a stray does not know its position"
       }
-      if order.stamp(of: stray.slot) != stray.stamp { return "a stray has two stamps" }
-      if position > 0 && precedes(stray, strays[(position - 1) / 4]) {
+      if record.lastAccess != stray.stamp { return "a stray has two stamps" }
+      if position > 0 && table.precedes(stray, strays[(position - 1) / 4]) {
         return "a stray goes before the one above it"
       }
     }
-    return sortedCount + strays.count + stuckTotals.count == count
+    return sortedCount + strays.count + stuckTotals.count == totals.count
       ? nil
       : "\(sortedCount) slots, \(strays.count) strays and \(stuckTotals.count) stuck ones are"
-        + " not \(count) entries"
+        + " not \(totals.count) entries"
   }
 }
 
-extension AccessOrder {
+extension EntryIndex {
   /// The number of slots in the list; nil if its links do not fit together.
-  fileprivate var length: Int? {
+  private var listLength: Int? {
     var count = 0
     var previous = EntrySlot.none
-    var slot = first
+    var slot = oldest
     while slot != .none {
-      guard strayPosition(of: slot) == nil, links[slot].previous == previous else { return nil }
+      let record = table.records[slot]
+      guard record.next != EntryRecord.stray, record.next != EntryRecord.stuck,
+        record.previous == previous
+      else { return nil }
       count += 1
-      (previous, slot) = (slot, next(after: slot))
+      (previous, slot) = (slot, record.next)
     }
-    return previous == last ? count : nil
+    return previous == newest ? count : nil
   }
-}
 
-extension ExpiryHeap {
-  fileprivate var contradiction: String? {
+  fileprivate var contradictionOfExpiries: String? {
+    let nodes = expiries.nodes
     for position in 0..<nodes.count {
       let node = nodes[position]
-      if Int(positions[node.slot]) != position { return "a slot does not know its node" }
+      if table.records[node.slot].expiryNode.index != position {
+        return "a slot does not know its node"
+      }
       if node.stamp >= .never { return "a slot in the heap never expires" }
-      if position > 0 && node.stamp < nodes[(position - 1) / 4].stamp {
+      if position > 0 && table.precedes(node, nodes[(position - 1) / 4]) {
         return "a slot expires before the one above it"
       }
     }
-    let expiring = (0..<positions.count).count { positions[$0] != Self.nowhere }
+    let expiring = (0..<table.slotCount).map { EntrySlot($0) }.count {
+      table.isUsed($0) && table.records[$0].expiryNode != .none
+    }
     return expiring == nodes.count ? nil : "\(expiring) slots expire, \(nodes.count) have nodes"
   }
 }

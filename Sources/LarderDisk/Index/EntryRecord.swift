@@ -1,20 +1,45 @@
 import LarderBasics
 import LarderSystem
 
-/// The facts that an index keeps of one file, beside its name, its place in the order and its
-/// expiry: 36 bytes.
+/// The names and records of an index's entries.
+typealias EntryTable = NameTable<EntryRecord>
+
+/// The record of an entry in an index, beside its name: 56 bytes.
 ///
 /// ```
 /// ┌──────────┬───────────────┬──────────┬──────────┬──────────────────┬────────────┐
-/// │ inode  8 │ change time 8 │ key tag 8│ length 4 │ blocks and flag 4│ lifetime 4 │
-/// └──────────┴───────────────┴──────────┴──────────┴──────────────────┴────────────┘
+/// │ inode  8 │ change time 8 │ key tag 8│ length 4 │ blocks and flag 4│ lifetime 4 │  facts
+/// ├──────────┴───┬───────────┴───┬──────┴─────┬────┴───┬──────────────┴────────────┘
+/// │ expiry node 4│ last access 8 │ previous 4 │ next 4 │
+/// └──────────────┴───────────────┴────────────┴────────┘
 /// ```
+struct EntryRecord: Sendable {
+  var facts: EntryFacts
+  /// The position in the heap of expiries; `.none` if the entry never expires or is stuck.
+  var expiryNode = EntrySlot.none
+  var lastAccess: PackedTime
+  /// The slot before this one in the list of last access. Of a stray the position in its heap, and
+  /// of a stuck entry that among the stuck, so that no other slot takes memory for them.
+  var previous = EntrySlot.none
+  /// The slot after this one in the list, or a mark.
+  var next = EntrySlot.none
+
+  // The marks of entries that are not in the list.
+  static let stray = EntrySlot(number: .max - 1)
+  static let stuck = EntrySlot(number: .max - 2)
+
+  /// Returns the position of an entry that has a mark; nil if it has not.
+  func position(marked mark: EntrySlot) -> Int? { next == mark ? previous.index : nil }
+}
+
+/// The facts that an index keeps of a file: 36 bytes.
 ///
 /// The upper 8 bits of the length are with the name; see `NameTable.Identity`.
 struct EntryFacts: Sendable, Equatable {
-  private let inodeWord: SplitWord
-  private var changeWord: SplitWord
-  private var tagWord = SplitWord(0)
+  /// The inode. With the change time, it tells this state of the file from any other.
+  let inode: UInt64
+  let changeTime: PackedTime
+  private var keyTag: UInt64 = 0
   /// The lower 32 of the 40 bits of the length.
   let lengthBottom: UInt32
   /// The allocated size in units of 512 bytes, so that 31 bits reach to 1 TiB. The top bit is set
@@ -31,19 +56,11 @@ struct EntryFacts: Sendable, Equatable {
 
   /// Packs an entry. A time or lifetime beyond a field's range counts as the nearest that fits.
   init(_ entry: IndexedEntry) {
-    inodeWord = SplitWord(entry.inode)
-    changeWord = SplitWord(PackedTime(entry.changeTime).bits)
+    inode = entry.inode
+    changeTime = PackedTime(entry.changeTime)
     lengthBottom = UInt32(truncatingIfNeeded: entry.byteCount)
     blocks = UInt32(truncatingIfNeeded: entry.allocatedByteCount / 512)
     proof = entry.proof
-  }
-
-  /// The inode. With the change time, it tells this state of the file from any other.
-  var inode: UInt64 { inodeWord.bits }
-
-  var changeTime: PackedTime {
-    get { PackedTime(bits: changeWord.bits) }
-    set { changeWord = SplitWord(newValue.bits) }
   }
 
   private var blockCount: UInt32 { blocks & ~Self.noDataFlag }
@@ -62,7 +79,7 @@ struct EntryFacts: Sendable, Equatable {
       default: lifetime = .seconds(self.lifetime)
       }
       return FileProof(
-        lifetime: lifetime, keyTag: tagWord.bits, hasData: blocks & Self.noDataFlag == 0)
+        lifetime: lifetime, keyTag: keyTag, hasData: blocks & Self.noDataFlag == 0)
     }
     set {
       lifetime =
@@ -73,22 +90,8 @@ struct EntryFacts: Sendable, Equatable {
         case .unknown: Self.unknown
         case .seconds(let count): min(count, Self.unknown - 1)
         }
-      tagWord = SplitWord(newValue?.keyTag ?? 0)
+      keyTag = newValue?.keyTag ?? 0
       blocks = blockCount | (newValue?.hasData == false ? Self.noDataFlag : 0)
     }
   }
-}
-
-/// 64 bits that may lie on any multiple of four bytes, so that a record of 36 or 12 bytes is not
-/// padded.
-struct SplitWord: Sendable, Equatable {
-  private let top: UInt32
-  private let bottom: UInt32
-
-  init(_ bits: UInt64) {
-    top = UInt32(truncatingIfNeeded: bits >> 32)
-    bottom = UInt32(truncatingIfNeeded: bits)
-  }
-
-  var bits: UInt64 { UInt64(top) << 32 | UInt64(bottom) }
 }

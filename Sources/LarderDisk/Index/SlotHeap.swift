@@ -1,0 +1,102 @@
+import LarderBasics
+
+/// A heap of slots, the earliest stamp first; of the same stamp, the first by name.
+///
+/// The stamps are in the heap, so that those compared lie side by side. Four children take 48
+/// bytes. At a million entries, moving a node down misses the processor's caches half as often as
+/// with slots in the heap and stamps elsewhere.
+///
+/// - Complexity: O(1) for what reads, O(log n) for what changes.
+struct SlotHeap: Sendable {
+  /// What the stamps of a heap are, which decides where a record keeps the position of its node.
+  enum Kind: Sendable {
+    case expiries
+    case strays
+  }
+
+  private let kind: Kind
+  private(set) var nodes = ChunkedArray<StampedSlot>()
+
+  init(of kind: Kind) {
+    self.kind = kind
+  }
+
+  var first: StampedSlot? { nodes.count > 0 ? nodes[0] : nil }
+
+  mutating func add(_ node: StampedSlot, in table: inout EntryTable) {
+    nodes.append(node)
+    sift(node, from: nodes.count - 1, in: &table)
+  }
+
+  /// Takes out the node at a position. The last one takes its place, and moves up or down from
+  /// there.
+  mutating func remove(at position: Int, in table: inout EntryTable) {
+    let last = nodes.removeLast()
+    if position < nodes.count { sift(last, from: position, in: &table) }
+  }
+
+  /// Moves the hole at a position up or down until the node fits, and fills it. Each node on the
+  /// way is written once.
+  mutating func sift(_ node: StampedSlot, from start: Int, in table: inout EntryTable) {
+    var position = start
+    while position > 0, case let parent = nodes[(position - 1) / 4], table.precedes(node, parent) {
+      set(parent, at: position, in: &table)
+      position = (position - 1) / 4
+    }
+    // A node that has moved up goes before all that are below it.
+    while position >= start, let (place, child) = firstChild(of: position, in: table),
+      table.precedes(child, node)
+    {
+      set(child, at: position, in: &table)
+      position = place
+    }
+    set(node, at: position, in: &table)
+  }
+
+  private mutating func set(_ node: StampedSlot, at position: Int, in table: inout EntryTable) {
+    nodes[position] = node
+    switch kind {
+    case .expiries: table.records[node.slot].expiryNode = EntrySlot(position)
+    case .strays: table.records[node.slot].previous = EntrySlot(position)
+    }
+  }
+
+  /// Returns the child that goes first. The children lie side by side, from four times the position
+  /// and one on.
+  private func firstChild(
+    of position: Int, in table: EntryTable
+  ) -> (position: Int, node: StampedSlot)? {
+    let start = 4 * position + 1
+    guard start < nodes.count else { return nil }
+    var first = (position: start, node: nodes[start])
+    var other = start + 1
+    while other < min(start + 4, nodes.count) {
+      let node = nodes[other]
+      if table.precedes(node, first.node) { first = (other, node) }
+      other += 1
+    }
+    return first
+  }
+}
+
+extension EntryTable {
+  /// Whether a node goes before another one: by its stamp; if both are the same, by name.
+  func precedes(_ a: StampedSlot, _ b: StampedSlot) -> Bool {
+    a.stamp == b.stamp ? name(of: a.slot) < name(of: b.slot) : a.stamp < b.stamp
+  }
+}
+
+/// A slot with its stamp, in 12 bytes. With the stamp in a word of 64 bits it would take 16.
+struct StampedSlot: Sendable {
+  private let top: UInt32
+  private let bottom: UInt32
+  let slot: EntrySlot
+
+  init(_ slot: EntrySlot, _ stamp: PackedTime) {
+    self.slot = slot
+    top = UInt32(truncatingIfNeeded: stamp.bits >> 32)
+    bottom = UInt32(truncatingIfNeeded: stamp.bits)
+  }
+
+  var stamp: PackedTime { PackedTime(bits: UInt64(top) << 32 | UInt64(bottom)) }
+}
