@@ -103,7 +103,8 @@ extension EntryAttribute {
     // "01" and "12" are other versions and not damage, because a file of a later program must not
     // be removed.
     guard version.count == 1, bytes[version.lowerBound] == Self.version else {
-      return isNumber(bytes, at: version) ? .otherVersion : .malformed
+      return version.isEmpty || version.contains { !isDigit(bytes[$0]) }
+        ? .malformed : .otherVersion
     }
     guard let hashField = field(of: bytes, from: &start, upTo: Base64URL.wordCount),
       let hash = Base64URL.word(of: bytes.extracting(hashField)),
@@ -119,19 +120,10 @@ extension EntryAttribute {
   private static func field(
     of bytes: Span<UInt8>, from start: inout Int, upTo limit: Int
   ) -> Range<Int>? {
-    var end = start
-    while end < bytes.count, end - start <= limit {
-      if bytes[end] == space {
-        defer { start = end + 1 }
-        return start..<end
-      }
-      end += 1
-    }
-    return nil
-  }
-
-  private static func isNumber(_ bytes: Span<UInt8>, at range: Range<Int>) -> Bool {
-    !range.isEmpty && range.allSatisfy { isDigit(bytes[$0]) }
+    let end = (start..<min(bytes.count, start + limit + 1)).first { bytes[$0] == space }
+    guard let end else { return nil }
+    defer { start = end + 1 }
+    return start..<end
   }
 
   fileprivate static func isDigit(_ byte: UInt8) -> Bool {

@@ -137,12 +137,8 @@ extension KeyProof {
       let digest = Base64URL.digest(of: rest.extracting(first: Base64URL.digestCount))
       guard let digest else { return nil }
       let end = rest.extracting(droppingFirst: Base64URL.digestCount)
-      if end.isEmpty {
-        self = .digest(digest, hint: [])
-      } else {
-        guard end[0] == Self.space, end.count > 1 else { return nil }
-        self = .digest(digest, hint: [UInt8](copying: end.extracting(droppingFirst: 1)))
-      }
+      guard end.isEmpty || end[0] == Self.space && end.count > 1 else { return nil }
+      self = .digest(digest, hint: [UInt8](copying: end.extracting(droppingFirst: 1)))
     case Self.noneMark where rest.isEmpty: self = .none
     default: return nil
     }

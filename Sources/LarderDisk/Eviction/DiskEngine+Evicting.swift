@@ -307,9 +307,10 @@ extension DiskEngine {
   func makeRoom(for byteCount: Int, since count: Int) -> Bool {
     var start: IndexTotals?
     let hasCleared = waitForClearing { state in
-      let (remaining, first) = (state.clearing.remaining, start ?? state.clearing.remaining)
-      start = first
-      return remaining.allocatedByteCount(missingSince: first) > UInt64(byteCount)
+      var gone = start ?? state.clearing.remaining
+      start = gone
+      gone -= state.clearing.remaining
+      return gone.allocatedByteCount > UInt64(byteCount)
     }
     if hasCleared { return true }
     let now = self.now

@@ -62,14 +62,10 @@ package struct ChunkedArray<Element: Sendable>: Sendable {
 ///
 /// A slot stays the same as long as its entry is indexed, and may then be given to another one.
 package struct EntrySlot: Sendable, Hashable {
-  let number: UInt32
+  private let number: UInt32
 
   /// No slot.
-  static let none = EntrySlot(number: .max)
-
-  init(number: UInt32) {
-    self.number = number
-  }
+  static let none = EntrySlot(Int(UInt32.max))
 
   init(_ index: Int) {
     number = UInt32(truncatingIfNeeded: index)

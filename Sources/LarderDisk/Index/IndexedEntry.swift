@@ -78,28 +78,17 @@ package struct IndexTotals: Sendable, Hashable {
   /// The bytes allocated to all files, or the most that 64 bits hold.
   var allocatedByteCount: UInt64 { UInt64(clamping: allocatedBytes) }
 
-  /// Returns the allocated bytes that were there at an earlier time and no longer are.
-  func allocatedByteCount(missingSince start: IndexTotals) -> UInt64 {
-    UInt64(clamping: start.allocatedBytes - min(allocatedBytes, start.allocatedBytes))
-  }
-
   static func += (totals: inout IndexTotals, other: IndexTotals) {
     totals.count += other.count
     totals.bytes += other.bytes
     totals.allocatedBytes += other.allocatedBytes
   }
 
-  /// Subtracts what was added before, so that nothing goes below zero.
+  /// Subtracts down to zero at most, because what a removal of everything finds may not have been
+  /// added with these sizes.
   static func -= (totals: inout IndexTotals, other: IndexTotals) {
-    totals.count -= other.count
-    totals.bytes -= other.bytes
-    totals.allocatedBytes -= other.allocatedBytes
-  }
-
-  /// Subtracts down to zero at most, because it may not have been added with these sizes.
-  mutating func subtractAtMost(_ other: IndexTotals) {
-    count -= min(other.count, count)
-    bytes -= min(other.bytes, bytes)
-    allocatedBytes -= min(other.allocatedBytes, allocatedBytes)
+    totals.count -= min(other.count, totals.count)
+    totals.bytes -= min(other.bytes, totals.bytes)
+    totals.allocatedBytes -= min(other.allocatedBytes, totals.allocatedBytes)
   }
 }

@@ -68,8 +68,8 @@ extension Clearing {
 
   /// Subtracts a file from those that remain, because it is gone or an entry again.
   mutating func subtract(_ entry: IndexedEntry) {
-    remaining.subtractAtMost(
-      IndexTotals(byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount))
+    remaining -= IndexTotals(
+      byteCount: entry.byteCount, allocatedByteCount: entry.allocatedByteCount)
   }
 }
 

@@ -63,8 +63,8 @@ struct IndexPartsTests {
 
   @Test func `a slot may be set, or added after the last`() {
     var chunks = ChunkedArray<Int>()
-    for number in 0..<3_000 as Range<UInt32> { chunks.put(1, at: EntrySlot(number: number)) }
-    chunks.put(5, at: EntrySlot(number: 2_500))
+    for number in 0..<3_000 { chunks.put(1, at: EntrySlot(number)) }
+    chunks.put(5, at: EntrySlot(2_500))
     #expect(chunks.count == 3_000 && chunks[2_500] == 5 && chunks[2_499] == 1)
   }
 

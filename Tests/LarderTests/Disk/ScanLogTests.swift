@@ -15,7 +15,7 @@ struct ScanLogTests {
     return log
   }
 
-  private func slot(_ number: UInt32) -> EntrySlot { EntrySlot(number: number) }
+  private func slot(_ number: Int) -> EntrySlot { EntrySlot(number) }
 
   @Test(
     arguments: [
