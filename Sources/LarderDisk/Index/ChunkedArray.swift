@@ -65,7 +65,7 @@ package struct EntrySlot: Sendable, Hashable {
   private let number: UInt32
 
   /// No slot.
-  static let none = EntrySlot(Int(UInt32.max))
+  static var none: EntrySlot { EntrySlot(Int(UInt32.max)) }
 
   init(_ index: Int) {
     number = UInt32(truncatingIfNeeded: index)

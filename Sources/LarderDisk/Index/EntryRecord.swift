@@ -25,8 +25,8 @@ struct EntryRecord: Sendable {
   var next = EntrySlot.none
 
   // The marks of entries that are not in the list.
-  static let stray = EntrySlot(Int(UInt32.max) - 1)
-  static let stuck = EntrySlot(Int(UInt32.max) - 2)
+  static var stray: EntrySlot { EntrySlot(Int(UInt32.max) - 1) }
+  static var stuck: EntrySlot { EntrySlot(Int(UInt32.max) - 2) }
 
   /// Returns the position of an entry that has a mark; nil if it has not.
   func position(marked mark: EntrySlot) -> Int? { next == mark ? previous.index : nil }
