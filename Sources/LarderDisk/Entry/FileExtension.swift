@@ -95,12 +95,9 @@ struct ExtensionNumbers: Sendable {
 
   /// Gives an extension a number. Freed numbers are used first.
   private mutating func add(_ fileExtension: FileExtension) -> UInt32 {
-    if freeNumbers.isEmpty {
-      precondition(rows.count < Self.unused, "entries have fewer than 2²⁴ extensions at once")
-      freeNumbers.append(UInt32(rows.count))
-      rows.append(Row(fileExtension: .none))
-    }
-    let number = freeNumbers.removeLast()
+    let number = freeNumbers.popLast() ?? UInt32(rows.count)
+    precondition(number < Self.unused, "entries have fewer than 2²⁴ extensions at once")
+    if number == rows.count { rows.append(Row(fileExtension: .none)) }
     rows[Int(number)].fileExtension = fileExtension
     numbers[fileExtension] = number
     return number
