@@ -126,10 +126,10 @@ struct EntryIndexTests {
     #expect(index.mostRecentName == IndexSample.name(5))
     index.remove(IndexSample.name(5))
     #expect(index.mostRecentName == IndexSample.name(1))
-    index.upsert(IndexSample.entry(9, used: 0), order: .mostRecent)
+    index.upsert(IndexSample.entry(9, used: 2), order: .mostRecent)
     #expect(index.mostRecentName == IndexSample.name(9))
     // Another process's file with an earlier use has the name.
-    index.upsert(IndexSample.entry(9, used: -1), order: .byLastAccess)
+    index.upsert(IndexSample.entry(9, used: 0), order: .byLastAccess)
     #expect(index.mostRecentName == IndexSample.name(1))
   }
 
