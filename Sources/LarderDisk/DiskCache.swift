@@ -105,11 +105,10 @@ public final class DiskCache: Sendable {
     // The first call closes the cache; later ones return before that is done.
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     guard !engine.isForked else { return }
-    if EngineRegistry.detach(engine) {
-      try tier.shutDown()
-    } else {
-      try tier.flush()
-    }
+    // While it is attached, because the last object of several ends the engine.
+    let flushed = Result { () throws(CacheError) in try tier.flush() }
+    if EngineRegistry.detach(engine) { try tier.shutDown() }
+    try flushed.get()
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.

@@ -34,7 +34,8 @@ extension HTTPCache {
       self.init(byteCount: byteCount) { try await puller.next() }
     }
 
-    init(_ file: EntryFileReader, _ range: Range<Int>) {
+    init(_ file: EntryFileReader, _ range: Range<Int>? = nil) {
+      let range = range ?? 0..<file.byteCount
       (place, byteCount) = ((file, range), range.count)
     }
 

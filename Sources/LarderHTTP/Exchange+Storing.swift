@@ -30,12 +30,11 @@ extension Exchange {
     if case .bytes(let bytes) = stored.content { return Body(bytes) }
     guard let key = stored.bodyKey else { return nil }
     let count = stored.content.byteCount
-    if count <= Body.pieceSize {
-      let bytes = try await cache.bodies.value(forKey: key)
-      return bytes?.count == count ? bytes.map(Body.init) : nil
-    }
-    let file = try await cache.entries.disk.openFile(forKey: key, extending: .off)
-    return file.flatMap { $0.byteCount == count ? Body($0, 0..<count) : nil }
+    let body =
+      count <= Body.pieceSize
+      ? try await cache.bodies.value(forKey: key).map { Body($0) }
+      : try await cache.entries.disk.openFile(forKey: key, extending: .off).map { Body($0) }
+    return body?.byteCount == count ? body : nil
   }
 
   /// Stores a response whose body is stored already, in place of an older one, and ends the flight
@@ -90,11 +89,9 @@ extension HTTPCache {
   /// Runs a change of what is stored, and returns whether it succeeded. A failure counts as a
   /// response that is not kept.
   @discardableResult func countingFailure(_ change: () async throws -> Void) async -> Bool {
-    do { try await change() } catch {
-      counters.withLock { $0.notKept += 1 }
-      return false
-    }
-    return true
+    if (try? await change()) != nil { return true }
+    counters.withLock { $0.notKept += 1 }
+    return false
   }
 
   func store(_ stored: Stored, _ place: CacheKey, _ policy: Policy) async throws(CacheError) {

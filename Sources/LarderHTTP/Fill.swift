@@ -14,9 +14,8 @@ actor Fill {
   private var (count, isKept, hasEnded) = (0, true, false)
 
   init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
-    (source, self.announced, self.stored, self.exchange) = (
-      Puller(body), announced, stored, exchange
-    )
+    (source, self.announced) = (Puller(body), announced)
+    (self.stored, self.exchange) = (stored, exchange)
   }
 
   // The client has gone before the end: requests that wait for it ask on their own.
