@@ -139,21 +139,21 @@ extension Cache {
     _ previous: PreviousValue, _ expiration: Expiration?, of request: LoadRequest,
     _ flight: FlightID
   ) throws(CacheError) {
-    let subject = disk.subject(request.key)
     let isKept = !request.options.isDiskOnly
-    var touch = TouchRequest(
-      subject: subject, expiration: expiration ?? disk.expiration, revives: true,
-      identity: previous.identity)
+    var touch = disk.request(request.key, expiration, [])
+    let subject = touch.subject
     touch.isWanted = { [unowned self] in flights.isWanted(flight) }
-    touch.onTouch = { [unowned self] touched in
-      guard isKept else { return }
+    touch.onChange = { [unowned self] touched in
+      guard isKept, let touched else { return }
       keep(
         previous.cached.value, subject, byteCount: touched.byteCount,
         until: servedUntil(expiry: touched.expiry, lifetime: touched.lifetime)
       ) { flights.isWanted(flight) && !disk.engine.hasLateEvents(of: subject.name) }
     }
     do throws(CacheError) {
-      if try disk.touch(touch) { flights.count { $0.renewed += 1 } }
+      if try disk.touch(touch, revives: true, previous.identity) {
+        flights.count { $0.renewed += 1 }
+      }
     } catch  where error.code == .permissionDenied {
       // Another user's file in a shared group cannot be stamped, but can be replaced.
       // See: man 2 utimensat, EPERM.
@@ -175,7 +175,7 @@ extension Cache {
     request.origin = ObjectIdentifier(self)
     request.isWanted = { [unowned self] in flights.isWanted(flight) }
     _ = try disk.engine.remove(
-      subject.name, subject, cause: .replaced, of: request
+      subject.name, subject, cause: .replaced, onSettled: request.onSettled, of: request
     ) { isFree in
       drop(key)
       if isFree { keep() }

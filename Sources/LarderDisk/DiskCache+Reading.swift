@@ -133,9 +133,11 @@ extension DiskCache {
   }
 
   /// Gives an entry another expiry without writing its content.
-  package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
-    guard let behind else { return try engine.touch(request) }
-    return try behind.touch(request)
+  package func touch(
+    _ request: DiskEngine.StoreRequest, revives: Bool, _ identity: EntryIdentity? = nil
+  ) throws(CacheError) -> Bool {
+    guard let behind else { return try engine.touch(request, revives: revives, identity) }
+    return try behind.touch(request, revives: revives, identity)
   }
 }
 

@@ -148,17 +148,9 @@ extension DiskEngine {
   }
 
   /// Returns the value of a key whose name is held; nil if it cannot be read.
-  ///
-  /// Does not use `find`, which has a damaged file removed in the background. If the system has no
-  /// thread left, the removal would run here and wait for the name that this thread holds.
   fileprivate func bytesOfHeld(_ subject: Subject) -> [UInt8]? {
-    do {
-      guard case .file(let file, let status) = try openFile(of: subject.name) else { return nil }
-      let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
-      guard reader.trust.objection(to: status, pending: pending, now: heldNow) == nil,
-        case .accepted(let testimony) = try reader.read(file, status, subject.key, .value)
-      else { return nil }
-      return testimony.content
+    do throws(CacheError) {
+      return try heldValue(of: subject, for: .value)?.content
     } catch {
       return nil
     }

@@ -162,9 +162,10 @@ extension DiskCache {
     allowingExpired: Bool = false
   ) throws(CacheError) -> Bool {
     try checkWritable("touch")
-    let request = TouchRequest(
-      subject: subject(key), expiration: expiration ?? self.expiration, revives: allowingExpired)
-    return try engine.countingErrors { () throws(CacheError) in try touch(request) }
+    let request = request(key, expiration, [])
+    return try engine.countingErrors { () throws(CacheError) in
+      try touch(request, revives: allowingExpired)
+    }
   }
 
   /// Makes an entry of a file that was edited or made by hand. Its content stays as it is.
@@ -190,7 +191,7 @@ extension DiskCache {
       throw CacheError(.invalidArgument, operation: "stamp", path: name)
     }
     let expiration = HandStamp(given: expiration, otherwise: configuration.expiration)
-    behind?.write(name)
+    behind?.writeAll(of: name)
     return try engine.countingErrors { () throws(CacheError) in try engine.stamp(name, expiration) }
   }
 }

@@ -42,13 +42,6 @@ struct Backlog: Sendable {
     fileprivate(set) var lastAccess: Timestamp
     fileprivate(set) var expiry: Timestamp
 
-    fileprivate init(_ write: Write, round: UInt64) {
-      self.write = write
-      self.round = round
-      lastAccess = write.seal.lastAccess
-      expiry = write.seal.expiry
-    }
-
     /// Whether a read of a key finds this value. False if the value has expired or belongs to
     /// another key with the same MD5.
     func isServed(to key: CacheKey, at now: Timestamp) -> Bool {
@@ -86,8 +79,8 @@ struct Backlog: Sendable {
   private var valueCost = 0
   /// Whether a thread writes or has been asked to.
   var hasWriter = false
-  /// The thread that writes; nil if none does at the moment.
-  private(set) var writer: ThreadIdentity?
+  /// The threads that are writing a value.
+  var writers: [ThreadIdentity] = []
   /// Whether no value is accepted any more.
   var isClosed = false
   /// The first failure since the last `flush()` that threw one.
@@ -153,7 +146,10 @@ extension Backlog {
     let name = write.subject.name
     let old = turns[name]?.newer ?? due[name] ?? waiting[name]
     valueCost += write.cost - (old?.write.cost ?? 0)
-    put(Value(write, round: old?.round ?? latestRound))
+    put(
+      Value(
+        write: write, round: old?.round ?? latestRound, lastAccess: write.seal.lastAccess,
+        expiry: write.seal.expiry))
   }
 
   private mutating func put(_ value: Value) {
@@ -243,16 +239,14 @@ extension Backlog {
     return nil
   }
 
-  /// Returns what a thread has to write that waits until every value of the rounds up to one is on
-  /// the disk, lost or dropped; nil inside if nothing is left, and nil while other threads write
-  /// the rest.
-  mutating func step(upTo last: UInt64) -> Write?? {
-    if let write = next(upTo: last) { return write }
-    return turns.values.contains { $0.round <= last } ? .none : .some(nil)
-  }
-
-  /// Returns the same for the values of one name.
-  mutating func step(for name: EntryName, upTo last: UInt64) -> Write?? {
+  /// Returns what a thread has to write that waits until every value of the rounds up to one, or
+  /// those of one name, are on the disk, lost or dropped; nil inside if nothing is left, and nil
+  /// while other threads write the rest.
+  mutating func step(for name: EntryName? = nil, upTo last: UInt64) -> Write?? {
+    guard let name else {
+      if let write = next(upTo: last) { return write }
+      return turns.values.contains { $0.round <= last } ? .none : .some(nil)
+    }
     if let turn = turns[name], turn.value != nil { return turn.round <= last ? .none : .some(nil) }
     guard let value = self[name], value.round <= last else { return .some(nil) }
     return start(name)
@@ -294,7 +288,6 @@ extension Backlog {
   mutating func nextOfWriter() -> Write? {
     let write = next()
     hasWriter = write != nil
-    writer = write.map { _ in .current }
     return write
   }
 

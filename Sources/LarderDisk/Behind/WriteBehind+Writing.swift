@@ -12,11 +12,14 @@ extension WriteBehind {
   ) throws(CacheError) -> StoreOutcome {
     if request.isExclusive { return try storeIfAbsent(content, request) }
     let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
-    // The thread that writes must not wait for room in the table. Its clock may store.
-    guard cost <= limit, !mayHoldValues || withTable({ $0.writer != .current }) else {
+    // A thread that writes must not wait for room in the table. Its clock may store.
+    guard cost <= limit, !mayHoldValues || withTable({ !$0.writers.contains(.current) }) else {
       return try engine.store(content, request)
     }
-    if let outcome = try engine.refusal(of: request, byteCount: content.count) { return outcome }
+    let refusal = try engine.keepingPromise(request) { () throws(CacheError) in
+      try engine.refusal(of: request, byteCount: content.count)
+    }
+    if let refusal { return refusal }
     // Before the room is reserved, because a clock of the caller's may store as well.
     let now = engine.now
     var place: UInt64?
@@ -24,8 +27,10 @@ extension WriteBehind {
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
     if place != nil { changed.signal() }
-    guard accept([UInt8](copying: content), request, at: now) else {
-      changed.signal()
+    let isAccepted = accept([UInt8](copying: content), request, at: now)
+    // The room was given back, or the value takes less of it than the one that it has replaced.
+    changed.signal()
+    guard isAccepted else {
       if withTable(\.isClosed) { throw engine.closedError("store").settingOldValueRemains(true) }
       return engine.rejected(.declined)
     }
@@ -91,15 +96,17 @@ extension WriteBehind {
   /// `close()`.
   private func writeOut(_ write: Backlog.Write) {
     var seal = write.seal
-    if let value = withTable({ $0[write] }) {
-      (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry)
+    let value = withTable { table in
+      table.writers.append(.current)
+      return table[write]
     }
+    if let value { (seal.lastAccess, seal.expiry) = (value.lastAccess, value.expiry) }
     var request = DiskEngine.StoreRequest(
       subject: write.subject, expiration: .never, extendedData: seal.extendedData)
     request.accepted = seal
     request.isWanted = { [self] in withTable { $0[write] != nil } }
-    request.onSettled = { [self, seal] settlement in
-      settle(write, seal, settlement)
+    request.onSettled = { [self, seal] status in
+      endWritten(write, seal, status)
       return false
     }
     let bytes = write.bytes
@@ -108,35 +115,32 @@ extension WriteBehind {
     } catch {
       endLost(write, error)
     }
+    _ = withTable { table in
+      table.writers.removeAll { $0 == .current }
+      return table.takeSpent()
+    }
     // A newer value of the name may have been passed over while this one was being written.
     startWriterIfNeeded()
     changed.signal()
-    _ = withTable { $0.takeSpent() }
     engine.observers.letGoElsewhere()
   }
 
-  /// Ends the turn of a value whose file is in place. Called with the name held.
-  private func settle(
-    _ write: Backlog.Write, _ seal: EntryWriter.Seal, _ settlement: DiskEngine.Settlement
+  /// Ends the turn of a value whose file was published. Called with the name held.
+  ///
+  /// - Parameter status: The file that the index has; nil if it went with all others.
+  private func endWritten(
+    _ write: Backlog.Write, _ seal: EntryWriter.Seal, _ status: FileStatus?
   ) {
-    switch settlement {
-    case .indexed(let status):
-      // Uses that came after the file was sealed.
-      guard let value = withTable({ $0.finishTurn(of: write, isWritten: true) }),
-        value.lastAccess > seal.lastAccess
-      else { return }
-      engine.addUse(
-        of: write.subject.name, status, seal, at: value.lastAccess, expiry: value.expiry)
-    case .passed:
-      withTable { table in
-        // A removal of everything has hidden the value, and the engine has counted it.
-        if table.finishTurn(of: write, isWritten: true) == nil {
-          table.takeHidden(write.subject.name)
-        }
-      }
-    // The older file, because the value cannot be written. `endLost` ends its turn.
-    case .removed: break
+    let value = withTable { table in
+      let value = table.finishTurn(of: write, isWritten: true)
+      // A removal of everything has hidden the value, and the engine has counted it.
+      if value == nil, status == nil { table.takeHidden(write.subject.name) }
+      return value
     }
+    // Uses that came after the file was sealed.
+    guard let status, let value, value.lastAccess > seal.lastAccess else { return }
+    engine.addUse(
+      of: write.subject.name, status, seal, at: value.lastAccess, expiry: value.expiry)
   }
 
   /// Ends the turn of a value that could not be written or turned out to be too large.
@@ -151,27 +155,19 @@ extension WriteBehind {
         return true
       }
       guard isLost else { return }
-      if error != nil { engine.withState { $0.counters.lostStores += 1 } }
+      if error != nil { engine.count { $0.lostStores += 1 } }
       // The memory tiers were told of a value that is lost.
       engine.tell(.entryChanged(write.subject))
     }
   }
 
-  /// Writes the values of a name that were accepted before the call, or waits until other threads
-  /// have written them.
-  func write(_ name: EntryName) {
+  /// Writes everything that was accepted before the call, or the values of one name, and waits for
+  /// other threads that are writing parts of it. Later rounds are left to the writer, because a
+  /// thread that keeps storing would hold up this one for ever.
+  func writeAll(of name: EntryName? = nil) {
     guard mayHoldValues else { return }
     let last = withTable(\.latestRound)
-    if let write = wait(for: { $0.step(for: name, upTo: last) }) { writeOut(write) }
-  }
-
-  /// Writes everything that was accepted before the call, and waits for other threads that are
-  /// writing parts of it. Later rounds are left to the writer, because a thread that keeps storing
-  /// would hold up this one for ever.
-  func writeAll() {
-    guard mayHoldValues else { return }
-    let last = withTable(\.latestRound)
-    while let write = wait(for: { $0.step(upTo: last) }) { writeOut(write) }
+    while let write = wait(for: { $0.step(for: name, upTo: last) }) { writeOut(write) }
   }
 
   /// Throws the first failure to write a value since the last call that threw one.

@@ -6,8 +6,8 @@ import Synchronization
 /// thread write them. The objects on one directory share it, so they read each other's values. It
 /// is nil where nothing is written behind.
 ///
-/// The engine knows nothing of values that wait. The layer holds their names in it, and passes it
-/// callbacks:
+/// The engine knows nothing of values that wait, except in step 5. The layer holds their names in
+/// it, and passes it callbacks:
 ///
 /// 1. `store` adds a value to the table with the name held, and tells the memory tiers. The hold
 ///    moves the name's generation. From then on reads are answered from the table, and neither
@@ -85,8 +85,8 @@ extension WriteBehind {
     _ subject: DiskEngine.Subject, for purpose: DiskEngine.ReadPurpose,
     _ context: DiskEngine.ReadContext
   ) throws(CacheError) -> DiskEngine.Found?? {
-    guard let answer = withTable({ answer(subject, context, from: &$0) }) else { return .none }
-    guard let (value, expiry) = answer else { return .some(nil) }
+    guard let (value, expiry) = withTable({ use(subject, context, in: &$0) }) else { return .none }
+    guard let expiry else { return .some(nil) }
     let (bytes, seal) = (value.write.bytes, value.write.seal)
     var file: FileDescriptor?
     if purpose == .file {
@@ -100,29 +100,28 @@ extension WriteBehind {
       generation: context.generation)
   }
 
-  /// - Returns: As above, the value as it was before this use, and the expiry with the extension by
-  ///   it.
-  private func answer(
-    _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, from table: inout Backlog
-  ) -> (value: Backlog.Value, expiry: Timestamp)?? {
-    guard let value = table[subject.name] else { return .none }
+  /// - Returns: The value as it was before this use, and the expiry with the extension by it; nil
+  ///   for a miss.
+  private func use(
+    _ subject: DiskEngine.Subject, _ context: DiskEngine.ReadContext, in table: inout Backlog
+  ) -> (value: Backlog.Value, expiry: Timestamp?)? {
+    guard let value = table[subject.name] else { return nil }
     let seal = value.write.seal
     guard value.isServed(to: subject.key, at: context.now.adding(.zero - context.staleness)) else {
-      let reason = value.write.subject.key == subject.key ? MissReason.expired : .otherKey
-      engine.withState { $0.counters.countMiss(reason) }
-      return .some(nil)
+      engine.count { $0.countMiss(seal.key == subject.key ? .expired : .otherKey) }
+      return (value, nil)
     }
-    var extended: Timestamp?
     // As with a file: a use too soon after the store extends nothing, and an expired value is not
     // extended.
-    if context.staleness == .zero,
-      engine.recency.isDue(
+    let extends =
+      context.staleness == .zero
+      && engine.recency.isDue(
         stored: min(seal.lastAccess, context.now), now: context.now, lifetime: seal.lifetime,
         context.extending)
-    {
-      extended = context.extending.extendedExpiry(
-        of: value.expiry, lifetime: seal.lifetime, at: context.now)
-    }
+    let extended =
+      extends
+      ? context.extending.extendedExpiry(
+        of: value.expiry, lifetime: seal.lifetime, at: context.now) : nil
     let access = engine.withState { state in
       state.counters.countHit(of: UInt64(value.write.bytes.count))
       return state.catalog.uses.issueAccess(at: context.now)
@@ -135,7 +134,7 @@ extension WriteBehind {
 // Changes that the engine makes at once.
 extension WriteBehind {
   /// Returns the callback of a store or removal that drops the values of its name.
-  func dropping(_ name: EntryName) -> @Sendable (DiskEngine.Settlement) -> Bool {
+  func dropping(_ name: EntryName) -> @Sendable (FileStatus?) -> Bool {
     { [self] _ in
       guard mayHoldValues, withTable({ $0.drop(name) }) else { return false }
       changed.signal()
@@ -150,7 +149,7 @@ extension WriteBehind {
     _ content: Span<UInt8>, _ request: DiskEngine.StoreRequest
   ) throws(CacheError) -> StoreOutcome {
     let (key, name) = (request.subject.key, request.subject.name)
-    if let value = self[name], !value.isServed(to: key, at: engine.now) { write(name) }
+    if let value = self[name], !value.isServed(to: key, at: engine.now) { writeAll(of: name) }
     var request = request
     request.isWanted = { [self] in self[name] == nil }
     return try engine.store(content, request)
@@ -158,13 +157,15 @@ extension WriteBehind {
 
   /// Touches an entry as `DiskEngine.touch` does, after its value was written, because the seal of
   /// a waiting value cannot be changed.
-  func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
+  func touch(
+    _ request: DiskEngine.StoreRequest, revives: Bool, _ identity: EntryIdentity?
+  ) throws(CacheError) -> Bool {
     let name = request.subject.name
     var held = request
     held.isWanted = { [self] in self[name] == nil && request.isWanted?() != false }
     while true {
-      write(name)
-      if try engine.touch(held) { return true }
+      writeAll(of: name)
+      if try engine.touch(held, revives: revives, identity) { return true }
       // Otherwise another value was accepted after that one was written.
       if self[name] == nil { return false }
     }
@@ -172,7 +173,11 @@ extension WriteBehind {
 }
 
 // Removals of everything.
-extension WriteBehind: ClearingObserver {
+extension WriteBehind {
+  /// Hides all values in one step with the files.
+  ///
+  /// - Parameter hideFiles: Hides all files; returns nil if that cannot be done yet.
+  /// - Returns: Nil if nothing was hidden, and the removal waits.
   func hide<Result: Sendable>(with hideFiles: () -> Result?) -> Result? {
     let result = withTable { table in
       // The hidden values stay in memory until the removal's end, so their cost has a limit.
@@ -185,8 +190,11 @@ extension WriteBehind: ClearingObserver {
     return result
   }
 
+  /// Notes that the file of a name was removed, with the name held.
   func fileRemoved(_ name: EntryName) { withTable { _ = $0.takeHidden(name) } }
 
+  /// Puts a value back whose file could not be removed and is about to be an entry again, unless a
+  /// removal after the one with this number has begun; with nil, all values that are left.
   func filesStay(_ name: EntryName?, since count: Int) {
     for name in name.map({ [$0] }) ?? hiddenNames {
       withTable { table in
@@ -198,6 +206,10 @@ extension WriteBehind: ClearingObserver {
     }
   }
 
+  /// Ends a removal.
+  ///
+  /// - Parameter reveal: Ends it for the files, which are hidden until then.
+  /// - Returns: The values that are gone and had no file.
   func endClearing(with reveal: () -> Void) -> BulkRemoval {
     var result = BulkRemoval()
     for name in hiddenNames {
@@ -207,7 +219,7 @@ extension WriteBehind: ClearingObserver {
       guard let old else { continue }
       result.removed += 1
       result.byteCount.addSaturating(UInt64(old.bytes.count))
-      engine.withState { $0.counters.countRemoval(.explicit) }
+      engine.count { $0.countRemoval(.explicit) }
       engine.tellOfRemoval(name, key: old.subject.key, .explicit)
     }
     reveal()

@@ -166,8 +166,11 @@ package final class DiskEngine: Sendable {
 
   /// Counts a failure of a best-effort step.
   package func noteUpkeepFailure(_ errno: Errno) {
-    withState { $0.counters.upkeepFailures[errno, default: 0] += 1 }
+    count { $0.upkeepFailures[errno, default: 0] += 1 }
   }
+
+  /// Changes the counters alone.
+  func count(_ note: (inout DiskStatistics) -> Void) { withState { note(&$0.counters) } }
 
   /// Reads or changes the state under the lock. The closure must neither wait nor touch the disk.
   // This function and the mutex's own are always inlined. Otherwise each call would copy what the
@@ -222,9 +225,7 @@ package final class DiskEngine: Sendable {
 
   /// Counts an error that has a system error number, and returns it.
   func counted(_ error: CacheError) -> CacheError {
-    if let errno = error.errno {
-      withState { $0.counters.errors[errno, default: 0] += 1 }
-    }
+    if let errno = error.errno { count { $0.errors[errno, default: 0] += 1 } }
     return error
   }
 }

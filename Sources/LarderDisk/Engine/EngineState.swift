@@ -75,7 +75,7 @@ extension EngineState {
 
   /// Takes a name; returns nil if another thread holds it.
   mutating func take(_ name: EntryName) -> NameLocks.Turn? {
-    locks.take(name) ? NameLocks.Turn(epoch: epoch, isEnding: phase.isEnding) : nil
+    locks.take(name) ? NameLocks.Turn(epoch: epoch, phase: phase) : nil
   }
 
   /// Whether a name counts as free in this process although its file may still be on disk, because

@@ -14,15 +14,16 @@ struct NameLocks: Sendable {
   /// The state of the directory and of the engine when a thread took a name.
   struct Turn: Sendable {
     let epoch: Epoch
+    let phase: Phase
     /// Whether the last object is being closed, so that no new change may begin. The end waits for
     /// names that are held.
-    let isEnding: Bool
+    var isEnding: Bool { phase.isEnding }
   }
 
   /// The numbers of clearings and of directory replacements. If one differs later, the facts read
   /// before are void.
   struct Epoch: Sendable, Equatable {
-    let clearCount: Int
+    var clearCount: Int
     let replacementCount: Int
   }
 }

@@ -155,10 +155,16 @@ struct TemporaryName: Sendable {
     }
   }
 
-  /// Removes the file that has the name.
-  func remove(in handle: DirectoryHandle) throws(Errno) {
-    try handle.unlink(fileName)
+  /// Removes the file that has the name, if a look at it shows what is meant.
+  ///
+  /// - Returns: Whether it was removed.
+  @discardableResult
+  func remove(
+    in handle: DirectoryHandle, if isMeant: (FileStatus) -> Bool = { _ in true }
+  ) throws(Errno) -> Bool {
+    guard try handle.remove(fileName, if: isMeant) == nil else { return false }
     giveBack()
+    return true
   }
 
   /// Gives the number back, when no file has the name any more, if it can be used again.

@@ -205,7 +205,7 @@ extension DiskEngine {
     let (entry, start) = (victim.entry, MonotonicTime.now)
     let removal = Removal.evicted(victim, since: epoch, isTold: tells)
     let outcome = unlink(
-      HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, isEnding: false)),
+      HeldName(name: entry.name, turn: NameLocks.Turn(epoch: epoch, phase: .open)),
       .exactly(
         inode: entry.inode, changeTime: entry.changeTime, unusedSince: entry.lastAccess),
       removal, in: location.handle)

@@ -37,19 +37,15 @@ extension DiskEngine {
   /// Inspects the entry of a key. Returns nil if a read would miss, as far as that shows without
   /// the content.
   ///
-  /// - Parameters:
-  ///   - staleness: The time past its expiry for which an entry is still found.
-  ///   - now: The time, if the caller holds the name.
-  func inspect(
-    _ subject: Subject, staleness: Duration = .zero, at now: Timestamp? = nil
+  /// - Parameter staleness: The time past its expiry for which an entry is still found.
+  private func inspect(
+    _ subject: Subject, staleness: Duration
   ) throws(CacheError) -> EntryLook? {
     guard let look = try look(at: subject.name), look.isReadable, let status = look.status,
       reader.objection(to: look.reading, isRemnant: look.isRemnant, subject.key) == nil
     else { return nil }
-    let pending = withState { $0.catalog.uses.expiry(of: subject.name, status) }
-    let objection = reader.trust.objection(
-      to: status, pending: pending, now: (now ?? self.now).adding(.zero - staleness))
-    return objection == nil ? look : nil
+    let time = self.now.adding(.zero - staleness)
+    return objection(to: status, of: subject.name, at: time) == nil ? look : nil
   }
 
   /// Looks at the file of a name, expired or not. Returns nil if there is no file that can be an

@@ -73,26 +73,6 @@ extension Clearing {
   }
 }
 
-/// A layer above the engine whose values a removal of everything takes as well. Called by any
-/// thread.
-protocol ClearingObserver: AnyObject, Sendable {
-  /// Hides the layer's values in one step with the files.
-  ///
-  /// - Parameter hideFiles: Hides all files; returns nil if that cannot be done yet.
-  /// - Returns: Nil if nothing was hidden, and the removal waits.
-  func hide<Result: Sendable>(with hideFiles: () -> Result?) -> Result?
-  /// Notes that the file of a name was removed, with the name held.
-  func fileRemoved(_ name: EntryName)
-  /// Notes that the file of a name could not be removed and is about to be an entry again, unless a
-  /// removal after the one with this number has begun; nil for all files that are left.
-  func filesStay(_ name: EntryName?, since count: Int)
-  /// Ends the removal.
-  ///
-  /// - Parameter reveal: Ends it for the files, which are hidden until then.
-  /// - Returns: The layer's values that are gone and had no file.
-  func endClearing(with reveal: () -> Void) -> BulkRemoval
-}
-
 /// A removal of everything that goes on in the background.
 public final class RemovalProgress: Sendable {
   private let state = ForkSafeMutex<State>((BulkRemoval(), nil))

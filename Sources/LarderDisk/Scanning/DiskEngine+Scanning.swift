@@ -166,8 +166,7 @@ extension DiskEngine {
           continue
         }
         // The name may have passed to another file between the opening and the lock.
-        guard try handle.status(of: name).identity == status.identity else { continue }
-        try handle.unlink(name)
+        _ = try handle.remove(name) { $0.identity == status.identity }
       } catch {
         // Published or removed meanwhile, or not removable by this process.
       }

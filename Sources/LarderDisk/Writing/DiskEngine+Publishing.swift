@@ -20,60 +20,60 @@ extension DiskEngine {
     if request.isExclusive, try !isVacant(request.subject, held) {
       return rejected(.alreadyPresent)
     }
+    var epoch = held.turn.epoch
     // Read again: if a clearing has removed the value, this store comes after the clearing.
-    let epoch = request.isExclusive ? withState { $0.epoch } : held.turn.epoch
+    if request.isExclusive { epoch.clearCount = clearCount }
     // Memory forgets the old value before the new one is visible, because a reader that has found
     // the new one on disk must not find the old one in memory afterwards. Nothing is promoted while
     // the name is held. Of an accepted value the memory tiers were told when it was accepted.
     if request.accepted == nil { tell(.entryChanges(request.subject)) }
     guard let status = try publishOrWithdraw(&file, request, seal, held) else {
-      // The file without a value was removed, and another process has stored since.
-      withState { $0.catalog.remove(name) }
       return rejected(.alreadyPresent)
     }
-    // Compared after the epoch was read, so that one of the two shows a replacement of the
-    // directory.
-    let isInPlace = file.handle === location.handle
-    settle(status, request, seal, held, isInPlace: isInPlace, since: epoch)
+    settle(status, in: file.handle, request, seal, held, since: epoch)
     return .stored
   }
 
-  /// Gives a sealed file its name. If a later step fails, takes the file back; a value that another
-  /// process has stored since stays.
+  /// Gives a sealed file its name; returns nil if the name was not free. If a later step fails,
+  /// takes the file back; a value that another process has stored since stays.
   private func publishOrWithdraw(
     _ file: inout StagedFile, _ request: StoreRequest, _ seal: EntryWriter.Seal,
     _ held: borrowing HeldName
   ) throws(CacheError) -> FileStatus? {
     do throws(Errno) {
-      return try held.publish(&file, mustBeFree: request.isExclusive, by: writer)
-    } catch {
-      if file.isPublished {
-        upkeep(try held.withdraw(file, seal))
-        // The name may be free, or have this file still or another process's.
-        lookHeld(held.name)
+      if let status = try held.publish(&file, mustBeFree: request.isExclusive, by: writer) {
+        return status
       }
+    } catch {
+      if file.isPublished { upkeep(try held.withdraw(file, seal)) }
+      // The name may be free, or have this file still or another process's.
+      if file.isPublished || request.isExclusive { lookHeld(held.name) }
       throw CacheError(errno: error, operation: "store", path: "\(location.path)/\(held.name)")
     }
+    // The file without a value was removed, and another process has stored since.
+    lookHeld(held.name)
+    return nil
   }
 
   /// Settles a value that has just become visible, and tells the observers.
   ///
   /// - Parameters:
-  ///   - isInPlace: Whether the file's directory is the one that is held.
+  ///   - directory: The directory of the file.
   ///   - epoch: The epoch at which the store took the name.
   private func settle(
-    _ status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    _ held: borrowing HeldName, isInPlace: Bool, since epoch: NameLocks.Epoch
+    _ status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
+    _ seal: EntryWriter.Seal, _ held: borrowing HeldName, since epoch: NameLocks.Epoch
   ) {
     let (name, key) = (request.subject.name, request.subject.key)
     let entry = IndexedEntry(
       name: name, status: status, lastAccess: seal.lastAccess,
       proof: FileProof(
         lifetime: seal.lifetime, keyTag: key.tag, hasData: !seal.extendedData.isEmpty))
-    let size =
-      configuration.sizeMeasure == .bytes ? entry.byteCount : entry.allocatedByteCount
-    let publication = withState { [isOnNetwork] state in
-      state.evictions.spend(size)
+    // Compared after the epoch was read, so that one of the two shows a replacement of the
+    // directory.
+    let isInPlace = directory === location.handle
+    let publication = withState { [isOnNetwork, measure = configuration.sizeMeasure] state in
+      state.evictions.spend(measure == .bytes ? entry.byteCount : entry.allocatedByteCount)
       let publication = state.settle(
         entry, order: request.accepted == nil ? .mostRecent : .byLastAccess,
         isLoad: request.isLoad, isInPlace: isInPlace, since: epoch)
@@ -88,36 +88,38 @@ extension DiskEngine {
       // removal keeps files that are stored after its start, so the store itself removes this one,
       // and before the removal's end, which waits for values that are not settled.
       _ = remove(held, .unwritten(entry), .withdrawn(key))
-      _ = request.onSettled?(.passed)
+      _ = request.onSettled?(nil)
     case .astray:
-      _ = request.onSettled?(.passed)
+      _ = request.onSettled?(nil)
       // Only a look shows which file has the name in the directory that is held now.
       lookHeld(name)
       tell(.entryChanged(request.subject))
-    case .indexed(let isReplacing, let epoch):
-      _ = request.onSettled?(.indexed(status))
+    case .indexed(let isReplacing, let clearCount):
+      _ = request.onSettled?(status)
       followEvents(ofHeld: name, status)
       if isReplacing { tellOfRemoval(name, key: key, .replaced) }
-      tell(of: status, request, seal, since: epoch)
+      tell(of: status, in: directory, request, seal, since: clearCount)
     }
   }
 
   /// Notifies the caller and the memory tiers of a value that the index has taken.
   private func tell(
-    of status: FileStatus, _ request: StoreRequest, _ seal: EntryWriter.Seal,
-    since epoch: NameLocks.Epoch
+    of status: FileStatus, in directory: DirectoryHandle, _ request: StoreRequest,
+    _ seal: EntryWriter.Seal, since clearCount: Int
   ) {
-    let expiry = expiry(of: status, seal)
+    // Another process may have given the file an earlier one since. A difference of up to two
+    // seconds is the file system's resolution.
+    let present = status.modification.asExpiry
+    let expiry = present.adding(seconds: 2) < seal.expiry ? present : seal.expiry
     request.onChange?(
       Published(
         byteCount: Int(status.byteCount), expiry: expiry, lifetime: seal.lifetime,
-        clearCount: epoch.clearCount))
+        clearCount: clearCount))
     if observers.isEmpty { return }
-    let present = withState { $0.epoch }
-    if present.replacementCount != epoch.replacementCount {
+    if directory !== location.handle {
       // Memory forgot everything before it had this value, so it is told again.
       tell(.entryChanged(request.subject))
-    } else if present != epoch {
+    } else if self.clearCount != clearCount {
       // Not `.entryChanged`, which would supersede loads that began after a removal of everything.
       tell(.filesChanged([request.subject.name]))
     } else if request.accepted == nil {
@@ -128,31 +130,21 @@ extension DiskEngine {
     }
   }
 
-  /// Returns the expiry of a file that was just published: its seal's, unless another process has
-  /// given it an earlier one since. A difference of up to two seconds is the file system's
-  /// resolution.
-  private func expiry(of status: FileStatus, _ seal: EntryWriter.Seal) -> Timestamp {
-    let expiry = status.modification.asExpiry
-    return expiry.adding(seconds: 2) < seal.expiry ? expiry : seal.expiry
-  }
-
   /// Adds the last use of an accepted value, which came after its file was sealed. Called in
   /// `onSettled`, so the name is held.
   func addUse(
     of name: EntryName, _ status: FileStatus, _ seal: EntryWriter.Seal, at access: Timestamp,
     expiry: Timestamp
   ) {
-    let isExtended = expiry > seal.expiry
-    let extending = isExtended ? ExpirationExtending.lifetime : .off
+    let extended = expiry > seal.expiry ? expiry : nil
+    let extending = extended == nil ? ExpirationExtending.off : .lifetime
     let isDue = isDue(status, seal.lifetime, extending, access)
-    let mustStamp = withState { state in
-      state.catalog.index.touch(name, at: access)
-      guard isDue, state.catalog.index.contains(name) else { return false }
-      state.catalog.uses.note(
-        name, status, access: access, expiry: isExtended ? expiry : nil)
-      return true
+    withState { state in
+      guard let slot = state.catalog.index.slot(of: name) else { return }
+      _ = state.catalog.use(
+        slot, of: name, status, at: access, isDue: isDue, extended: extended)
     }
-    if mustStamp { planDrain(within: recency.lag(for: seal.lifetime, extending)) }
+    if isDue { planDrain(within: recency.lag(for: seal.lifetime, extending)) }
   }
 
   /// Frees the name of a store that must find no value: removes a file that holds none.
@@ -172,7 +164,7 @@ extension DiskEngine {
         let occupant = try attempt(
           "store", at: path, location.handle.statusIfPresent(of: held.name.fileName))
       else { return true }
-      if try holdsValue(subject) { return false }
+      if try heldValue(of: subject, for: .file) != nil { return false }
       switch try attempt("store", at: path, makeWay(held, occupant)) {
       case true?: return true
       case false?: continue
@@ -206,15 +198,39 @@ extension DiskEngine {
     }
   }
 
-  /// Whether a read would return a value. The content is checked unless it was checked before.
-  private func holdsValue(_ subject: Subject) throws(CacheError) -> Bool {
-    guard let status = try inspect(subject, at: heldNow)?.status else { return false }
-    let isVerified = withState { state in
+  /// Reads a value whose name is held; nil if a read would miss. The content is checked unless it
+  /// was checked before.
+  ///
+  /// Does not use `answer`, which has a damaged file removed in the background. If the system has
+  /// no thread left, the removal would run here and wait for the name that this thread holds.
+  func heldValue(
+    of subject: Subject, for purpose: ReadPurpose
+  ) throws(CacheError) -> EntryReader.Testimony? {
+    guard case .file(let file, let status) = try openFile(of: subject.name),
+      objection(to: status, of: subject.name, at: heldNow) == nil
+    else { return nil }
+    let proof = withState { state in
       state.catalog.index.verified(
-        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)
-        != nil
+        subject.name, inode: status.inode, changeTime: status.change, keyTag: subject.key.tag)?
+        .proof
     }
-    if isVerified || !reader.checksContent { return true }
-    return try look(at: subject.name, isChecking: true)?.finding?.isServed ?? false
+    do throws(Errno) {
+      let examination = try reader.read(file, status, subject.key, purpose, proof: proof)
+      if case .accepted(let testimony) = examination { return testimony }
+    } catch .noMemory {
+      // The file is sparse and longer than the memory can hold.
+    } catch {
+      guard EntryReader.missReason(for: error) != nil else {
+        throw CacheError(readFailure: error, name: subject.name.description)
+      }
+    }
+    return nil
+  }
+
+  /// Returns the reason for which a read misses a file, as far as its status and the pending use of
+  /// its name show; nil for none.
+  func objection(to status: FileStatus, of name: EntryName, at now: Timestamp) -> MissReason? {
+    let pending = withState { $0.catalog.uses.expiry(of: name, status) }
+    return reader.trust.objection(to: status, pending: pending, now: now)
   }
 }

@@ -1,5 +1,5 @@
 package import LarderBasics
-import LarderSystem
+package import LarderSystem
 import Synchronization
 
 // By key.
@@ -8,26 +8,21 @@ extension DiskEngine {
   ///
   /// - Parameters:
   ///   - subject: The entry that the memory tiers forget; nil if they hold nothing of the name.
-  ///   - onSettled: Runs when the file is gone; by default the callback of the store.
+  ///   - onSettled: Runs when the file is gone; see `StoreRequest`.
   ///   - request: The store that fails and therefore removes the older value. A value that was
   ///     stored since the store was decided on stays.
   ///   - whileHeld: Runs before the memory tiers are told, which is before and after the removal,
   ///     with the name held. Gets whether the name is free.
   /// - Returns: Whether this process knew an entry there.
   package func remove(
-    _ name: EntryName, _ subject: Subject? = nil,
-    cause: RemovalCause, onSettled: ((Settlement) -> Bool)? = nil,
-    of request: StoreRequest? = nil, whileHeld: (Bool) -> Void = { _ in }
+    _ name: EntryName, _ subject: Subject? = nil, cause: RemovalCause,
+    onSettled: ((FileStatus?) -> Bool)?, of request: StoreRequest? = nil,
+    whileHeld: (Bool) -> Void = { _ in }
   ) throws(CacheError) -> Bool {
     try checkWritable("remove")
     // Before the name is held, because following a replaced directory may take other names.
-    do throws(CacheError) {
+    let path = Result { () throws(CacheError) in
       try revalidate(isUrgent: false, mayMake: false, "remove")
-    } catch {
-      changing(name) { _ in
-        if request?.isWanted?() != false { forget(subject, of: request, whileHeld) }
-      }
-      throw error
     }
     let held = acquire(name)
     defer { release(name) }
@@ -37,30 +32,30 @@ extension DiskEngine {
     // Also before the file is removed, because a reader that misses it on the disk must not find it
     // in memory afterwards.
     forget(subject, of: request, whileHeld)
+    _ = try path.get()
     var isFree = false
     defer { forget(subject, of: request, isFree: isFree, whileHeld) }
-    let wasHidden = hidesFile(named: name)
-    do throws(Errno) {
-      let handle = location.handle
-      // Anything else with the name stays.
-      let outcome = try held.unlink(.entry, in: handle, trusting: reader.trust)
-      isFree = true
-      var isCounted = outcome.isRemoved && !wasHidden
-      // A value that waits goes after the file. If the file stayed, reads would find it, and it is
-      // older.
-      if (onSettled ?? request?.onSettled)?(.removed) == true { isCounted = true }
-      withState { [isCounted] state in
-        state.catalog.remove(name)
-        if isCounted { state.counters.countRemoval(cause) }
-      }
-      if isCounted { tellOfRemoval(name, key: subject?.key, cause) }
-      // Also if the file was gone already, because an eviction or another process may have unlinked
-      // it and not have synced the directory yet.
-      if configuration.durability == .durable { try handle.descriptor.synchronize() }
-      return isCounted
-    } catch {
-      throw CacheError(errno: error, operation: "remove", path: "\(location.path)/\(name)")
+    let (handle, wasHidden) = (location.handle, hidesFile(named: name))
+    // Anything else with the name stays.
+    let outcome = try attempt(
+      "remove", at: "\(location.path)/\(name)",
+      held.unlink(.entry, in: handle, trusting: reader.trust))
+    isFree = true
+    // A value that waits goes after the file. If the file stayed, reads would find it, and it is
+    // older.
+    let hasDropped = onSettled?(nil) == true
+    let isCounted = hasDropped || outcome.isRemoved && !wasHidden
+    withState { state in
+      state.catalog.remove(name)
+      if isCounted { state.counters.countRemoval(cause) }
     }
+    if isCounted { tellOfRemoval(name, key: subject?.key, cause) }
+    // Also if the file was gone already, because an eviction or another process may have unlinked
+    // it and not have synced the directory yet.
+    if configuration.durability == .durable {
+      try attempt("remove", at: location.path, handle.descriptor.synchronize())
+    }
+    return isCounted
   }
 
   /// Tells the memory tiers of a removal, before any other change of the name.
@@ -143,18 +138,17 @@ extension DiskEngine {
   func removeInBackground(damaged name: EntryName, _ status: FileStatus) {
     // Another reader may have found the same.
     let isNew = withState { !$0.phase.isShutDown && $0.evictions.damaged.insert(name).inserted }
-    if isNew { runAside { self.remove(damaged: name, status) } }
-  }
-
-  private func remove(damaged name: EntryName, _ status: FileStatus) {
-    let outcome = changing(name) { held in
-      // After the end another process may own the directory.
-      let mayRemove = withState { !$0.phase.isShutDown && !$0.hidesFile(named: name) }
-      return mayRemove ? remove(held, .exactly(status), .damaged) : .changed(nil)
+    guard isNew else { return }
+    runAside { [self] in
+      let outcome = changing(name) { held in
+        // After the end another process may own the directory.
+        held.turn.phase.isShutDown || hidesFile(named: name)
+          ? .changed(nil) : remove(held, .exactly(status), .damaged)
+      }
+      if outcome.isRemoved { synchronizeRemovals() }
+      _ = withState { $0.evictions.damaged.remove(name) }
+      changed.signal()
     }
-    if outcome.isRemoved { synchronizeRemovals() }
-    _ = withState { $0.evictions.damaged.remove(name) }
-    changed.signal()
   }
 }
 
@@ -163,36 +157,15 @@ extension DiskEngine {
   /// Starts the removal of every entry. From now on reads of older values in this process miss, and
   /// totals are 0. Values that are stored meanwhile stay.
   func startClearing(
-    beside observer: (any ClearingObserver)? = nil
+    beside behind: WriteBehind? = nil
   ) throws(CacheError) -> RemovalProgress {
     try checkWritable("removeAll")
     // A directory that was moved away is left alone, because the person that moved it expects that.
     try revalidate(isUrgent: false, mayMake: false, "removeAll")
-    // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
-    // not find the value in memory. After: a store may have added one in between. Nothing is
-    // promoted meanwhile.
-    generations.beginAll()
-    tell(.cleared)
-    let (beginning, _) = beginClearing(beside: observer)
-    tell(.cleared)
-    generations.endAll()
-    guard let (progress, mustWalk) = beginning else { throw closedError("removeAll") }
-    // Read after everything was hidden, and not when the walk begins. If another directory has been
-    // held since, nothing is hidden any more, and the walk finds nothing to remove.
-    let handle = location.handle
-    if mustWalk { threads.submit { self.clear(progress, in: handle, observer) } }
-    return progress
-  }
-
-  /// Hides everything, once only the end of an earlier removal is not waited for any more.
-  ///
-  /// - Returns: The removal, nil if the engine is shut down; and what the caller releases outside
-  ///   of the lock, because releasing a million entries takes long.
-  private func beginClearing(
-    beside observer: (any ClearingObserver)?
-  ) -> ((RemovalProgress, Bool)?, Catalog) {
+    // Hides everything, once only the end of an earlier removal is not waited for any more. What is
+    // forgotten is released outside of the lock, because a million entries take long.
     let hideFiles = { [self] in
-      withState { state -> ((RemovalProgress, Bool)?, Catalog)? in
+      withState { state -> (begun: (RemovalProgress, mustWalk: Bool)?, old: Catalog)? in
         let old = state.catalog
         if state.phase.isShutDown { return (nil, old) }
         guard state.clearing.mayBegin else { return nil }
@@ -200,7 +173,22 @@ extension DiskEngine {
         return (state.beginClearing(), old)
       }
     }
-    return changed.wait { if let observer { observer.hide(with: hideFiles) } else { hideFiles() } }
+    // Memory is emptied twice. Before the files are hidden: a reader that misses on the disk must
+    // not find the value in memory. After: a store may have added one in between. Nothing is
+    // promoted meanwhile.
+    generations.beginAll()
+    tell(.cleared)
+    let hidden = changed.wait {
+      if let behind { behind.hide(with: hideFiles) } else { hideFiles() }
+    }
+    tell(.cleared)
+    generations.endAll()
+    guard let (progress, mustWalk) = hidden.begun else { throw closedError("removeAll") }
+    // Read after everything was hidden, and not when the walk begins. If another directory has been
+    // held since, nothing is hidden any more, and the walk finds nothing to remove.
+    let handle = location.handle
+    if mustWalk { threads.submit { self.clear(progress, in: handle, behind) } }
+    return progress
   }
 
   /// The number of removals of everything that have begun.
@@ -218,19 +206,19 @@ extension DiskEngine {
   }
 
   private func clear(
-    _ first: RemovalProgress, in handle: DirectoryHandle, _ observer: (any ClearingObserver)?
+    _ first: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?
   ) {
     var progress = first
-    walk(progress, in: handle, observer)
+    walk(progress, in: handle, behind)
     while let next = withState({ $0.clearing.endWalk() }) {
       progress.finish()
       progress = next
       // In the same directory: while another is held, and the index does not know it yet, the walk
       // would remove the files of that one.
-      walk(progress, in: handle, observer)
+      walk(progress, in: handle, behind)
     }
     let reveal = { [self] in withState { $0.clearing.reveal() } }
-    if let observer { progress.add(observer.endClearing(with: reveal)) } else { reveal() }
+    if let behind { progress.add(behind.endClearing(with: reveal)) } else { reveal() }
     // The walk may have missed files that other processes stored meanwhile.
     rescanIfMissed()
     progress.finish()
@@ -243,16 +231,16 @@ extension DiskEngine {
   /// Removes the files of hidden names. What it finds to be newer or unremovable becomes an entry
   /// again, unless another clearing has begun since, whose walk finds it again.
   private func walk(
-    _ progress: RemovalProgress, in handle: DirectoryHandle, _ observer: (any ClearingObserver)?
+    _ progress: RemovalProgress, in handle: DirectoryHandle, _ behind: WriteBehind?
   ) {
     let count = clearCount
     do throws(Errno) {
       var scan = try DirectoryScan(handle, trust: reader.trust)
       while true {
         let piece = try scan.next()
-        for entry in piece.entries { progress.add(clear(entry, count, in: handle, observer)) }
-        for (name, errno) in piece.unreadable where passesOver(name, errno) {
-          observer?.filesStay(name, since: count)
+        for entry in piece.entries { progress.add(clear(entry, count, in: handle, behind)) }
+        for (name, errno) in piece.unreadable where passesOver(name, count, behind) {
+          noteUpkeepFailure(errno)
           progress.add(BulkRemoval(.failed, of: 0))
         }
         if piece.isLast || !mayBe(.hidesFiles) { break }
@@ -260,35 +248,39 @@ extension DiskEngine {
       if configuration.durability == .durable { try handle.descriptor.synchronize() }
     } catch {
       progress.fail(CacheError(errno: error, operation: "removeAll", path: location.path))
-      // Entries that could not be read are still there, and the index has forgotten them.
-      withState { if $0.clearing.hidesFiles { $0.catalog.scans.reset() } }
-      observer?.filesStay(nil, since: count)
+      passesOver(nil, count, behind)
     }
   }
 
-  /// Passes over a hidden entry whose status cannot be read; false if it is not hidden any more.
-  private func passesOver(_ name: EntryName, _ errno: Errno) -> Bool {
-    withState { state in
-      guard state.hidesFile(named: name) else { return false }
-      state.counters.upkeepFailures[errno, default: 0] += 1
-      // The entry is still there, and the index has forgotten it.
-      state.catalog.scans.reset()
-      return true
+  /// Passes over a hidden entry whose status cannot be read, or all that are left with nil. They
+  /// are still there, and the index has forgotten them.
+  ///
+  /// - Returns: Whether it was hidden.
+  @discardableResult
+  private func passesOver(
+    _ name: EntryName?, _ count: Int, _ behind: WriteBehind?
+  ) -> Bool {
+    let isHidden = withState { state in
+      let isHidden = name.map { state.hidesFile(named: $0) } ?? state.clearing.hidesFiles
+      if isHidden { state.catalog.scans.reset() }
+      return isHidden
     }
+    if isHidden { behind?.filesStay(name, since: count) }
+    return isHidden
   }
 
   private func clear(
     _ entry: IndexedEntry, _ count: Int, in handle: DirectoryHandle,
-    _ observer: (any ClearingObserver)?
+    _ behind: WriteBehind?
   ) -> BulkRemoval {
     // A clock that stores may wait for the room that this walk makes.
     changing(entry.name, readsClock: false) { held in
       guard hidesFile(named: entry.name) else { return BulkRemoval() }
       let removal = Removal.cleared(entry, count: count)
       let outcome = unlink(held, .unwritten(entry), removal, in: handle)
-      if case .failed = outcome { observer?.filesStay(entry.name, since: count) }
+      if case .failed = outcome { behind?.filesStay(entry.name, since: count) }
       settle(held, removal, outcome)
-      if outcome.isRemoved { observer?.fileRemoved(entry.name) }
+      if outcome.isRemoved { behind?.fileRemoved(entry.name) }
       return BulkRemoval(outcome, of: entry.byteCount)
     }
   }

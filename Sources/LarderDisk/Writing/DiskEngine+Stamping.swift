@@ -28,132 +28,101 @@ package struct EntryIdentity: Sendable {
   }
 }
 
-/// A change of an entry's expiry that leaves its content as it is.
-package struct TouchRequest: Sendable {
-  let subject: DiskEngine.Subject
-  var expiration: Expiration
-  /// Whether an expired value is made valid again.
-  var revives = false
-  /// The value that the caller means; nil for any value of the name.
-  var identity: EntryIdentity?
-  /// Whether the touch is still wanted, asked when it holds the name.
-  package var isWanted: (@Sendable () -> Bool)?
-  /// Runs after the touch, before any other change of the name.
-  package var onTouch: (@Sendable (DiskEngine.Published) -> Void)?
-
-  package init(
-    subject: DiskEngine.Subject, expiration: Expiration, revives: Bool = false,
-    identity: EntryIdentity? = nil
-  ) {
-    self.subject = subject
-    self.expiration = expiration
-    self.revives = revives
-    self.identity = identity
-  }
-}
-
 // An entry's file that is stamped, by a touch or by hand. Its content stays.
 extension DiskEngine {
   /// Sets an entry's expiry, lifetime and last access.
   ///
+  /// - Parameters:
+  ///   - revives: Whether an expired value is made valid again.
+  ///   - identity: The value that the caller means; nil for any value of the name.
   /// - Returns: Whether the entry was there, and is the one that the caller means.
-  package func touch(_ request: TouchRequest) throws(CacheError) -> Bool {
-    let name = request.subject.name
-    try revalidate(isUrgent: false, mayMake: false, "touch")
-    let held = acquire(name)
-    defer { release(name) }
-    if held.turn.isEnding { throw closedError("touch") }
-    if request.isWanted?() == false { return false }
-    guard case .file(let file, let status) = try openFile(of: name) else { return false }
-    do throws(Errno) {
-      return try touch(file, status, request, held)
-    } catch .staleHandle {
-      // Another machine has removed or replaced the file since it was opened.
-      return false
-    } catch {
-      throw CacheError(errno: error, operation: "touch", path: "\(location.path)/\(name)")
+  func touch(
+    _ request: StoreRequest, revives: Bool, _ identity: EntryIdentity?
+  ) throws(CacheError) -> Bool {
+    let outcome = try stamping("touch", request.subject.name) {
+      (held, file, status) throws(Errno) -> Bool? in
+      let now = heldNow
+      let time = now.adding(.zero - (revives ? Self.anyStaleness : .zero))
+      guard request.isWanted?() != false, objection(to: status, of: held.name, at: time) == nil,
+        case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
+        identity?.matches(testimony.attribute, status) ?? true
+      else { return false }
+      // Told before the stamp, because memory may serve its value for longer than the new expiry
+      // allows. Nothing is promoted while the name is held.
+      tell(.filesChanged([held.name]))
+      var attribute = testimony.attribute
+      attribute?.lifetime = request.expiration.lifetime
+      let isNew = attribute?.lifetime != testimony.attribute?.lifetime
+      guard
+        let fresh = try stamp(
+          file, held, isNew ? attribute : nil, access: issueAccess(at: now),
+          expiry: request.expiration.expiry(at: now), order: .mostRecent)
+      else { return nil }
+      followEvents(ofHeld: held.name, fresh)
+      request.onChange?(
+        Published(
+          byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
+          lifetime: attribute?.lifetime ?? .unknown, clearCount: held.turn.epoch.clearCount))
+      return true
     }
-  }
-
-  private func touch(
-    _ file: borrowing FileDescriptor, _ status: FileStatus, _ request: TouchRequest,
-    _ held: borrowing HeldName
-  ) throws(Errno) -> Bool {
-    let now = heldNow
-    let pending = withState { $0.catalog.uses.expiry(of: request.subject.name, status) }
-    guard
-      reader.trust.objection(
-        to: status, pending: pending,
-        now: now.adding(.zero - (request.revives ? Self.anyStaleness : .zero))) == nil,
-      case .accepted(let testimony) = try reader.examine(file, status, request.subject.key),
-      request.identity?.matches(testimony.attribute, status) ?? true
-    else { return false }
-    // Told before the stamp, because memory may serve its value for longer than the new expiry
-    // allows. Nothing is promoted while the name is held.
-    tell(.filesChanged([request.subject.name]))
-    var attribute = testimony.attribute
-    attribute?.lifetime = request.expiration.lifetime
-    let isNew = attribute?.lifetime != testimony.attribute?.lifetime
-    guard
-      let fresh = try stamp(
-        file, held, isNew ? attribute : nil,
-        access: withState { $0.catalog.uses.issueAccess(at: now) },
-        expiry: request.expiration.expiry(at: now), order: .mostRecent)
-    else { return false }
-    followEvents(ofHeld: request.subject.name, fresh)
-    request.onTouch?(
-      Published(
-        byteCount: Int(fresh.byteCount), expiry: fresh.modification.asExpiry,
-        lifetime: attribute?.lifetime ?? .unknown, clearCount: held.turn.epoch.clearCount))
-    return true
+    return outcome ?? false
   }
 
   /// Gives the file of a name its attribute and stamps anew.
   func stamp(_ name: EntryName, _ hand: HandStamp) throws(CacheError) -> StampOutcome {
-    try revalidate(isUrgent: false, mayMake: false, "stamp")
-    let held = acquire(name)
-    defer { release(name) }
-    if held.turn.isEnding { throw closedError("stamp") }
-    var errno = Errno.ioError
-    switch try openFile(of: name) {
-    case .missed(let reason, let missed):
-      if reason == .absent || reason == .foreign { return .absent }
-      errno = missed ?? errno
-    case .file(let file, let status):
-      guard status.isRegular, reader.trust.isTrusted(status) else { return .absent }
-      do throws(Errno) {
-        return try stamp(file, hand, held)
-      } catch {
-        errno = error
+    let outcome = try stamping("stamp", name) { (held, file, _) throws(Errno) -> StampOutcome? in
+      let reading = try reader.attributeReading(of: file)
+      if reading == .otherVersion { return .otherVersion }
+      let recorded = reading?.attribute
+      let (hash, status) = try HandStamp.hash(of: file)
+      let now = heldNow
+      let (lifetime, expiry) = hand.lifetimeAndExpiry(
+        recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
+      let proof = HandStamp.proof(recorded?.proof, of: name)
+      guard
+        let fresh = try stamp(
+          file, held, EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof),
+          access: now, expiry: expiry, order: .byLastAccess)
+      else { return nil }
+      if case .key(let key) = proof {
+        tell(.entryChanged(Subject(key: CacheKey(key), name: name)))
+      } else {
+        // The value may be any key's, so the memory tiers forget everything.
+        tell(.cleared)
       }
+      let kept = fresh.modification.asExpiry
+      return .stamped(expiry: kept < .never ? kept : nil)
     }
-    throw CacheError(errno: errno, operation: "stamp", path: "\(location.path)/\(name)")
+    return outcome ?? .absent
   }
 
-  private func stamp(
-    _ file: borrowing FileDescriptor, _ hand: HandStamp, _ held: borrowing HeldName
-  ) throws(Errno) -> StampOutcome {
-    let reading = try reader.attributeReading(of: file)
-    if reading == .otherVersion { return .otherVersion }
-    let recorded = reading?.attribute
-    let (hash, status) = try HandStamp.hash(of: file)
-    let now = heldNow
-    let (lifetime, expiry) = hand.lifetimeAndExpiry(
-      recorded: recorded?.lifetime ?? .unknown, expiry: status.modification.asExpiry, now: now)
-    let proof = HandStamp.proof(recorded?.proof, of: held.name)
-    guard
-      let fresh = try stamp(
-        file, held, EntryAttribute(contentHash: hash, lifetime: lifetime, proof: proof),
-        access: now, expiry: expiry, order: .byLastAccess)
-    else { return .absent }
-    if case .key(let key) = proof {
-      tell(.entryChanged(Subject(key: CacheKey(key), name: held.name)))
-    } else {
-      // The value may be any key's, so the memory tiers forget everything.
-      tell(.cleared)
+  /// Opens the file of a name to be stamped, while no other thread of this process changes it.
+  ///
+  /// - Returns: Nil if there is no file that can be an entry.
+  private func stamping<Result>(
+    _ operation: String, _ name: EntryName,
+    _ stamp: (
+      borrowing HeldName, borrowing FileDescriptor, FileStatus
+    ) throws(Errno) -> Result?
+  ) throws(CacheError) -> Result? {
+    try revalidate(isUrgent: false, mayMake: false, operation)
+    let held = acquire(name)
+    defer { release(name) }
+    if held.turn.isEnding { throw closedError(operation) }
+    let opening = try openFile(of: name)
+    do throws(Errno) {
+      switch consume opening {
+      case .missed(.unreadable, let errno?): throw errno
+      case .missed: return nil
+      case .file(let file, let status):
+        return reader.trust.entry(name, status) == nil ? nil : try stamp(held, file, status)
+      }
+    } catch .staleHandle {
+      // Another machine has removed or replaced the file since it was opened.
+      return nil
+    } catch {
+      throw CacheError(errno: error, operation: operation, path: "\(location.path)/\(name)")
     }
-    let kept = fresh.modification.asExpiry
-    return .stamped(expiry: kept < .never ? kept : nil)
   }
 
   /// Stamps the open file of a held name, and makes it the entry of the name.
@@ -196,7 +165,7 @@ extension DiskEngine {
   /// Writes a use through the file that was read. Keeps an earlier expiry that a person or another
   /// process has set since the file was read. A later one may be the extension by another use.
   ///
-  /// - Returns: The expiry that the file has now; nil if it could not be read.
+  /// - Returns: The expiry that the file has now; nil if it was not stamped.
   func stampAtOnce(
     _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
     access: Timestamp, expiry: Timestamp?, _ context: ReadContext
@@ -205,45 +174,8 @@ extension DiskEngine {
       let present = try descriptor.status()
       let mayExtend = present.modification >= status.modification
       let extended = expiry.flatMap { mayExtend && $0 > present.modification.asExpiry ? $0 : nil }
-      return stamp(
+      return try stamp(
         descriptor, name, present, access: access, expiry: extended, now: context.now)
-    } catch {
-      noteUpkeepFailure(error)
-      return nil
-    }
-  }
-
-  /// Writes a use through an open file.
-  ///
-  /// - Returns: The expiry that the file has now; nil if the stamp could not be written.
-  @discardableResult
-  func stamp(
-    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
-    access: Timestamp, expiry: Timestamp?, now: Timestamp
-  ) -> Timestamp? {
-    do throws(Errno) {
-      let written = Recency.access(used: access, stored: status.lastAccess, now: now)
-      // On a network both stamps are given, because a program behind FUSE may set one that is left
-      // out to now, as sshfs does, which would end the entry.
-      let modification = isOnNetwork ? stamp(for: expiry, stored: status.modification) : expiry
-      try descriptor.setTimes(access: written, modification: modification)
-      let fresh = try descriptor.status()
-      let meant = expiry ?? status.modification.asExpiry
-      // Another process or a person has shortened the expiry while it was stamped. The two seconds
-      // allow for file systems that hold less of a stamp.
-      let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
-      // The index knows the file as it is now, so the event of the change is ignored. The tiers are
-      // notified here instead.
-      let isThere = learn(name) { state -> (Effects, Bool) in
-        if fresh.linkCount == 0 {
-          state.counters.stampsDropped += 1
-          return ([], false)
-        }
-        state.counters.stampsWritten += 1
-        let isChanged = state.catalog.restamp(name, from: status, to: fresh)
-        return (isChanged || isShortened ? .isLearned : [], true)
-      }.1
-      return isThere ? fresh.modification.asExpiry : nil
     } catch {
       // Another user's file, or a disk that no longer accepts writes. The value is still good.
       noteUpkeepFailure(error)
@@ -251,10 +183,42 @@ extension DiskEngine {
     }
   }
 
-  /// Returns the modification time that a use sets: the stored one unless the expiry is another.
-  private func stamp(for expiry: Timestamp?, stored: Timestamp) -> Timestamp {
-    guard let expiry, expiry != stored.asExpiry else { return stored }
-    return writer.holdable(expiry, in: location.handle)
+  /// Writes a use through an open file.
+  ///
+  /// - Returns: The expiry that the file has now; nil if it has no name any more.
+  @discardableResult
+  private func stamp(
+    _ descriptor: borrowing FileDescriptor, _ name: EntryName, _ status: FileStatus,
+    access: Timestamp, expiry: Timestamp?, now: Timestamp
+  ) throws(Errno) -> Timestamp? {
+    let written = Recency.access(used: access, stored: status.lastAccess, now: now)
+    // On a network both stamps are given, because a program behind FUSE may set one that is left
+    // out to now, as sshfs does, which would end the entry.
+    var modification = expiry
+    if isOnNetwork {
+      modification = status.modification
+      if let expiry, expiry != status.modification.asExpiry {
+        modification = writer.holdable(expiry, in: location.handle)
+      }
+    }
+    try descriptor.setTimes(access: written, modification: modification)
+    let fresh = try descriptor.status()
+    let meant = expiry ?? status.modification.asExpiry
+    // Another process or a person has shortened the expiry while it was stamped. The two seconds
+    // allow for file systems that hold less of a stamp.
+    let isShortened = fresh.modification.asExpiry.adding(seconds: 2) < meant
+    // The index knows the file as it is now, so the event of the change is ignored. The tiers are
+    // notified here instead.
+    let (_, isThere) = learn(name) { state -> (Effects, Bool) in
+      if fresh.linkCount == 0 {
+        state.counters.stampsDropped += 1
+        return ([], false)
+      }
+      state.counters.stampsWritten += 1
+      let isChanged = state.catalog.restamp(name, from: status, to: fresh)
+      return (isChanged || isShortened ? .isLearned : [], true)
+    }
+    return isThere ? fresh.modification.asExpiry : nil
   }
 
   /// The number of slots whose names a drain takes under one lock.
@@ -288,12 +252,12 @@ extension DiskEngine {
       guard status.inode == pending.inode, status.isRegular else { throw .staleHandle }
       // An expiry other than the one seen was set by a person or a neighbour and is kept.
       let isUnchanged = status.modification == pending.expirySeen
-      stamp(
+      try stamp(
         descriptor, name, status, access: pending.lastAccess,
         expiry: isUnchanged ? pending.expiry : nil, now: heldNow)
     } catch .noSuchFile, .staleHandle, .tooManyLinks, .noSuchDeviceOrAddress {
       // The file is gone, or the name is that of another file, a link or a socket.
-      withState { $0.counters.stampsDropped += 1 }
+      count { $0.stampsDropped += 1 }
     } catch {
       noteUpkeepFailure(error)
     }
@@ -323,18 +287,10 @@ struct HandStamp: Sendable {
   ) -> (lifetime: Lifetime, expiry: Timestamp) {
     // A fixed date is kept until it is past. After that the file records no lifetime that could
     // start anew.
-    if recorded == .fixed, given == nil, expiry > now { return (.fixed, expiry) }
-    let expiration = given ?? Self.expiration(of: recorded) ?? otherwise
+    let isPast = recorded == .fixed && expiry <= now
+    let recorded = isPast ? nil : Expiration(recorded, until: expiry)
+    let expiration = given ?? recorded ?? otherwise
     return (expiration.lifetime, expiration.expiry(at: now))
-  }
-
-  /// Returns the expiration of a recorded lifetime; nil if none could start anew.
-  private static func expiration(of lifetime: Lifetime) -> Expiration? {
-    switch lifetime {
-    case .seconds(let count): .seconds(Int(count))
-    case .never: .never
-    case .fixed, .unknown: nil
-    }
   }
 
   /// Returns the proof to record: the one in the file, unless it names a key of another name.
@@ -342,6 +298,7 @@ struct HandStamp: Sendable {
     if case .key(let key)? = recorded, MD5.digest(of: key.span) != name.digest { return .none }
     return recorded ?? .none
   }
+
   /// Returns the hash of a file's content and extended data, and its status. Hashes again until the
   /// file did not change during the reading.
   static func hash(

@@ -2,7 +2,8 @@ package import LarderBasics
 package import LarderSystem
 
 extension DiskEngine {
-  /// A store without its content: the key, the facts stored beside the content, and its conditions.
+  /// A store without its content, or a touch: the key, the facts stored beside the content, and the
+  /// conditions.
   package struct StoreRequest: Sendable {
     package let subject: Subject
     var expiration: Expiration
@@ -20,21 +21,15 @@ extension DiskEngine {
     /// The facts of a value that was accepted earlier, of which the memory tiers were told then;
     /// nil for a store that the caller makes now.
     var accepted: EntryWriter.Seal?
-    /// Runs when the value is visible, before any other change of the name. With nil, runs before
-    /// and after the removal of the older value, because the store failed or was rejected.
+    /// Runs when the value is visible or was touched, before any other change of the name. With
+    /// nil, runs before and after the removal of the older value, because the store failed or was
+    /// rejected.
     package var onChange: (@Sendable (Published?) -> Void)?
-    /// Runs with the name held when its file was replaced or removed, before `onChange`.
-    /// Returns whether a value that had the name goes as well.
-    var onSettled: (@Sendable (Settlement) -> Bool)?
-  }
-
-  /// What has become of the file of a name that was changed.
-  package enum Settlement: Sendable {
-    /// The index has the file that was published.
-    case indexed(FileStatus)
-    /// The file was published, and was removed with everything else or is in another directory.
-    case passed
-    case removed
+    /// Runs with the name held when its file was replaced or removed, before `onChange`. Gets the
+    /// status of the published file; nil if the index has none, because it was removed, went with
+    /// everything else or is in another directory. Returns whether a value that had the name goes
+    /// as well.
+    package var onSettled: (@Sendable (FileStatus?) -> Bool)?
   }
 
   /// A value that has just become visible.
@@ -54,36 +49,24 @@ extension DiskEngine {
   func store(
     _ content: Span<UInt8>, _ request: StoreRequest
   ) throws(CacheError) -> StoreOutcome {
-    if request.accepted == nil,
-      let outcome = try refusal(of: request, byteCount: content.count)
-    {
-      return outcome
-    }
     let evictions = fullDiskCount
     return try keepingPromise(request) { () throws(CacheError) in
+      if request.accepted == nil,
+        let outcome = try refusal(of: request, byteCount: content.count)
+      {
+        return outcome
+      }
       do throws(CacheError) {
         return try storeOnce(content, request)
       } catch  where error.code == .noSpace && makeRoom(for: content.count, since: evictions) {
-        return try storeAgain(content, request)
+        let result = Result { () throws(CacheError) in try storeOnce(content, request) }
+        judgeRoom(by: result)
+        return try result.get()
       } catch  where hasRecovered(from: error) || error.errno == .noSuchFile {
         // tmpfs makes unnamed files in a removed directory and refuses only to link them. Without
         // /proc some kernels never link one. See: man 2 linkat, AT_EMPTY_PATH.
         return try storeOnce(content, request, mayBeUnnamed: false)
       }
-    }
-  }
-
-  /// Stores a value for which room was made.
-  private func storeAgain(
-    _ content: Span<UInt8>, _ request: StoreRequest
-  ) throws(CacheError) -> StoreOutcome {
-    do throws(CacheError) {
-      let outcome = try storeOnce(content, request)
-      judgeRoom(hasHelped: true)
-      return outcome
-    } catch {
-      if error.code == .noSpace { judgeRoom(hasHelped: false) }
-      throw error
     }
   }
 
@@ -96,13 +79,20 @@ extension DiskEngine {
     return try finish(&file, request)
   }
 
+  /// Judges the last eviction for a full disk by a store that went on after it.
+  private func judgeRoom(by result: Result<StoreOutcome, CacheError>) {
+    switch result {
+    case .success: judgeRoom(hasHelped: true)
+    case .failure(let error): if error.code == .noSpace { judgeRoom(hasHelped: false) }
+    }
+  }
+
   /// Stores a value that comes in pieces.
   func store(
-    _ request: StoreRequest,
-    _ body: (inout EntryStream) throws -> Void
+    _ request: StoreRequest, _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    if let outcome = try refusal(of: request) { return outcome }
-    return try keepingPromise(request) { () throws(CacheError) in
+    try keepingPromise(request) { () throws(CacheError) in
+      if let outcome = try refusal(of: request) { return outcome }
       var stream = try openStream(request)
       return try complete(&stream, request, body)
     }
@@ -113,22 +103,15 @@ extension DiskEngine {
     _ stream: inout EntryStream, _ request: StoreRequest,
     _ body: (inout EntryStream) throws -> Void
   ) throws(CacheError) -> StoreOutcome {
-    do throws(CacheError) {
+    let result = Result { () throws(CacheError) in
       try stream.fill(body)
-      let outcome =
-        if stream.isTooLarge {
-          try reject(request, .tooLarge)
-        } else if isDeclined(request, byteCount: stream.byteCount) {
-          try reject(request, .declined)
-        } else {
-          try finish(&stream, request)
-        }
-      if stream.hasMadeRoom { judgeRoom(hasHelped: true) }
-      return outcome
-    } catch {
-      if stream.hasMadeRoom && error.code == .noSpace { judgeRoom(hasHelped: false) }
-      throw error
+      // Asked again, because an asynchronous closure may have set expiration and extended data.
+      let byteCount = stream.isTooLarge ? Int.max : stream.byteCount
+      if let outcome = try refusal(of: request, byteCount: byteCount) { return outcome }
+      return try finish(&stream, request)
     }
+    if stream.hasMadeRoom { judgeRoom(by: result) }
+    return try result.get()
   }
 
   /// Starts a value that comes in pieces.
@@ -155,9 +138,9 @@ extension DiskEngine {
     _ request: StoreRequest, _ executor: IOExecutor
   ) throws(CacheError) -> StreamStart {
     try countingErrors { () throws(CacheError) in
-      if let outcome = try refusal(of: request) { return .rejected(outcome) }
-      return try keepingPromise(request) { () throws(CacheError) in
-        .writer(EntryFileWriter(try openStream(request), executor))
+      try keepingPromise(request) { () throws(CacheError) in
+        if let outcome = try refusal(of: request) { return .rejected(outcome) }
+        return .writer(EntryFileWriter(try openStream(request), executor))
       }
     }
   }
@@ -170,9 +153,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     let request = writer.described(request)
     return try countingErrors { () throws(CacheError) in
-      // Checked again, because the closure may have set expiration and extended data.
-      if failure == nil, let outcome = try refusal(of: request) { return outcome }
-      return try keepingPromise(request) { () throws(CacheError) in
+      try keepingPromise(request) { () throws(CacheError) in
         guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }
         return try complete(&stream, request) { _ in
           if let failure { throw failure }
@@ -196,33 +177,28 @@ extension DiskEngine {
   }
 
   /// Returns the outcome of a store that is rejected before anything is written; nil if it may go
-  /// on. Extended data that is too large is an error. Either way the older value is removed.
+  /// on. Extended data that is too large is an error.
   ///
-  /// - Parameter byteCount: The value's length, if it is known before it is written.
+  /// - Parameter byteCount: The value's length, if it is known.
   func refusal(
     of request: StoreRequest, byteCount: Int? = nil
   ) throws(CacheError) -> StoreOutcome? {
     let count = request.extendedData.count
     if count > Self.maximumExtendedDataCount {
-      try keepingPromise(request) { () throws(CacheError) in
-        throw CacheError(
-          .invalidArgument, operation: "store", path: location.path,
-          underlying: "extended data of \(count) bytes; at most 1,024 are kept")
-      }
+      throw CacheError(
+        .invalidArgument, operation: "store", path: location.path,
+        underlying: "extended data of \(count) bytes; at most 1,024 are kept")
     }
     let now = self.now
     if request.expiration.expiry(at: now).hasCome(at: now) { return try reject(request, .expired) }
-    let isTooLarge = byteCount.map { $0 > configuration.sizeLimit ?? .max } ?? false
+    let isTooLarge = byteCount ?? 0 > configuration.sizeLimit ?? .max
     if isTooLarge || configuration.sizeLimit == 0 || configuration.countLimit == 0 {
       return try reject(request, .tooLarge)
     }
-    guard let byteCount, isDeclined(request, byteCount: byteCount) else { return nil }
+    guard let byteCount, request.admits?(request.subject.key, byteCount) == false else {
+      return nil
+    }
     return try reject(request, .declined)
-  }
-
-  private func isDeclined(_ request: StoreRequest, byteCount: Int) -> Bool {
-    guard let admits = request.admits else { return false }
-    return !admits(request.subject.key, byteCount)
   }
 
   /// Starts a file, after a look at what other processes have stored, if this one has stored its
@@ -234,17 +210,15 @@ extension DiskEngine {
     waitForClearing(toHold: byteCount)
     let isNew = mayBeUnnamed && withState { !$0.catalog.index.contains(name) }
     try revalidate(isUrgent: false, mayMake: true, "store")
-    do throws(Errno) {
-      return try writer.stage(in: location.handle, isNew: isNew)
-    } catch {
-      guard error == .noSuchFile else {
-        throw CacheError(errno: error, operation: "store", path: location.path)
-      }
+    do throws(CacheError) {
+      return try attempt(
+        "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
+    } catch  where error.errno == .noSuchFile {
+      // The directory is gone and is made again, once. See: man 2 open, ENOENT with O_CREAT.
+      try revalidate(isUrgent: true, mayMake: true, "store")
+      return try attempt(
+        "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
     }
-    // The directory is gone and is made again, once. See: man 2 open, ENOENT with O_CREAT.
-    try revalidate(isUrgent: true, mayMake: true, "store")
-    return try attempt(
-      "store", at: location.path, writer.stage(in: location.handle, isNew: isNew))
   }
 
   /// Seals and publishes a complete file, takes it into the index, and keeps the limits.
@@ -255,7 +229,10 @@ extension DiskEngine {
     var seal = request.accepted ?? seal(of: request, at: now)
     seal.begin = now
     try writer.seal(file, seal)
-    if try isTooLarge(file) { return try reject(request, .tooLarge) }
+    if configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit {
+      let status = try attempt("store", at: location.path, file.descriptor.status())
+      if status.allocatedByteCount > UInt64(limit) { return try reject(request, .tooLarge) }
+    }
     let outcome = try publish(&file, request, seal)
     // With no name held, because an eviction holds other names.
     if outcome == .stored { keepLimits(after: request.subject.name) }
@@ -266,35 +243,25 @@ extension DiskEngine {
   func seal(of request: StoreRequest, at now: Timestamp) -> EntryWriter.Seal {
     EntryWriter.Seal(
       key: request.subject.key, lifetime: request.expiration.lifetime,
-      lastAccess: withState { $0.catalog.uses.issueAccess(at: now) },
-      expiry: request.expiration.expiry(at: now), extendedData: request.extendedData, begin: now)
+      lastAccess: issueAccess(at: now), expiry: request.expiration.expiry(at: now),
+      extendedData: request.extendedData, begin: now)
   }
 
-  /// Whether a sealed file's blocks exceed the size limit, if the limit counts blocks.
-  private func isTooLarge(_ file: borrowing StagedFile) throws(CacheError) -> Bool {
-    guard configuration.sizeMeasure == .allocatedBytes, let limit = configuration.sizeLimit
-    else { return false }
-    let status = try attempt("store", at: location.path, file.descriptor.status())
-    return status.allocatedByteCount > UInt64(limit)
+  /// Returns the time of a use at `now`, later than that of any use before.
+  func issueAccess(at now: Timestamp) -> Timestamp {
+    withState { $0.catalog.uses.issueAccess(at: now) }
   }
 
   /// Rejects a store and removes the value that it was to replace.
-  func reject(
+  private func reject(
     _ request: StoreRequest, _ reason: StoreOutcome.Reason
   ) throws(CacheError) -> StoreOutcome {
-    if !request.isExclusive {
-      do throws(CacheError) {
-        _ = try remove(
-          request.subject.name, request.subject, cause: .replaced, of: request)
-      } catch {
-        throw error.settingOldValueRemains(true)
-      }
-    }
+    if !request.isExclusive { try removeOldValue(request) }
     return rejected(reason)
   }
 
   func rejected(_ reason: StoreOutcome.Reason) -> StoreOutcome {
-    withState { $0.counters.rejections[reason, default: 0] += 1 }
+    count { $0.rejections[reason, default: 0] += 1 }
     return .rejected(reason)
   }
 
@@ -317,11 +284,17 @@ extension DiskEngine {
     _ = hasRecovered(from: failure)
     if request.isExclusive { return true }
     do throws(CacheError) {
-      _ = try remove(
-        request.subject.name, request.subject, cause: .replaced, of: request)
+      try removeOldValue(request)
       return false
     } catch {
       return true
     }
+  }
+
+  private func removeOldValue(_ request: StoreRequest) throws(CacheError) {
+    // A value that waits is not dropped by the store that writes it.
+    let onSettled = request.accepted == nil ? request.onSettled : nil
+    _ = try remove(
+      request.subject.name, request.subject, cause: .replaced, onSettled: onSettled, of: request)
   }
 }

@@ -89,18 +89,25 @@ extension EngineState {
     case .evicted(let victim, let epoch, _):
       evictions.end(name, freed: outcome.hasFreed ? victim.entry.allocatedByteCount : 0)
       // What was removed or replaced as a whole since the choice does not come back.
-      if epoch == self.epoch { settle(victim.entry, outcome, at: now) }
+      guard epoch == self.epoch else { break }
+      // The uses that are known here still count, as after an event.
+      if !isRemoved { catalog.index.upsert(victim.entry, order: .byLastAccess) }
+      switch outcome {
+      case .removed: catalog.remove(name)
+      case .changed(let met):
+        _ = settle(Finding(name: name, met: met, evidence: .look), isCurrent: true, at: now)
+      case .failed: catalog.index.stick(name)
+      }
     case .cleared(let met, let count):
       // If another directory is held by now, the name in the index is one of that directory.
       guard clearing.hidesFiles, isRemoved || clearing.count == count else { break }
       clearing.subtract(met)
-      if isRemoved { catalog.remove(name) }
-      let left: IndexedEntry? =
-        switch outcome {
-        case .removed: nil
-        case .changed(let newer): newer
-        case .failed: met
-        }
+      var left: IndexedEntry?
+      switch outcome {
+      case .removed: catalog.remove(name)
+      case .changed(let newer): left = newer
+      case .failed: left = met
+      }
       if let left {
         catalog.index.upsert(left, order: .byLastAccess)
         untoldCount += 1
@@ -111,27 +118,10 @@ extension EngineState {
     return false
   }
 
-  /// Takes over the outcome for an entry that has left the index to be evicted.
-  private mutating func settle(
-    _ entry: IndexedEntry, _ outcome: RemovalOutcome, at now: Timestamp
-  ) {
-    if case .removed = outcome { return catalog.remove(entry.name) }
-    // The uses that are known here still count, as after an event.
-    catalog.index.upsert(entry, order: .byLastAccess)
-    if case .changed(let met) = outcome {
-      _ = settle(
-        Finding(name: entry.name, met: met, evidence: .look), isCurrent: true, at: now)
-    } else {
-      catalog.index.stick(entry.name)
-    }
-  }
-}
-
-extension EngineState {
   /// What has become of a file that a store has published.
   enum Publication: Sendable {
-    /// The index has it. The epoch is that of this moment.
-    case indexed(isReplacing: Bool, NameLocks.Epoch)
+    /// The index has it. With the number of removals of everything that had begun.
+    case indexed(isReplacing: Bool, clearCount: Int)
     /// It was removed together with everything else.
     case cleared
     /// It is, or may be, in a directory that was moved away.
@@ -161,6 +151,6 @@ extension EngineState {
     let isReplacing = catalog.adopt(entry, order: order)
     if isReplacing { counters.countRemoval(.replaced) }
     catalog.scans.rescans.noteStore(of: entry.byteCount)
-    return .indexed(isReplacing: isReplacing, self.epoch)
+    return .indexed(isReplacing: isReplacing, clearCount: clearing.count)
   }
 }

@@ -41,29 +41,24 @@ public struct EntryStream: ~Copyable, Sendable {
     // not leave a gap in the value.
     if let failure { throw failure }
     if isTooLarge { return }
-    do throws(CacheError) {
-      try tryToWrite(bytes)
-    } catch {
-      failure = error
-      throw error
-    }
+    try recovering(bytes.count) { (file) throws(Errno) in try file.write(bytes) }
   }
 
   /// Writes bytes, and tries once more after an eviction if the disk was full.
-  private mutating func tryToWrite(_ bytes: Span<UInt8>) throws(CacheError) {
+  private mutating func recovering(
+    _ byteCount: Int, _ write: (inout StagedFile) throws(Errno) -> Void
+  ) throws(CacheError) {
     do throws(Errno) {
-      try file.write(bytes)
+      try write(&file)
     } catch {
-      try recover(from: error, byteCount: bytes.count)
-      try tryToWrite(bytes)
+      let failure = CacheError(errno: error, operation: "store", path: path)
+      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(byteCount) else {
+        self.failure = failure
+        throw failure
+      }
+      hasMadeRoom = true
+      try recovering(byteCount, write)
     }
-  }
-
-  /// Evicts because the disk was full, or throws.
-  private mutating func recover(from errno: Errno, byteCount: Int) throws(CacheError) {
-    let failure = CacheError(errno: errno, operation: "store", path: path)
-    guard failure.code == .noSpace, !hasMadeRoom, makeRoom(byteCount) else { throw failure }
-    hasMadeRoom = true
   }
 
   /// Lets a closure write the whole value.
@@ -81,18 +76,11 @@ public struct EntryStream: ~Copyable, Sendable {
 
   /// Copies the content of a file as the whole value.
   mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
-    do throws(Errno) {
-      let length = Int(clamping: try source.status().byteCount)
-      if let limit, length > limit {
-        isTooLarge = true
-        return
-      }
-      try file.copyContent(of: source)
-    } catch {
-      try recover(from: error, byteCount: file.byteCount)
-      try copyContent(of: source)
-    }
-    if let limit, byteCount > limit { isTooLarge = true }
+    let length = Int(clamping: try attempt("store", at: path, source.status().byteCount))
+    isTooLarge = length > limit ?? .max
+    if isTooLarge { return }
+    try recovering(length) { (file) throws(Errno) in try file.copyContent(of: source) }
+    isTooLarge = byteCount > limit ?? .max
   }
 
   /// Adds bytes.
@@ -226,26 +214,20 @@ extension DiskCache {
     switch start {
     case .rejected(let outcome): return outcome
     case .writer(let writer):
-      let failure = await Self.failure(of: body, writer)
+      let failure: (any Error)?
+      do {
+        try await body(writer)
+        failure = nil
+      } catch is CancellationError {
+        failure = CacheError(.cancelled, operation: "store")
+      } catch {
+        failure = error
+      }
       // Also in a cancelled task: the older value must not outlive a store that failed.
       return try await executor.runToEnd { () throws(CacheError) in
         defer { _ = writer.takeStream() }
         return try engine.finish(writer, request, failure: failure)
       }
-    }
-  }
-
-  /// Runs a closure that writes, and returns its error.
-  private static func failure(
-    of body: (EntryFileWriter) async throws -> Void, _ writer: EntryFileWriter
-  ) async -> (any Error)? {
-    do {
-      try await body(writer)
-      return nil
-    } catch is CancellationError {
-      return CacheError(.cancelled, operation: "store")
-    } catch {
-      return error
     }
   }
 }

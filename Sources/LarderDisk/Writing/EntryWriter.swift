@@ -51,8 +51,9 @@ final class EntryWriter: Sendable {
     // a name from the beginning: on ext4 without a journal the sync would otherwise leave it on the
     // disk as a file with no link, which `e2fsck` removes whatever name leads to it.
     let file =
-      try isNew && !isDurable
-      ? stageUnnamed(in: handle) : StagedFile.named(in: handle, permissions: permissions)
+      if isNew, !isDurable, let unnamed = try stageUnnamed(in: handle) { unnamed } else {
+        try StagedFile.named(in: handle, permissions: permissions)
+      }
     if user == 0 && handle.owner != 0 {
       // Root writes for the directory's owner, because that user must be able to use and remove the
       // file.
@@ -63,24 +64,20 @@ final class EntryWriter: Sendable {
     return file
   }
 
-  /// Makes an unnamed file. If the file system has none, makes temporaries from now on; if the
-  /// directory is at fault, makes one temporary.
-  private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile {
-    if lacksUnnamedFiles.load(ordering: .relaxed) {
-      return try StagedFile.named(in: handle, permissions: permissions)
-    }
+  /// Makes an unnamed file; returns nil if the file system has none, or the directory is at fault.
+  private func stageUnnamed(in handle: DirectoryHandle) throws(Errno) -> StagedFile? {
+    if lacksUnnamedFiles.load(ordering: .relaxed) { return nil }
     do throws(Errno) {
       let descriptor = try handle.createUnnamed(permissions: permissions)
       return StagedFile(descriptor, in: handle, temporary: nil)
     } catch .notSupported, .isDirectory, .invalidArgument {
       // See: man 2 open, O_TMPFILE: EOPNOTSUPP, and EISDIR from kernels that do not know it.
       lacksUnnamedFiles.store(true, ordering: .relaxed)
-      return try StagedFile.named(in: handle, permissions: permissions)
     } catch .notPermitted, .noSuchFile {
       // In a removed directory O_TMPFILE fails with EPERM, but O_CREAT with ENOENT, after which the
       // directory is made again.
-      return try StagedFile.named(in: handle, permissions: permissions)
     }
+    return nil
   }
 
   /// Gives a complete file its attributes and stamps, so that it can be published.
@@ -100,23 +97,22 @@ final class EntryWriter: Sendable {
         // failed on the server is reported only here.
         try file.descriptor.flush()
       }
-      let expiry = try holdable(seal.expiry, tryingOn: file.descriptor)
+      let expiry = holdable(seal.expiry, in: file.handle)
       try file.descriptor.setTimes(access: seal.lastAccess, modification: expiry)
-      if isDurable || !isTold { try synchronize(file.descriptor) }
+      if !isDurable && isTold { return }
+      if isOnNetwork {
+        // The stamps too, which is more than `fdatasync` promises: ceph-fuse keeps them to itself,
+        // and an entry without them has expired.
+        try file.descriptor.synchronize()
+      } else {
+        try file.descriptor.synchronizeData()
+      }
     } catch {
       let isData = error == .notSupported || error == .argumentListTooLong
       throw isData && !seal.extendedData.isEmpty
         ? CacheError(.extendedDataUnsupported, operation: "store", errno: error)
         : CacheError(errno: error, operation: "store")
     }
-  }
-
-  /// Writes a sealed file to the disk.
-  ///
-  /// On a network file system the stamps are written too, which is more than `fdatasync` promises:
-  /// ceph-fuse keeps them to itself, and an entry without them has expired.
-  private func synchronize(_ file: borrowing FileDescriptor) throws(Errno) {
-    if isOnNetwork { try file.synchronize() } else { try file.synchronizeData() }
   }
 
   /// Sets the attributes; false if the file system has none.
@@ -209,40 +205,26 @@ extension EntryWriter {
   /// The ends of the ranges with more bits. The last one is read as never too.
   private static let ends = [Timestamp.never, Timestamp(seconds: 1 << 32 - 1)]
 
-  /// Returns the expiry to set on a published file: the one that is meant, or the latest that the
-  /// file system can hold, which is read as never. If that is unknown, tries it out on a temporary.
+  /// Returns the expiry to set on a file: the one that is meant, or the latest that the file system
+  /// can hold, which is read as never. If that is unknown, tries it out on a temporary.
   func holdable(_ expiry: Timestamp, in handle: DirectoryHandle) -> Timestamp {
-    if let holdable = knownHoldable(expiry) { return holdable }
-    do throws(Errno) {
-      let file = try StagedFile.named(in: handle, permissions: permissions)
-      return try holdable(expiry, tryingOn: file.descriptor)
-    } catch {
-      // No file could be made or stamped. The value is kept for good rather than lost.
-      return Self.heldEverywhere
-    }
-  }
-
-  /// Returns the expiry to set on a file that no reader can find, on which the range is tried out.
-  private func holdable(
-    _ expiry: Timestamp, tryingOn file: borrowing FileDescriptor
-  ) throws(Errno) -> Timestamp {
-    if let holdable = knownHoldable(expiry) { return holdable }
-    var latest = Self.heldEverywhere
-    for end in Self.ends {
-      try file.setTimes(access: nil, modification: end)
-      // Some file systems clamp a stamp to one that is read as never.
-      guard try file.status().modification.asExpiry == .never else { continue }
-      latest = end
-      break
-    }
-    latestExpiry.store(latest.seconds, ordering: .relaxed)
-    return min(expiry, latest)
-  }
-
-  /// Returns what can be held of an expiry; nil if that is not known.
-  private func knownHoldable(_ expiry: Timestamp) -> Timestamp? {
     if !isOnNetwork || expiry <= Self.heldEverywhere { return expiry }
-    let latest = latestExpiry.load(ordering: .relaxed)
-    return latest == 0 ? nil : min(expiry, Timestamp(seconds: latest))
+    var latest = Timestamp(seconds: latestExpiry.load(ordering: .relaxed))
+    if latest.seconds == 0 {
+      latest = Self.heldEverywhere
+      do throws(Errno) {
+        let file = try StagedFile.named(in: handle, permissions: permissions)
+        for end in Self.ends where latest == Self.heldEverywhere {
+          try file.descriptor.setTimes(access: nil, modification: end)
+          // Some file systems clamp a stamp to one that is read as never.
+          if try file.descriptor.status().modification.asExpiry == .never { latest = end }
+        }
+        latestExpiry.store(latest.seconds, ordering: .relaxed)
+      } catch {
+        // No file could be made or stamped. The value is kept for good rather than lost.
+        latest = Self.heldEverywhere
+      }
+    }
+    return min(expiry, latest)
   }
 }

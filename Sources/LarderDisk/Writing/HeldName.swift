@@ -61,21 +61,13 @@ extension HeldName {
     return try file.descriptor.status()
   }
 
-  /// Unlinks the file if a look at it shows what was judged.
-  ///
-  /// There is no unlink by descriptor, so a value that another process stores between the look and
-  /// the unlink is lost as if evicted.
+  /// Removes the file if a look at it shows what was judged.
   func unlink(
     _ judged: Judged, in handle: DirectoryHandle, trusting trust: EntryTrust
   ) throws(Errno) -> RemovalOutcome {
     do throws(Errno) {
-      let status = try handle.status(of: name.fileName)
-      guard judged.admits(status, trust) else {
-        let isEntry = status.isRegular && trust.isTrusted(status)
-        return .changed(isEntry ? IndexedEntry(name: name, status: status) : nil)
-      }
-      try handle.unlink(name.fileName)
-      return .removed
+      let other = try handle.remove(name.fileName) { judged.admits($0, trust) }
+      return other.map { .changed(trust.entry(name, $0)) } ?? .removed
     } catch .noSuchFile, .staleHandle {
       return .changed(nil)
     }
@@ -94,19 +86,26 @@ extension HeldName {
   func withdraw(_ judged: FileStatus, in handle: DirectoryHandle) throws(Errno) -> Bool {
     // A directory could be moved aside but not removed.
     if judged.isDirectory { throw .isDirectory }
-    guard let aside = try moveAside(in: handle) else { return false }
-    let status = try handle.status(of: aside.fileName)
-    // Another expiry shows that another process has touched the file.
-    let isJudged =
-      status.identity == judged.identity && status.modification == judged.modification
+    let aside: TemporaryName
     do throws(Errno) {
-      guard !isJudged else { throw .fileExists }
+      aside = try TemporaryName.taken(in: handle) { aside throws(Errno) in
+        try handle.renameExclusively(name.fileName, to: aside)
+      }
+    } catch .noSuchFile {
+      return false
+    }
+    // Another expiry shows that another process has touched the file.
+    let isRemoved = try aside.remove(in: handle) {
+      $0.identity == judged.identity && $0.modification == judged.modification
+    }
+    if isRemoved { return true }
+    do throws(Errno) {
       try handle.renameExclusively(aside.fileName, to: name.fileName)
       aside.giveBack()
     } catch .fileExists {
       try aside.remove(in: handle)
     }
-    return isJudged
+    return false
   }
 
   /// Takes back a file that was published, because its store failed after that.
@@ -131,15 +130,22 @@ extension HeldName {
       return status
     }
   }
+}
 
-  /// Renames the file to a temporary name; nil if there is none.
-  private func moveAside(in handle: DirectoryHandle) throws(Errno) -> TemporaryName? {
-    do throws(Errno) {
-      return try TemporaryName.taken(in: handle) { aside throws(Errno) in
-        try handle.renameExclusively(name.fileName, to: aside)
-      }
-    } catch .noSuchFile {
-      return nil
-    }
+extension DirectoryHandle {
+  /// Removes a file if a look at it shows what is meant. Every file of the cache goes here.
+  ///
+  /// There is no unlink by descriptor, so a file that another process puts under the name between
+  /// the look and the unlink is lost: a value, as if evicted.
+  ///
+  /// - Returns: The status of a file that is not meant and stays; nil if it was removed.
+  @inline(__always)
+  func remove(
+    _ name: FileName, if isMeant: (FileStatus) -> Bool
+  ) throws(Errno) -> FileStatus? {
+    let status = try self.status(of: name)
+    guard isMeant(status) else { return status }
+    try unlink(name)
+    return nil
   }
 }

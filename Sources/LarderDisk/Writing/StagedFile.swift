@@ -79,27 +79,31 @@ package struct StagedFile: ~Copyable, Sendable {
   }
 
   /// Gives the file its name; false if it must replace no other file and there is one.
+  ///
+  /// RENAME_NOREPLACE and linkat, instead of a look and a rename, so that exactly one of several
+  /// processes wins.
   package mutating func publish(as name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
-    if temporary == nil {
-      do throws(Errno) {
-        try handle.link(descriptor, as: name)
-        isPublished = true
-        return true
-      } catch .fileExists {
-        if isExclusive { return false }
-        try takeTemporaryName()
+    do throws(Errno) {
+      switch temporary?.fileName {
+      case nil: try handle.link(descriptor, as: name)
+      case let old? where isExclusive: try handle.renameExclusively(old, to: name)
+      case let old?: try handle.rename(old, to: name)
       }
+    } catch .fileExists where isExclusive {
+      return false
+    } catch .fileExists where temporary == nil {
+      // linkat replaces nothing, but a rename from another name does. The lock comes first, so that
+      // no scan finds the file unlocked.
+      lock()
+      temporary = try TemporaryName.taken(in: handle) { name throws(Errno) in
+        try handle.link(descriptor, as: name)
+      }
+      return try publish(as: name, isExclusive: false)
     }
-    return try rename(to: name, isExclusive: isExclusive)
-  }
-
-  /// Gives an unnamed file a temporary name, from which a rename can replace another file, because
-  /// linkat replaces nothing. The lock comes first, so that no scan finds it unlocked.
-  private mutating func takeTemporaryName() throws(Errno) {
-    lock()
-    temporary = try TemporaryName.taken(in: handle) { name throws(Errno) in
-      try handle.link(descriptor, as: name)
-    }
+    // Nothing is left to clean up.
+    exchange(&temporary, with: nil)?.giveBack()
+    isPublished = true
+    return true
   }
 
   /// Whether the file system finds open files by their paths, tried with two files.
@@ -149,26 +153,6 @@ package struct StagedFile: ~Copyable, Sendable {
       return true
     }
   }
-
-  /// Renames the temporary to its name. Nothing is left to clean up then.
-  private mutating func rename(to name: FileName, isExclusive: Bool) throws(Errno) -> Bool {
-    guard let old = temporary else { return false }
-    do throws(Errno) {
-      if isExclusive {
-        try handle.renameExclusively(old.fileName, to: name)
-      } else {
-        try handle.rename(old.fileName, to: name)
-      }
-    } catch .fileExists where isExclusive {
-      // RENAME_NOREPLACE instead of a look and a rename, so that exactly one of several processes
-      // wins.
-      return false
-    }
-    temporary = nil
-    isPublished = true
-    old.giveBack()
-    return true
-  }
 }
 
 extension StagedFile {
@@ -183,30 +167,22 @@ extension StagedFile {
   package mutating func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
     // Both files start at the beginning, even after an attempt that ended in the middle.
     try startAgain(source)
-    guard try hasCopied(source) else { return try write(contentOf: source) }
-    try descriptor.seek(to: 0)
-    hash = try ContentHash(ofRest: descriptor)
-    byteCount = Int(clamping: try descriptor.status().byteCount)
-  }
-
-  /// Has the kernel copy everything; if that is not possible, returns false with both files at
-  /// their beginning.
-  private mutating func hasCopied(_ source: borrowing FileDescriptor) throws(Errno) -> Bool {
-    var count = 0
+    var isCopied = false
     do throws(Errno) {
-      while true {
-        let copied = try descriptor.copy(from: source, upTo: 1 << 30)
-        if copied == 0 { break }
-        count += copied
-      }
+      while try descriptor.copy(from: source, upTo: 1 << 30) > 0 { isCopied = true }
     } catch .noSpace {
       throw .noSpace
     } catch {
-      count = 0
+      isCopied = false
     }
-    // Files under /proc have the length 0 until they are read.
-    if count == 0 { try startAgain(source) }
-    return count > 0
+    guard isCopied else {
+      // Files under /proc have the length 0 until they are read.
+      try startAgain(source)
+      return try write(contentOf: source)
+    }
+    try descriptor.seek(to: 0)
+    hash = try ContentHash(ofRest: descriptor)
+    byteCount = Int(clamping: try descriptor.status().byteCount)
   }
 
   private mutating func startAgain(_ source: borrowing FileDescriptor) throws(Errno) {

@@ -106,24 +106,30 @@ struct `Code of the caller's` {
     try cache.close()
   }
 
-  @Test func `that is a clock may store while a value is written from a full backlog`() throws {
+  @Test(arguments: [false, true])
+  func `that is a clock may store while a value is written from a full backlog`(
+    byFlush: Bool
+  ) throws {
     let (scene, thread) = (try DiskScene(), ThreadIdentity.current)
     let (box, runs) = (Shared<DiskCache?>(nil), Counter())
     let clock = scene.clock
     let cache = try scene.open {
       $0.writeBehindLimit = Backlog.cost(of: 1, "k", [])
       $0.clock = WallClock {
-        if let cache = box.value, ThreadIdentity.current != thread, runs.value == 0 {
+        let isRight = (ThreadIdentity.current == thread) == byFlush
+        if let cache = box.value, isRight, runs.value == 0 {
           runs.add()
           do { try cache.store([2], forKey: "l") } catch { Issue.record(error) }
         }
         return clock.now
       }
     }
-    box.value = cache
+    if byFlush { cache.blockWriter() } else { box.value = cache }
     #expect(try cache.store([1], forKey: "k") == .pending)
+    box.value = cache
     try cache.flush()
     box.value = nil
+    #expect(runs.value > 0 || !byFlush)
     #expect(try cache.value(forKey: "k") == [1])
     if runs.value > 0 { #expect(try cache.value(forKey: "l") == [2]) }
     try cache.close()

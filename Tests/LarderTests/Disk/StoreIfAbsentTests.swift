@@ -167,6 +167,21 @@ struct `Storing where there is no value` {
     try scene.expectConsistent(cache)
   }
 
+  @Test func `a failure after what holds no value is removed leaves the index right`() throws {
+    let scene = try DiskScene()
+    let cache = try scene.open()
+    try cache.store([1], forKey: "k", expiration: .seconds(1))
+    scene.clock.advance(by: .seconds(2))
+    // The first moves the expired file aside, and the second would give the new one its name.
+    scene.faults.plan(.errno(.ioError), for: .renameat, at: 2)
+    let error = #expect(throws: CacheError.self) { try cache.storeIfAbsent([2], forKey: "k") }
+    #expect(error?.code == .io && error?.oldValueRemains == true)
+    scene.faults.reset()
+    #expect(try cache.count() == 0)
+    try scene.expectConsistent(cache)
+    try cache.close()
+  }
+
   @Test func `a removed file that its store still holds open is in nobody's way`() throws {
     let scene = try DiskScene()
     let cache = try scene.open()

@@ -150,6 +150,27 @@ struct `Writing behind` {
     try cache.close()
   }
 
+  @Test func `a store that waits for room takes what a smaller value has left`() throws {
+    let scene = try DiskScene()
+    let cache = try open(scene, limit: 3000)
+    cache.blockWriter()
+    let large = [UInt8](repeating: 1, count: 1000)
+    try cache.store(large, forKey: "k")
+    let cost = cache.withBacklog { $0.cost }
+    let (smaller, waiting) = try cache.engine.changing(cache.subject("k").name) { _ in
+      let smaller = inBackground { try cache.store([2], forKey: "k") }
+      try eventually("a store that has room and waits for the name") {
+        cache.withBacklog { $0.cost } > cost
+      }
+      let waiting = inBackground { try cache.store(large, forKey: "l") }
+      try eventually("a store that waits for room") { cache.withBacklog { !$0.line.isEmpty } }
+      return (smaller, waiting)
+    }
+    for store in [smaller, waiting] { #expect(try store().get() == .pending) }
+    #expect(try cache.value(forKey: "k") == [2])
+    try cache.close()
+  }
+
   @Test func `a backlog is full of values that are nothing but keys and extended data`() throws {
     let scene = try DiskScene()
     let cache = try open(scene, limit: 64 << 10)
