@@ -137,7 +137,7 @@ extension Cache {
     do {
       try await load(writer)
       outcome = try await executor.run("store") { () throws(CacheError) in
-        try engine.finish(writer, request)
+        try engine.finish(writer)
       }
     } catch {
       // Waited for, also in a cancelled task, because a load that throws leaves nothing.

@@ -10,7 +10,7 @@ actor Fill {
   private let announced: Int?
   private let source: Puller<Body>
   private var gathered: [UInt8] = []
-  private var entry: (id: UInt64, writer: EntryFileWriter, request: DiskEngine.StoreRequest)?
+  private var entry: (id: UInt64, writer: EntryFileWriter)?
   private var (count, isKept, hasEnded) = (0, true, false)
 
   init(_ body: Body, _ announced: Int?, of stored: Stored, _ exchange: Exchange) {
@@ -69,7 +69,7 @@ actor Fill {
         return try disk.engine.startStream(request, disk.executor)
       }
       guard case .writer(let writer) = start else { throw HTTPCache.notKept }
-      entry = (id, writer, request)
+      entry = (id, writer)
     }
     try await entry?.writer.write(gathered)
     gathered = []
@@ -77,10 +77,10 @@ actor Fill {
 
   /// Returns the place of the whole body, whose entry it publishes if there is one.
   private func content() async throws(CacheError) -> Stored.Content {
-    guard let (id, writer, request) = entry else { return .bytes(gathered) }
+    guard let (id, writer) = entry else { return .bytes(gathered) }
     let disk = exchange.cache.entries.disk
     let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
-      try disk.engine.finish(writer, request)
+      try disk.engine.finish(writer)
     }
     guard outcome.isKept else { throw HTTPCache.notKept }
     return .entry(id: id, byteCount: count)

@@ -120,15 +120,18 @@ extension Backlog {
   /// value would otherwise wait for ever while small ones pass it.
   ///
   /// - Parameter place: The thread's place in the line; nil at its first attempt.
-  mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool {
+  /// - Returns: Whether they were reserved; nil if the thread has to wait. One that is writing must
+  ///   not: it is its clock that stores.
+  mutating func reserve(_ count: Int, limit: Int, place: inout UInt64?) -> Bool? {
     let isFirst = line.isEmpty || line.first == place
     guard isFirst, count <= limit - min(cost, limit) else {
+      if writers.contains(.current) { return false }
       if place == nil {
         lastPlace += 1
         line.append(lastPlace)
         place = lastPlace
       }
-      return false
+      return nil
     }
     if place != nil { line.removeFirst() }
     reservedCost += count

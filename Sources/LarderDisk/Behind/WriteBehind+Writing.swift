@@ -12,10 +12,7 @@ extension WriteBehind {
   ) throws(CacheError) -> StoreOutcome {
     if request.isExclusive { return try storeIfAbsent(content, request) }
     let cost = Backlog.cost(of: content.count, request.subject.key, request.extendedData)
-    // A thread that writes must not wait for room in the table. Its clock may store.
-    guard cost <= limit, !mayHoldValues || withTable({ !$0.writers.contains(.current) }) else {
-      return try engine.store(content, request)
-    }
+    if cost > limit { return try engine.store(content, request) }
     let refusal = try engine.keepingPromise(request) { () throws(CacheError) in
       try engine.refusal(of: request, byteCount: content.count)
     }
@@ -23,7 +20,9 @@ extension WriteBehind {
     // Before the room is reserved, because a clock of the caller's may store as well.
     let now = engine.now
     var place: UInt64?
-    wait { $0.reserve(cost, limit: limit, place: &place) ? () : nil }
+    guard wait(for: { $0.reserve(cost, limit: limit, place: &place) }) else {
+      return try engine.store(content, request)
+    }
     // There may be room for the next thread in the line as well. It has looked before, when this
     // thread was ahead of it.
     if place != nil { changed.signal() }

@@ -198,8 +198,8 @@ extension WriteBehind {
   func filesStay(_ name: EntryName?, since count: Int) {
     for name in name.map({ [$0] }) ?? hiddenNames {
       withTable { table in
-        guard engine.hidesFile(named: name, since: count) else { return }
-        if let write = table.takeHidden(name) { table.putBack(write) }
+        let isHidden = engine.clearCount == count && engine.hidesFile(named: name)
+        if isHidden, let write = table.takeHidden(name) { table.putBack(write) }
       }
       // After it is back: a reader that missed it meanwhile must not keep the older file's value.
       engine.generations.outdateReaders(of: name)

@@ -194,11 +194,6 @@ extension DiskEngine {
   /// The number of removals of everything that have begun.
   var clearCount: Int { clearMark.load(ordering: .relaxed) }
 
-  /// Whether a removal of everything hides the file of a name, and is the one with this number.
-  func hidesFile(named name: EntryName, since count: Int) -> Bool {
-    withState { $0.clearing.count == count && $0.hidesFile(named: name) }
-  }
-
   /// Whether a removal of everything has begun since a value was published. A memory tier that asks
   /// under its lock, and is told that none has, forgets the value when that removal empties it.
   package func hasCleared(since published: Published) -> Bool {

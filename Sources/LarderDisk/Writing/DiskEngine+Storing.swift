@@ -93,7 +93,7 @@ extension DiskEngine {
   ) throws(CacheError) -> StoreOutcome {
     try keepingPromise(request) { () throws(CacheError) in
       if let outcome = try refusal(of: request) { return outcome }
-      var stream = try openStream(request)
+      var stream = EntryStream(self, since: fullDiskCount, try stage(request.subject.name))
       return try complete(&stream, request, body)
     }
   }
@@ -114,14 +114,6 @@ extension DiskEngine {
     return try result.get()
   }
 
-  /// Starts a value that comes in pieces.
-  private func openStream(_ request: StoreRequest) throws(CacheError) -> EntryStream {
-    let evictions = fullDiskCount
-    return EntryStream(
-      try stage(request.subject.name), limit: configuration.sizeLimit, path: location.path
-    ) { self.makeRoom(for: $0, since: evictions) }
-  }
-
   /// The start of a store whose content an asynchronous closure writes.
   package enum StreamStart: Sendable {
     /// The closure can write.
@@ -140,7 +132,8 @@ extension DiskEngine {
     try countingErrors { () throws(CacheError) in
       try keepingPromise(request) { () throws(CacheError) in
         if let outcome = try refusal(of: request) { return .rejected(outcome) }
-        return .writer(EntryFileWriter(try openStream(request), executor))
+        let stream = EntryStream(self, since: fullDiskCount, try stage(request.subject.name))
+        return .writer(EntryFileWriter(stream, of: request, executor))
       }
     }
   }
@@ -149,9 +142,9 @@ extension DiskEngine {
   ///
   /// - Throws: `CacheError`: the failure of the closure, or of the store.
   package func finish(
-    _ writer: EntryFileWriter, _ request: StoreRequest, failure: (any Error)? = nil
+    _ writer: EntryFileWriter, failure: (any Error)? = nil
   ) throws(CacheError) -> StoreOutcome {
-    let request = writer.described(request)
+    let request = writer.request
     return try countingErrors { () throws(CacheError) in
       try keepingPromise(request) { () throws(CacheError) in
         guard var stream = writer.takeStream() else { throw EntryFileWriter.ended }

@@ -6,10 +6,9 @@ import Synchronization
 /// that was given the stream returns, and never if the closure throws.
 public struct EntryStream: ~Copyable, Sendable {
   var file: StagedFile
-  private let limit: Int?
-  private let path: String
-  /// Evicts for a number of bytes and returns whether anything was freed.
-  private let makeRoom: @Sendable (Int) -> Bool
+  private let engine: DiskEngine
+  /// The number of evictions for a full disk that were over when the store began.
+  private let evictionCount: Int
   /// Whether room was made, which is tried once per value, because a disk that is full for another
   /// reason must not empty the cache piece by piece.
   private(set) var hasMadeRoom = false
@@ -18,25 +17,21 @@ public struct EntryStream: ~Copyable, Sendable {
   /// Whether more bytes came than the cache may hold. The rest is not kept.
   private(set) var isTooLarge = false
 
-  init(
-    _ file: consuming StagedFile, limit: Int?, path: String,
-    makeRoom: @escaping @Sendable (Int) -> Bool
-  ) {
+  init(_ engine: DiskEngine, since evictionCount: Int, _ file: consuming StagedFile) {
+    (self.engine, self.evictionCount) = (engine, evictionCount)
     self.file = file
-    self.limit = limit
-    self.path = path
-    self.makeRoom = makeRoom
   }
 
   /// The bytes written so far.
   public var byteCount: Int { file.byteCount }
+  private var limit: Int { engine.configuration.sizeLimit ?? .max }
 
   /// Adds bytes. Bytes beyond the cache's size limit are dropped, and the store is then rejected.
   ///
   /// - Throws: `CacheError`, when the file system fails or is full.
   /// - Complexity: O(bytes).
   public mutating func write(_ bytes: Span<UInt8>) throws(CacheError) {
-    if let limit, byteCount + bytes.count > limit { isTooLarge = true }
+    if byteCount + bytes.count > limit { isTooLarge = true }
     // Every write after a failed one fails alike, so that a closure which ignores one error does
     // not leave a gap in the value.
     if let failure { throw failure }
@@ -51,8 +46,10 @@ public struct EntryStream: ~Copyable, Sendable {
     do throws(Errno) {
       try write(&file)
     } catch {
-      let failure = CacheError(errno: error, operation: "store", path: path)
-      guard failure.code == .noSpace, !hasMadeRoom, makeRoom(byteCount) else {
+      let failure = CacheError(errno: error, operation: "store", path: engine.location.path)
+      guard failure.code == .noSpace, !hasMadeRoom,
+        engine.makeRoom(for: byteCount, since: evictionCount)
+      else {
         self.failure = failure
         throw failure
       }
@@ -76,11 +73,12 @@ public struct EntryStream: ~Copyable, Sendable {
 
   /// Copies the content of a file as the whole value.
   mutating func copyContent(of source: borrowing FileDescriptor) throws(CacheError) {
-    let length = Int(clamping: try attempt("store", at: path, source.status().byteCount))
-    isTooLarge = length > limit ?? .max
+    let status = try attempt("store", at: engine.location.path, source.status())
+    let length = Int(clamping: status.byteCount)
+    isTooLarge = length > limit
     if isTooLarge { return }
     try recovering(length) { (file) throws(Errno) in try file.copyContent(of: source) }
-    isTooLarge = byteCount > limit ?? .max
+    isTooLarge = byteCount > limit
   }
 
   /// Adds bytes.
@@ -96,12 +94,15 @@ public struct EntryStream: ~Copyable, Sendable {
 /// and the value is visible only after the closure has succeeded.
 public final class EntryFileWriter: Sendable {
   private let stream: Mutex<EntryStream?>
-  /// What the closure says of the value while it writes.
-  private let description = Mutex<(expiration: Expiration?, extendedData: [UInt8]?)>((nil, nil))
+  /// The request, to which the closure may say more of the value while it writes.
+  private let description: Mutex<DiskEngine.StoreRequest>
   private let executor: IOExecutor
 
-  init(_ stream: consuming EntryStream, _ executor: IOExecutor) {
+  init(
+    _ stream: consuming EntryStream, of request: DiskEngine.StoreRequest, _ executor: IOExecutor
+  ) {
     self.stream = Mutex(stream)
+    description = Mutex(request)
     self.executor = executor
   }
 
@@ -143,6 +144,8 @@ public final class EntryFileWriter: Sendable {
     description.withLock { $0.extendedData = data }
   }
 
+  var request: DiskEngine.StoreRequest { description.withLock { $0 } }
+
   static var ended: CacheError {
     CacheError(.closed, operation: "store", underlying: "the closure that wrote this has ended")
   }
@@ -155,15 +158,6 @@ public final class EntryFileWriter: Sendable {
     var back = Optional(taken)
     stream.withLock { $0 = back.take() }
     try outcome.get()
-  }
-
-  /// Returns a request with what the closure has said of the value.
-  func described(_ request: DiskEngine.StoreRequest) -> DiskEngine.StoreRequest {
-    let description = description.withLock { $0 }
-    var request = request
-    request.expiration = description.expiration ?? request.expiration
-    request.extendedData = description.extendedData ?? request.extendedData
-    return request
   }
 
   /// Ends the writer and returns the stream; nil if it has ended already. A stream that is let go
@@ -226,7 +220,7 @@ extension DiskCache {
       // Also in a cancelled task: the older value must not outlive a store that failed.
       return try await executor.runToEnd { () throws(CacheError) in
         defer { _ = writer.takeStream() }
-        return try engine.finish(writer, request, failure: failure)
+        return try engine.finish(writer, failure: failure)
       }
     }
   }

@@ -132,16 +132,16 @@ struct BacklogTests {
   @Test func `who waits for room is not passed by others`() {
     var backlog = Backlog()
     var (first, large, small): (UInt64?, UInt64?, UInt64?)
-    #expect(backlog.reserve(60, limit: 100, place: &first))
-    #expect(!backlog.reserve(100, limit: 100, place: &large))
+    #expect(backlog.reserve(60, limit: 100, place: &first) == true)
+    #expect(backlog.reserve(100, limit: 100, place: &large) == nil)
     // There is room for it, but a store that came earlier waits.
-    #expect(!backlog.reserve(10, limit: 100, place: &small))
+    #expect(backlog.reserve(10, limit: 100, place: &small) == nil)
     #expect(!backlog.line.isEmpty)
     backlog.giveBack(60)
-    #expect(!backlog.reserve(10, limit: 100, place: &small))
-    #expect(backlog.reserve(100, limit: 100, place: &large))
+    #expect(backlog.reserve(10, limit: 100, place: &small) == nil)
+    #expect(backlog.reserve(100, limit: 100, place: &large) == true)
     backlog.giveBack(100)
-    #expect(backlog.reserve(10, limit: 100, place: &small))
+    #expect(backlog.reserve(10, limit: 100, place: &small) == true)
     #expect(backlog.line.isEmpty)
   }
 
