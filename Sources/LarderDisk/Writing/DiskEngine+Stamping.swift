@@ -1,4 +1,4 @@
-package import LarderBasics
+import LarderBasics
 import LarderDigest
 package import LarderSystem
 
