@@ -33,13 +33,13 @@ struct `The size of the house` {
     let disk = files.filter(\.isOfDisk)
     let engine = #"^(public |package |private |fileprivate )?(final class|extension) DiskEngine\b"#
     let counted = [
-      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_788),
+      ("lines of the library", files.reduce(0) { $0 + $1.lineCount }, 24_625),
       ("its files", files.count, 158),
-      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_785),
+      ("lines of LarderDisk", disk.reduce(0) { $0 + $1.lineCount }, 11_622),
       ("its files", disk.count, 65),
       ("files that declare or extend DiskEngine", try disk.count { try $0.count(engine) > 0 }, 14),
-      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 94),
-      ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 3),
+      ("places that take the state's lock", try sum(#"\bwithState\b"#, in: disk) - 1, 79),
+      ("places that unlink", try sum(#"\bhandle\.unlink\("#, in: disk), 0),
       ("functions note…", try sum(#"\bfunc note\w*"#, in: disk), 3),
     ]
     for (what, count, most) in counted {
