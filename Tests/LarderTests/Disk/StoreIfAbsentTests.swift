@@ -171,6 +171,7 @@ struct `Storing where there is no value` {
     let scene = try DiskScene()
     let cache = try scene.open()
     try cache.store([1], forKey: "k", expiration: .seconds(1))
+    #expect(try cache.count() == 1)
     scene.clock.advance(by: .seconds(2))
     // The first moves the expired file aside, and the second would give the new one its name.
     scene.faults.plan(.errno(.ioError), for: .renameat, at: 2)
