@@ -113,8 +113,6 @@ struct Variant: Sendable, Hashable {
   /// without one for a field that the request has not.
   let lines: [String]
 
-  static let only = Variant(lines: [])
-
   var names: [String] { lines.map { $0.split(at: ":").name } }
 }
 

@@ -8,7 +8,7 @@ extension Exchange {
   mutating func lookUp() async throws {
     (usable, reason) = (nil, .uriMiss)
     do throws(CacheError) {
-      var (place, variant) = (CacheKey(key), Variant.only)
+      var (place, variant) = (CacheKey(key), Variant(lines: []))
       guard var stored = try await cache.entries.value(forKey: place) else { return }
       if stored.isMarker {
         variant = Variant(names: stored.variant.names, of: request)
@@ -60,7 +60,7 @@ extension Exchange {
   /// Returns the key for a response. Stores the marker before if the response varies.
   private func place(for stored: Stored) async throws(CacheError) -> CacheKey {
     let place = CacheKey(key)
-    guard stored.variant != .only else { return place }
+    guard !stored.variant.lines.isEmpty else { return place }
     let current = try await cache.entries.value(forKey: place)
     let marker = await cache.flights.marker(for: stored, stored: current)
     if current?.content != marker.content { try await cache.store(marker, place, policy) }

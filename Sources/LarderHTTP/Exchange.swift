@@ -166,9 +166,8 @@ struct Exchange: Sendable {
   private func passed(_ response: Response, isStored: Bool) -> Response {
     var answer = response
     answer.fields = response.fields.withoutHopByHop
-    if !answer.fields.contains("date") {
-      answer.fields.append("Date", HTTPDate.text(cache.now.seconds))
-    }
+    let date = HTTPDate.text(cache.now.seconds)
+    if !answer.fields.contains("date") { answer.fields.append("Date", date) }
     if !isAlone { answer.meetConditions(of: request) }
     return stating(origin(response.status, isStored: isStored), in: answer)
   }

@@ -59,9 +59,8 @@ extension HTTPCache {
       (self.sent, self.received, self.content, self.outdated) = (sent, received, content, outdated)
       control = Directives(fields["cache-control"] ?? "")
       let names = Set(fields.map { $0.name.lowercased() }.filter { $0.hasSuffix("-control") })
-      targeted = names.reduce(into: [:]) { targeted, name in
-        if name != "cache-control" { targeted[name] = Directives(targeted: fields[name] ?? "") }
-      }
+      targeted = names.subtracting(["cache-control"])
+        .reduce(into: [:]) { $0[$1] = Directives(targeted: fields[$1] ?? "") }
       let date = fields.seconds("date", at: received.seconds) ?? received.seconds
       self.date = date
       // The first of a list counts, and what is no number does not. Source: RFC 9111, 5.1.

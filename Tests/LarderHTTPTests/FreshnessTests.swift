@@ -196,8 +196,8 @@ struct `Freshness` {
     scene.clock.advance(by: .seconds(-50))
     #expect(try await scene.get().fields["number"] == "2")
     let stored = HTTPCache.Stored(
-      status: 200, fields: ["Cache-Control": "max-age=60", "Age": "5"], key: "u", variant: .only,
-      sent: scene.clock.now, received: scene.clock.now)
+      status: 200, fields: ["Cache-Control": "max-age=60", "Age": "5"], key: "u",
+      variant: Variant(lines: []), sent: scene.clock.now, received: scene.clock.now)
     let before = scene.clock.now.adding(seconds: -100)
     #expect(stored.age(at: before) == 5)
     #expect(!stored.isTrusted(at: before))
