@@ -9,10 +9,7 @@ extension Cache {
     let key = key.cacheKey
     // On this thread, because a value in memory needs no other.
     if !disk.isStrict, let value = memory.value(forKey: key) { return value }
-    return try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-      // On that thread, because learning of other processes' changes can take looks at their files.
-      try self.disk.isStrict ? self.value(forKey: key) : self.valueFromDisk(key)
-    }
+    return try await value(forKey: key, LoadOptions(), isPastMemory: true)
   }
 
   /// Stores a value in both tiers in place of an older one.
@@ -21,84 +18,69 @@ extension Cache {
     _ value: Value, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await disk.executor.run("store", replaces: true) { () throws(CacheError) in
-      try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
-    }
+    try await disk.executor.run(
+      "store", replaces: true, store, value, key.cacheKey, expiration, extendedData)
   }
 
   /// Removes a value from both tiers and returns whether there was one, valid or expired.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    let key = key.cacheKey
-    return try await disk.executor.run("remove") { () throws(CacheError) in
-      try self.remove(forKey: key)
-    }
+    try await disk.remove(forKey: key)
   }
 
   /// Removes every value from both tiers and waits for the end.
   @discardableResult
   public func removeAll() async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("removeAll") { () throws(CacheError) in try self.removeAll() }
+    try await disk.removeAll()
   }
 
   /// Starts to remove every value; when this returns, everything older is gone for this process.
   public func removeAllInBackground() async throws(CacheError) -> RemovalProgress {
-    try await disk.executor.run("removeAll") { () throws(CacheError) in
-      try self.removeAllInBackground()
-    }
+    try await disk.removeAllInBackground()
   }
 
   /// Removes expired values from both tiers.
   @discardableResult
   public func removeExpired() async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("removeExpired") { () throws(CacheError) in
-      try self.removeExpired()
-    }
+    try await disk.executor.run("removeExpired", removeExpired)
   }
 
   /// Returns the tier that would answer a read now; nil for none. Does not count as a use.
   public func tier(forKey key: some CacheKeyConvertible) async throws(CacheError) -> CacheTier? {
-    let key = key.cacheKey
-    return try await disk.executor.run("tier", reads: true) { () throws(CacheError) in
-      try self.tier(forKey: key)
-    }
+    try await disk.executor.run("tier", reads: true, tier, key.cacheKey)
   }
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    let key = key.cacheKey
-    return try await disk.executor.run("contains", reads: true) { () throws(CacheError) in
-      try self.contains(key)
-    }
+    try await disk.executor.run("contains", reads: true, contains, key.cacheKey)
   }
 
   /// Removes the least recently used values from both tiers until at most `count` are left in each.
   @discardableResult
   public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCount: count) }
+    try await disk.executor.run("trim", trim(toCount:), count)
   }
 
   /// Removes the least recently used values from both tiers until each takes at most `cost` bytes.
   @discardableResult
   public func trim(toCost cost: Int) async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toCost: cost) }
+    try await disk.executor.run("trim", trim(toCost:), cost)
   }
 
   /// Removes the values whose last use is longer ago than `age` from both tiers.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
-    try await disk.executor.run("trim") { () throws(CacheError) in try self.trim(toAge: age) }
+    try await disk.executor.run("trim", trim(toAge:), age)
   }
 
   /// Waits until everything accepted is on disk.
   public func flush() async throws(CacheError) {
-    try await disk.executor.run("flush") { () throws(CacheError) in try self.flush() }
+    try await disk.flush()
   }
 
   /// Waits until everything accepted is on disk and detaches from the directory.
   public func close() async throws(CacheError) {
-    try await disk.executor.run("close") { () throws(CacheError) in try self.close() }
+    try await disk.executor.run("close", close)
   }
 
   /// Reads many values at once, in parallel on the cache's threads.
@@ -109,9 +91,7 @@ extension Cache {
   ) async -> [Result<Value?, CacheError>] {
     // Keys are converted here, in the caller's task, because a type of the caller need not be
     // Sendable.
-    await disk.executor.map(keys.map(\.cacheKey)) { (key) throws(CacheError) in
-      try self.value(forKey: key)
-    }
+    await disk.executor.map(keys.map(\.cacheKey), value(forKey:))
   }
 
   /// Stores many values at once, in parallel on the cache's threads. If a key occurs twice, either
@@ -137,8 +117,6 @@ extension Cache {
   public func remove(
     forKeys keys: [some CacheKeyConvertible]
   ) async -> [Result<Bool, CacheError>] {
-    await disk.executor.map(keys.map(\.cacheKey)) { (key) throws(CacheError) in
-      try self.remove(forKey: key)
-    }
+    await disk.executor.map(keys.map(\.cacheKey), remove(forKey:))
   }
 }

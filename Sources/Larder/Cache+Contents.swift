@@ -17,10 +17,7 @@ extension Cache {
   public func removeValue(
     forKey key: some CacheKeyConvertible
   ) async throws(CacheError) -> Value? {
-    let key = key.cacheKey
-    return try await disk.executor.run("remove") { () throws(CacheError) in
-      try self.removeValue(forKey: key)
-    }
+    try await disk.executor.run("remove", removeValue, key.cacheKey)
   }
 
   /// Removes the values whose entries on disk a closure chooses, expired ones included, from both

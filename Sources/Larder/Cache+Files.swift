@@ -124,12 +124,8 @@ extension Cache {
   ) async throws -> StoreOutcome {
     let request = fileRequest(key, expiration, extendedData, flight)
     let (engine, executor) = (disk.engine, disk.executor)
-    let start = try await executor.run("store") { () throws(CacheError) in
-      try self.disk.checkStorable()
-      return try engine.startStream(request, executor)
-    }
     let writer: EntryFileWriter
-    switch start {
+    switch try await executor.run("store", disk.startStream, request) {
     case .rejected(let outcome): return outcome
     case .writer(let started): writer = started
     }
@@ -141,7 +137,9 @@ extension Cache {
       }
     } catch {
       // Waited for, also in a cancelled task, because a load that throws leaves nothing.
-      try await executor.runToEnd { () throws(CacheError) in _ = writer.takeStream() }
+      try await executor.run("store", toEnd: true) { () throws(CacheError) in
+        _ = writer.takeStream()
+      }
       throw error
     }
     // A newer store or a removal came first, so `withFile` looks again.
@@ -160,7 +158,7 @@ extension Cache {
       return found != nil
     }
     // The caller's own look was counted, and so will be the one that lends the file.
-    flights.noteLookAgain(isFirst: false, hasFound: isFound, isAnswer: false)
+    flights.countLookAgain(isVainHit: isFound)
     return isFound
   }
 
@@ -172,7 +170,8 @@ extension Cache {
     request.isLoad = true
     request.isWanted = { [unowned self] in fileFlights.isWanted(flight) }
     request.onChange = { [unowned self] _ in
-      supersedeValues(key)
+      // The loads of its value, because this load of its file has stored one.
+      depart(flights.supersede(key))
       drop(key)
     }
     return request

@@ -41,10 +41,10 @@ extension Cache {
   ) async throws -> Value {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
-      return value
+    if let value = valueInMemory(key, options) { return value }
+    return try await value(of: key, options, wantsPrevious: false) { _ in
+      .value(try await load(), expiration: expiration)
     }
-    return try await loadedValue(of: key, expiration, options, load)
   }
 
   /// Returns the value stored under a key. Without a valid one, a closure that gets the previous
@@ -85,33 +85,8 @@ extension Cache {
   ) async throws -> Value {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
-      return value
-    }
-    return try await revalidatedValue(of: key, options, load)
-  }
-
-  /// Answers a call whose value is not in memory, by a load that does not get the previous value.
-  @usableFromInline
-  func loadedValue(
-    of key: CacheKey, _ expiration: Expiration?, _ options: LoadOptions,
-    _ load: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await value(
-      for: LoadRequest(key: key, options: options, wantsPrevious: false) { _ in
-        .value(try await load(), expiration: expiration)
-      })
-  }
-
-  /// Answers a call whose value is not in memory, by a load that gets the previous value.
-  @usableFromInline
-  func revalidatedValue(
-    of key: CacheKey, _ options: LoadOptions,
-    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
-  ) async throws -> Value {
-    try await value(
-      for: LoadRequest(
-        key: key, options: options, wantsPrevious: !options.isMemoryOnly, load: load))
+    if let value = valueInMemory(key, options) { return value }
+    return try await value(of: key, options, wantsPrevious: !options.isMemoryOnly, load)
   }
 
   /// The arguments of a call that may load, passed from the task that asks to the task that loads.
@@ -123,10 +98,16 @@ extension Cache {
     let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   }
 
-  private func value(for request: LoadRequest) async throws -> Value {
-    try request.options.check()
+  /// Answers a call whose value is not in memory.
+  @usableFromInline
+  func value(
+    of key: CacheKey, _ options: LoadOptions, wantsPrevious: Bool,
+    _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
+  ) async throws -> Value {
+    try options.check()
     do {
-      return try await decidedValue(for: request)
+      return try await decidedValue(
+        for: LoadRequest(key: key, options: options, wantsPrevious: wantsPrevious, load: load))
     } catch let error as CacheError where error.code == .cancelled && Task.isCancelled {
       // The error comes from the executor of the reads; callers expect Swift's `CancellationError`.
       throw CancellationError()
@@ -159,23 +140,31 @@ extension Cache {
 
   /// Returns an expired value if the options allow one, and starts a load of a fresh one.
   private func staleValue(_ request: LoadRequest) async throws(CacheError) -> Value? {
-    let (key, options) = (request.key, request.options)
-    let staleness = options.staleWhileRevalidating
-    guard staleness > .zero, !options.isMemoryOnly else { return nil }
-    let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-      try self.staleValueFromDisk(key, within: staleness)
+    let options = request.options
+    let found = try await staleValue(request, within: options.staleWhileRevalidating)
+    // One that has not expired was stored since the look before.
+    guard let (value, hasExpired) = found, hasExpired, !options.isCacheOnly else {
+      return found?.value
     }
-    flights.noteLookAgain(isFirst: false, hasFound: found != nil)
-    guard let (value, hasExpired) = found else { return nil }
-    // Stored since the look before.
-    if !hasExpired { return value }
-    flights.count { $0.servedStale += 1 }
-    if options.isCacheOnly { return value }
     // Only after the value was found, because a caller without one waits for a load instead.
-    flights.refresh(key, at: disk.engine.now, within: options.refreshTime) {
+    flights.refresh(request.key, at: disk.engine.now, within: options.refreshTime) {
       try await self.load(request, $0, isForCaller: false)
     }
     return value
+  }
+
+  /// Reads a value from disk that is valid or expired less than `staleness` ago.
+  ///
+  /// - Parameter isOnlyLook: Whether the call has not looked at the disk before for its caller.
+  private func staleValue(
+    _ request: LoadRequest, within staleness: Duration, isOnlyLook: Bool = false
+  ) async throws(CacheError) -> (value: Value, hasExpired: Bool)? {
+    guard staleness > .zero, !request.options.isMemoryOnly else { return nil }
+    let found = try await disk.executor.run(
+      "value", reads: true, staleValueFromDisk, request.key, staleness)
+    flights.countLookAgain(isVainHit: found != nil && isOnlyLook)
+    if found?.hasExpired == true { flights.count { $0.servedStale += 1 } }
+    return found
   }
 
   /// Whether an error of the present task means that the source failed, and not that the load was
@@ -189,17 +178,10 @@ extension Cache {
   /// Returns an expired value in place of a load's error, if the options allow one and the source
   /// failed. Returns a valid one too, which a forced load has passed over.
   private func staleValue(_ request: LoadRequest, insteadOf error: any Error) async -> Value? {
-    let staleness = request.options.staleIfFailing
-    guard staleness > .zero, !request.options.isMemoryOnly, Self.isOfSource(error) else {
-      return nil
-    }
+    guard Self.isOfSource(error) else { return nil }
     do throws(CacheError) {
-      let found = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-        try self.staleValueFromDisk(request.key, within: staleness)
-      }
-      flights.noteLookAgain(isFirst: request.options.reloads, hasFound: found != nil)
-      if found?.hasExpired == true { flights.count { $0.servedStale += 1 } }
-      return found?.value
+      return try await staleValue(
+        request, within: request.options.staleIfFailing, isOnlyLook: request.options.reloads)?.value
     } catch {
       // The caller gets the load's error, because it came first.
       return nil
@@ -214,19 +196,15 @@ extension Cache {
     let (key, options) = (request.key, request.options)
     var previous: PreviousValue?
     if request.wantsPrevious {
-      previous = try await disk.executor.run("value", reads: true) { () throws(CacheError) in
-        try self.previousValue(of: key, isKept: !options.isDiskOnly)
-      }
+      previous = try await disk.executor.run(
+        "value", reads: true, previousValue(of:isKept:), key, !options.isDiskOnly)
       // The flight before this one may have ended between the miss and now.
-      let isAnswer = previous?.cached.hasExpired == false && !options.reloads && isForCaller
-      flights.noteLookAgain(
-        isFirst: options.reloads || !isForCaller, hasFound: previous != nil, isAnswer: isAnswer)
-      if let previous, !previous.cached.hasExpired, !options.reloads {
-        return previous.cached.value
-      }
+      let isValid = previous?.cached.hasExpired == false && !options.reloads
+      flights.countLookAgain(isVainHit: previous != nil && !(isValid && isForCaller))
+      if isValid, let previous { return previous.cached.value }
     } else if !options.reloads {
       let value = try await value(forKey: key, options, isPastMemory: false)
-      flights.noteLookAgain(isFirst: !isForCaller, hasFound: value != nil, isAnswer: isForCaller)
+      flights.countLookAgain(isVainHit: value != nil && !isForCaller)
       if let value { return value }
     }
     do {

@@ -28,11 +28,15 @@ extension Cache {
   ) async throws(CacheError) -> Value? {
     try disk.checkUsable("value")
     let key = key.cacheKey
-    if options.mayAnswerFromMemory, !disk.isStrict, let value = memory.value(forKey: key) {
-      return value
-    }
+    if let value = valueInMemory(key, options) { return value }
     try options.check()
     return try await value(forKey: key, options, isPastMemory: true)
+  }
+
+  /// Returns the value in memory if that may answer without a look at the disk.
+  @inlinable @inline(__always)
+  func valueInMemory(_ key: CacheKey, _ options: LoadOptions) -> Value? {
+    options.mayAnswerFromMemory && !disk.isStrict ? memory.value(forKey: key) : nil
   }
 
   /// Looks for a value in memory, and then on disk, on the cache's threads.
@@ -41,11 +45,7 @@ extension Cache {
   func value(
     forKey key: CacheKey, _ options: LoadOptions, isPastMemory: Bool
   ) async throws(CacheError) -> Value? {
-    if !isPastMemory, options.mayAnswerFromMemory, !disk.isStrict,
-      let value = memory.value(forKey: key)
-    {
-      return value
-    }
+    if !isPastMemory, let value = valueInMemory(key, options) { return value }
     if options.isMemoryOnly && !disk.isStrict {
       flights.count { $0.repeatedMisses -= 1 }
       return nil
@@ -66,7 +66,7 @@ extension Cache {
       return nil
     }
     return try valueFromDisk(
-      key, extending: options.extending ?? disk.extending,
+      key, extending: options.extending,
       staleness: options.allowsExpired ? DiskEngine.anyStaleness : .zero,
       isKept: !options.isDiskOnly)
   }
@@ -104,10 +104,7 @@ extension Cache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
   ) async throws(CacheError) -> CachedValue<Value>? {
-    let key = key.cacheKey
-    return try await disk.executor.run("read", reads: true) { () throws(CacheError) in
-      try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
-    }
+    try await disk.executor.run("read", reads: true, read, key.cacheKey, extending, allowingExpired)
   }
 
   /// Gives a value another expiry, counted from now, without writing its content.

@@ -112,8 +112,8 @@ extension Cache {
         isKept: !request.options.isDiskOnly)
       return
     }
-    let byteCount = try encodedByteCount(of: value)
-    let expiry = (expiration ?? disk.expiration).expiry(at: disk.engine.now)
+    let byteCount = try coder.bytes(of: value).count
+    let expiry = (expiration ?? disk.configuration.expiration).expiry(at: disk.engine.now)
     let keep = {
       self.keep(
         value, self.disk.subject(request.key), byteCount: byteCount, until: expiry, isAlone: true
@@ -124,14 +124,6 @@ extension Cache {
     if disk.followsNeighbours { disk.engine.startWatching() }
     if disk.engine.isReadOnly { return keep() }
     try discard(request.key, flight, then: keep)
-  }
-
-  private func encodedByteCount(of value: Value) throws(CacheError) -> Int {
-    do {
-      return try coder.encode(value).count
-    } catch {
-      throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
-    }
   }
 
   /// Gives the previous value a new expiry in both tiers, without writing its content.

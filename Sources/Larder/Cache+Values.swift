@@ -27,31 +27,25 @@ extension Cache {
   func staleValueFromDisk(
     _ key: CacheKey, within staleness: Duration
   ) throws(CacheError) -> (value: Value, hasExpired: Bool)? {
-    let found = try disk.read(
-      disk.subject(key), for: .value, extending: disk.extending, staleness: staleness)
+    let found = try disk.read(disk.subject(key), for: .value, staleness: staleness)
     guard let found, let value = decoded(found.bytes) else { return nil }
     return (value, disk.engine.hasExpired(found.expiry, at: disk.engine.now))
-  }
-
-  /// Reads a value from disk, past the memory tier, and promotes it.
-  @usableFromInline
-  func valueFromDisk(_ key: CacheKey) throws(CacheError) -> Value? {
-    try valueFromDisk(key, extending: disk.extending, staleness: .zero, isKept: true)
   }
 
   /// Reads a value from disk, past the memory tier.
   ///
   /// - Parameter isKept: Whether it is promoted, if it is valid.
+  @usableFromInline
   func valueFromDisk(
-    _ key: CacheKey, extending: ExpirationExtending, staleness: Duration, isKept: Bool
+    _ key: CacheKey, extending: ExpirationExtending? = nil, staleness: Duration = .zero,
+    isKept: Bool = true
   ) throws(CacheError) -> Value? {
     let subject = disk.subject(key)
     // Before the file is opened, so that a change after that is seen.
     if disk.followsNeighbours { disk.engine.startWatchingAside() }
     let found = try disk.read(
       subject, for: .value, extending: extending, staleness: staleness)
-    guard let found else { return nil }
-    guard let value = decoded(found.bytes) else { return nil }
+    guard let found, let value = decoded(found.bytes) else { return nil }
     let hasExpired =
       staleness > .zero && disk.engine.hasExpired(found.expiry, at: disk.engine.now)
     if isKept && !hasExpired { promote(value, subject, found) }
@@ -140,7 +134,7 @@ extension Cache {
     }
     let decided = request
     return try disk.engine.countingErrors { () throws(CacheError) in
-      try disk.store(decided) { try coder.encode(value) }
+      try disk.store(decided) { () throws(CacheError) in try coder.bytes(of: value) }
     }
   }
 
@@ -180,11 +174,11 @@ extension Cache {
   func servedUntil(expiry: Timestamp, lifetime: Lifetime) -> Timestamp {
     // Uses stamp no file in these modes, and a change by another process is either reported or, in
     // a fixture, does not happen.
-    let mode = disk.configuration.mode
+    let (configuration, mode) = (disk.configuration, disk.configuration.mode)
     if mode == .fixture || mode.isReadOnly && disk.followsNeighbours && disk.engine.hasEvents {
       return expiry
     }
-    let lag = disk.configuration.recency.lag(for: lifetime, disk.extending)
+    let lag = configuration.recency.lag(for: lifetime, configuration.extending)
     return min(expiry, disk.engine.heldNow.adding(lag))
   }
 

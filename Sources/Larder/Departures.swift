@@ -29,10 +29,7 @@ final class Departures<Value: Sendable>: Sendable {
 
   /// Takes everything out. The errors are released on return.
   func takeValues() -> Removals<CacheKey, Value> {
-    content.withLock { content in
-      defer { content = Content() }
-      return content
-    }.values
+    content.withLock { exchange(&$0, with: Content()) }.values
   }
 }
 
@@ -50,7 +47,7 @@ extension Cache {
     disk.engine.observers.addDeparture()
   }
 
-  private func depart(_ errors: [any Error]) {
+  func depart(_ errors: [any Error]) {
     guard !errors.isEmpty else { return }
     departures.add(errors)
     disk.engine.observers.addDeparture()
@@ -62,9 +59,6 @@ extension Cache {
   func supersede(_ key: CacheKey, isOwn: Bool = false) {
     depart(flights.supersede(key, isOwn: isOwn) + fileFlights.supersede(key))
   }
-
-  /// Supersedes the running loads of a key's value, because a load of its file has stored one.
-  func supersedeValues(_ key: CacheKey) { depart(flights.supersede(key)) }
 
   /// Supersedes all running loads, and forgets all kept errors.
   func supersedeAll() {

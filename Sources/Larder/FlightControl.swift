@@ -58,14 +58,14 @@ package final class FlightControl<Value: Sendable>: Sendable {
     // returned.
     defer {
       state.withLock { $0.table.forget(id) }
-      FlightContext.waitEnded(id)
+      LoadContext.waitEnded(id)
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         // The continuation is put into the table under the lock and resumed outside of it.
         let joining = state.withLock { state in
           let joining = state.table.join(key, id, continuation) {
-            FlightContext.mayWait(id, for: $0)
+            LoadContext.mayWait(id, for: $0)
           }
           if case .wait = joining { state.statistics.joined += 1 }
           return joining
@@ -100,14 +100,14 @@ package final class FlightControl<Value: Sendable>: Sendable {
     if let flight { start(flight, load) }
   }
 
-  /// Runs a load in a task of its own, whose `FlightContext` names the load.
+  /// Runs a load in a task of its own, whose `LoadContext` names the load.
   private func start(
     _ flight: FlightID, _ load: @escaping @Sendable (FlightID) async throws -> Value
   ) {
     // Unstructured, so that the load outlives the caller that started it.
     let task = Task {
       let start = MonotonicTime.now
-      await FlightContext.entering(flight) {
+      await LoadContext.entering(flight) {
         do {
           let value = try await load(flight)
           self.finish(flight, .success(value), since: start)
@@ -217,19 +217,13 @@ package final class FlightControl<Value: Sendable>: Sendable {
     state.withLock { change(&$0.statistics) }
   }
 
-  /// Counts a look at the disk that is not the first of its call, so that `hitRate` counts a call
-  /// once.
+  /// Counts a look at the disk beside the one that decided how its call counts, so that `hitRate`
+  /// counts a call once.
   ///
-  /// - Parameters:
-  ///   - isFirst: Whether this is the only read of the disk in its call, as in a forced or
-  ///     background load.
-  ///   - hasFound: Whether the disk tier counted a hit and not a miss.
-  ///   - isAnswer: Whether the value answers the caller, so that it counts in place of the miss
-  ///     before. Otherwise only the load receives it.
-  func noteLookAgain(isFirst: Bool, hasFound: Bool, isAnswer: Bool = true) {
-    count {
-      if hasFound && (!isAnswer || isFirst) { $0.repeatedHits += 1 } else { $0.repeatedMisses += 1 }
-    }
+  /// - Parameter isVainHit: Whether it found a value that answers no caller, as in a background
+  ///   load. Otherwise a miss is left out: its own, or the one before it if it answers the caller.
+  func countLookAgain(isVainHit: Bool) {
+    count { if isVainHit { $0.repeatedHits += 1 } else { $0.repeatedMisses += 1 } }
   }
 
   /// Whether the value of a load is still to be stored.
@@ -238,15 +232,32 @@ package final class FlightControl<Value: Sendable>: Sendable {
   }
 }
 
-/// The load that the present task is a part of, and the graph of loads that wait for each other.
-enum FlightContext {
+/// A way to take a task out of the load that started it.
+///
+/// A load that would wait for itself fails with `.loadCycle`. Everything that a load calls is a
+/// part of it, and so is every task that it starts, except with `Task.detached`, because Swift does
+/// not tell whether the load waits for a task. A task that the load does not wait for may ask for
+/// the key that is being loaded, in this way:
+///
+/// ```swift
+/// let page = try await pages.value(forKey: url) {
+///   Task { try await LoadContext.leaving { try await thumbnail(of: url) } }
+///   return try await fetch(url)
+/// }
+/// ```
+public enum LoadContext {
   // The innermost load, of any cache: the loads around it wait for it.
   @TaskLocal private static var flight: FlightID?
   private static let graph = PerProcess { ForkSafeMutex(FlightGraph()) }
 
-  /// Runs a body as a part of no load.
-  static func leaving<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    try await $flight.withValue(nil) { try await body() }
+  /// Runs an operation that is a part of no load, as in `Task.detached`, but in the caller's task.
+  ///
+  /// If a load waits for such an operation and the operation waits for the load, both wait for
+  /// ever.
+  public static func leaving<Result>(
+    _ operation: () async throws -> Result
+  ) async rethrows -> Result {
+    try await $flight.withValue(nil) { try await operation() }
   }
 
   static func entering(_ flight: FlightID, _ body: () async -> Void) async {
@@ -261,7 +272,7 @@ enum FlightContext {
   }
 
   static func waitEnded(_ id: WaiterID) {
-    guard flight != nil else { return }
-    graph.own.value.withLock { $0.remove(id) }
+    guard let flight else { return }
+    graph.own.value.withLock { $0.remove(id, of: flight) }
   }
 }

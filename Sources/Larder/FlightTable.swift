@@ -178,13 +178,8 @@ struct FlightTable<Waiter: Sendable>: Sendable {
 /// One graph serves all caches of a process, because two loads can wait for each other across two
 /// caches, and neither cache alone would see the cycle.
 struct FlightGraph: Sendable {
-  private struct Wait: Sendable {
-    let waiting: FlightID
-    let awaited: FlightID
-  }
-
-  private var waits: [WaiterID: Wait] = [:]
-  private var waitsOfFlight: [FlightID: Set<WaiterID>] = [:]
+  /// The loads that a load waits for, by the calls inside it that wait.
+  private var waits: [FlightID: [WaiterID: FlightID]] = [:]
 
   /// Records that a call inside one load waits for another load.
   ///
@@ -192,18 +187,16 @@ struct FlightGraph: Sendable {
   /// - Complexity: O(w) for w waits between loads.
   mutating func add(_ id: WaiterID, _ waiting: FlightID, waitsFor awaited: FlightID) -> Bool {
     if reaches(waiting, from: awaited) { return false }
-    waits[id] = Wait(waiting: waiting, awaited: awaited)
-    waitsOfFlight[waiting, default: []].insert(id)
+    waits[waiting, default: [:]][id] = awaited
     return true
   }
 
-  /// Records that a call does not wait any more.
+  /// Records that a call inside a load does not wait any more.
   ///
   /// - Complexity: O(1).
-  mutating func remove(_ id: WaiterID) {
-    guard let wait = waits.removeValue(forKey: id) else { return }
-    waitsOfFlight[wait.waiting]?.remove(id)
-    if waitsOfFlight[wait.waiting]?.isEmpty == true { waitsOfFlight[wait.waiting] = nil }
+  mutating func remove(_ id: WaiterID, of waiting: FlightID) {
+    waits[waiting]?[id] = nil
+    if waits[waiting]?.isEmpty == true { waits[waiting] = nil }
   }
 
   /// Whether a load is another one, or waits for it directly or through other loads.
@@ -213,7 +206,7 @@ struct FlightGraph: Sendable {
     while let next = open.popLast() {
       if next == goal { return true }
       guard seen.insert(next).inserted else { continue }
-      open += waitsOfFlight[next, default: []].compactMap { waits[$0]?.awaited }
+      open += waits[next, default: [:]].values
     }
     return false
   }

@@ -1,31 +1,6 @@
 import LarderBasics
 import LarderDisk
 
-/// A way to take a task out of the load that started it.
-///
-/// A load that would wait for itself fails with `.loadCycle`. Everything that a load calls is a
-/// part of it, and so is every task that it starts, except with `Task.detached`, because Swift does
-/// not tell whether the load waits for a task. A task that the load does not wait for may ask for
-/// the key that is being loaded, in this way:
-///
-/// ```swift
-/// let page = try await pages.value(forKey: url) {
-///   Task { try await LoadContext.leaving { try await thumbnail(of: url) } }
-///   return try await fetch(url)
-/// }
-/// ```
-public enum LoadContext {
-  /// Runs an operation that is a part of no load, as in `Task.detached`, but in the caller's task.
-  ///
-  /// If a load waits for such an operation and the operation waits for the load, both wait for
-  /// ever.
-  public static func leaving<Result>(
-    _ operation: () async throws -> Result
-  ) async rethrows -> Result {
-    try await FlightContext.leaving(operation)
-  }
-}
-
 /// The options of one call through the cache.
 ///
 /// ```swift
@@ -44,62 +19,23 @@ public struct LoadOptions: Sendable, Hashable {
   var staleWhileRevalidating = Duration.seconds(0)
   var staleIfFailing = Duration.seconds(0)
   package var failureLifetime = Duration.seconds(0)
-  var extending: ExpirationExtending? {
-    didSet {
-      switches.remove(.extends)
-      if let extending, extending != .off { switches.insert(.extends) }
-    }
-  }
+  var extending: ExpirationExtending?
   @usableFromInline
-  var switches: Switches = []
-
-  /// The options that are on or off.
+  var isMemoryOnly = false
+  var isDiskOnly = false
+  var reloads = false
+  var isCacheOnly = false
+  var allowsExpired = false
+  /// Whether a value in memory answers the call. Kept, because each hit in memory asks for it.
   @usableFromInline
-  struct Switches: OptionSet, Sendable, Hashable {
-    @usableFromInline
-    let rawValue: UInt8
-
-    @inlinable
-    init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    static let memoryOnly = Switches(rawValue: 1)
-    static let diskOnly = Switches(rawValue: 2)
-    static let reload = Switches(rawValue: 4)
-    static let cacheOnly = Switches(rawValue: 8)
-    static let expired = Switches(rawValue: 16)
-    /// A use extends the expiry, which only the disk knows.
-    @inlinable
-    static var extends: Switches { Switches(rawValue: 32) }
-    /// The switches that exclude an answer from memory: `diskOnly`, `reload` and, unless memory
-    /// alone is asked, `extends`.
-    @inlinable
-    static var pastMemory: Switches { Switches(rawValue: 38) }
-  }
+  private(set) var mayAnswerFromMemory = true
 
   /// The longest time for a load behind a value that was served expired: after it, the value may
   /// not be served any more. At least 60 s, which is longer than most requests wait for a server.
   var refreshTime: Duration { max(staleWhileRevalidating, .seconds(60)) }
 
-  /// Whether a value in memory answers the call.
-  @inlinable
-  var mayAnswerFromMemory: Bool {
-    let past = switches.rawValue & Switches.pastMemory.rawValue
-    return past == 0 || past == Switches.extends.rawValue && isMemoryOnly
-  }
-
-  @usableFromInline
-  var isMemoryOnly: Bool { switches.contains(.memoryOnly) }
-  var isDiskOnly: Bool { switches.contains(.diskOnly) }
-  var reloads: Bool { switches.contains(.reload) }
-  var isCacheOnly: Bool { switches.contains(.cacheOnly) }
-  var allowsExpired: Bool { switches.contains(.expired) }
-
   /// Creates the default options.
   public init() {}
-
-  private init(_ switches: Switches) {
-    self.switches = switches
-  }
 }
 
 extension LoadOptions {
@@ -108,16 +44,16 @@ extension LoadOptions {
   /// A loaded value is kept in memory alone, for at most `memoryExpiration`, and leaves it when
   /// another process stores the key. An older value on disk is removed, because it would be served
   /// again afterwards; a cache that only reads leaves it.
-  public static let memoryOnly = LoadOptions(.memoryOnly)
+  public static let memoryOnly = with { $0.isMemoryOnly = true }
   /// Neither reads nor fills the memory tier.
-  public static let diskOnly = LoadOptions(.diskOnly)
+  public static let diskOnly = with { $0.isDiskOnly = true }
   /// Loads a value even if there is a valid one, which other callers get until the new one is
   /// there. Joins a running load of the key.
-  public static let reload = LoadOptions(.reload)
+  public static let reload = with { $0.reloads = true }
   /// Never loads: without a value the call throws `CacheError` with `.notCached`.
-  public static let cacheOnly = LoadOptions(.cacheOnly)
+  public static let cacheOnly = with { $0.isCacheOnly = true }
   /// Returns an expired value like a valid one, as long as its file exists, without loading.
-  public static let allowingExpired = LoadOptions(.expired)
+  public static let allowingExpired = with { $0.allowsExpired = true }
   /// Makes the read change the expiry of a value on disk in this way, instead of as configured;
   /// `.off` leaves it as it is. One that extends is not answered from memory.
   public static func extending(_ extending: ExpirationExtending) -> LoadOptions {
@@ -152,6 +88,10 @@ extension LoadOptions {
   private static func with(_ change: (inout LoadOptions) -> Void) -> LoadOptions {
     var options = LoadOptions()
     change(&options)
+    // Only the disk knows an expiry that a use extends.
+    let extends = options.extending ?? .off != .off
+    options.mayAnswerFromMemory =
+      !options.isDiskOnly && !options.reloads && (!extends || options.isMemoryOnly)
     return options
   }
 }
@@ -159,8 +99,9 @@ extension LoadOptions {
 extension LoadOptions: ExpressibleByArrayLiteral {
   /// Joins options.
   public init(arrayLiteral options: LoadOptions...) {
-    self.init()
-    for other in options { join(other) }
+    self = Self.with { joined in
+      for other in options { joined.join(other) }
+    }
   }
 
   private mutating func join(_ other: LoadOptions) {
@@ -168,7 +109,11 @@ extension LoadOptions: ExpressibleByArrayLiteral {
     staleIfFailing = max(staleIfFailing, other.staleIfFailing)
     failureLifetime = max(failureLifetime, other.failureLifetime)
     extending = other.extending ?? extending
-    switches.formUnion(other.switches)
+    isMemoryOnly = isMemoryOnly || other.isMemoryOnly
+    isDiskOnly = isDiskOnly || other.isDiskOnly
+    reloads = reloads || other.reloads
+    isCacheOnly = isCacheOnly || other.isCacheOnly
+    allowsExpired = allowsExpired || other.allowsExpired
   }
 
   /// Throws `.invalidArgument` if two options contradict each other.
@@ -176,15 +121,13 @@ extension LoadOptions: ExpressibleByArrayLiteral {
   /// An error and not a trap, because options can come from a request's headers: `no-cache` beside
   /// `only-if-cached` must not end a server.
   func check() throws(CacheError) {
-    var contradiction: String?
-    if switches.isSuperset(of: [.memoryOnly, .diskOnly]) {
-      contradiction = "a call cannot be memoryOnly and diskOnly at once"
-    }
-    if switches.isSuperset(of: [.reload, .cacheOnly]) {
-      contradiction = "a call cannot reload and be cacheOnly"
-    }
-    guard let contradiction else { return }
-    throw CacheError(.invalidArgument, operation: "value", underlying: contradiction)
+    let isOfTiers = isMemoryOnly && isDiskOnly
+    guard isOfTiers || reloads && isCacheOnly else { return }
+    throw CacheError(
+      .invalidArgument, operation: "value",
+      underlying: isOfTiers
+        ? "a call cannot be memoryOnly and diskOnly at once"
+        : "a call cannot reload and be cacheOnly")
   }
 }
 

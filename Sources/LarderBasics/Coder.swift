@@ -38,6 +38,15 @@ public struct Coder<Value: Sendable>: Sendable {
     self.encode = encode
     self.decode = decode
   }
+
+  /// Converts a value to bytes, as a step of a store.
+  package func bytes(of value: Value) throws(CacheError) -> [UInt8] {
+    do {
+      return try encode(value)
+    } catch {
+      throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
+    }
+  }
 }
 
 extension Coder<[UInt8]> {

@@ -11,40 +11,31 @@ extension IOExecutor {
   ///   - replaces: Whether the work would replace a value. If such work does not begin, the error
   ///     says that an older value remains.
   ///   - reads: Whether the work only reads, so that no caller needs to know its end.
+  ///   - toEnd: Whether a cancelled task waits all the same: for the end of work that has begun,
+  ///     which must not be left out.
+  ///   - work: A closure, or a function that gets the arguments which follow.
   /// - Throws: The error of the work; `.cancelled` when the task left.
-  package func run<Result: Sendable>(
-    _ operation: String, replaces: Bool = false, reads: Bool = false,
-    _ work: @escaping @Sendable () throws(CacheError) -> Result
+  package func run<each Argument: Sendable, Result: Sendable>(
+    _ operation: String, replaces: Bool = false, reads: Bool = false, toEnd: Bool = false,
+    _ work: @escaping @Sendable (repeat each Argument) throws(CacheError) -> Result,
+    _ arguments: repeat each Argument
   ) async throws(CacheError) -> Result {
     let caller = WaitingCaller<Swift.Result<Result, CacheError>>()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard caller.wait(continuation) else { return }
         submit {
-          guard reads else {
-            caller.take()?.resume(returning: Swift.Result(catching: work))
-            return
-          }
-          guard caller.isWaiting else { return }
-          let outcome = Swift.Result(catching: work)
-          caller.take()?.resume(returning: outcome)
+          // Whom only a read is for may leave until its end.
+          let taken = reads ? nil : caller.take()
+          guard taken != nil || caller.isWaiting else { return }
+          let outcome = Swift.Result { () throws(CacheError) in try work(repeat each arguments) }
+          (taken ?? caller.take())?.resume(returning: outcome)
         }
       }
     } onCancel: {
+      if toEnd { return }
       caller.leave(
         with: .failure(CacheError(.cancelled, operation: operation, oldValueRemains: replaces)))
-    }
-    return try outcome.get()
-  }
-
-  /// Runs blocking work on one of the threads while the task waits, also in a cancelled task.
-  ///
-  /// For the end of work that has begun, which must not be left out.
-  package func runToEnd<Result: Sendable>(
-    _ work: @escaping @Sendable () throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result {
-    let outcome: Swift.Result<Result, CacheError> = await withCheckedContinuation { continuation in
-      submit { continuation.resume(returning: Swift.Result(catching: work)) }
     }
     return try outcome.get()
   }

@@ -5,34 +5,14 @@ public import LarderBasics
 // begins gets `.cancelled`.
 
 extension DiskCache {
-  /// Runs a synchronous call on the cache's own threads, for modules that add calls.
-  package func runBlocking<Result: Sendable>(
-    _ operation: String, replaces: Bool = false, reads: Bool = false,
-    _ work: @escaping @Sendable () throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result {
-    try await executor.run(operation, replaces: replaces, reads: reads, work)
-  }
-
-  /// Runs the synchronous form of an operation on a key.
-  private func run<Result: Sendable>(
-    _ operation: String, _ key: some CacheKeyConvertible, replaces: Bool = false,
-    reads: Bool = false, _ work: @escaping @Sendable (CacheKey) throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result {
-    let key = key.cacheKey
-    return try await executor.run(operation, replaces: replaces, reads: reads) {
-      () throws(CacheError) in try work(key)
-    }
-  }
-
   /// Stores a value and replaces an older one.
   @discardableResult
   public func store(
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    try await run("store", key, replaces: true) { key throws(CacheError) in
-      try self.store(value, forKey: key, expiration: expiration, extendedData: extendedData)
-    }
+    try await executor.run(
+      "store", replaces: true, store, value, key.cacheKey, expiration, extendedData)
   }
 
   /// Stores the content of a file, which stays where it is.
@@ -41,10 +21,9 @@ extension DiskCache {
     contentsOfFile path: String, forKey key: some CacheKeyConvertible,
     expiration: Expiration? = nil, extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    try await run("store", key, replaces: true) { key throws(CacheError) in
-      try self.store(
-        contentsOfFile: path, forKey: key, expiration: expiration, extendedData: extendedData)
-    }
+    try await executor.run(
+      "store", replaces: true, store(contentsOfFile:forKey:expiration:extendedData:), path,
+      key.cacheKey, expiration, extendedData)
   }
 
   /// Stores a value unless there is one. If there is, the store is rejected with `.alreadyPresent`.
@@ -53,18 +32,15 @@ extension DiskCache {
     _ value: [UInt8], forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    try await run("store", key, replaces: true) { key throws(CacheError) in
-      try self.storeIfAbsent(value, forKey: key, expiration: expiration, extendedData: extendedData)
-    }
+    try await executor.run(
+      "store", replaces: true, storeIfAbsent, value, key.cacheKey, expiration, extendedData)
   }
 
   /// Returns the value stored under a key; nil if there is none that is valid. Counts as a use.
   public func value(
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil
   ) async throws(CacheError) -> [UInt8]? {
-    try await run("value", key, reads: true) { key throws(CacheError) in
-      try self.value(forKey: key, extending: extending)
-    }
+    try await executor.run("value", reads: true, value, key.cacheKey, extending)
   }
 
   /// Returns the value stored under a key with its extended data, expiry and last access. Returns
@@ -73,9 +49,7 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, extending: ExpirationExtending? = nil,
     allowingExpired: Bool = false
   ) async throws(CacheError) -> CachedValue<[UInt8]>? {
-    try await run("read", key, reads: true) { key throws(CacheError) in
-      try self.read(forKey: key, extending: extending, allowingExpired: allowingExpired)
-    }
+    try await executor.run("read", reads: true, read, key.cacheKey, extending, allowingExpired)
   }
 
   /// Gives an entry another expiry, counted from now, without writing its content, and returns
@@ -85,14 +59,12 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     allowingExpired: Bool = false
   ) async throws(CacheError) -> Bool {
-    try await run("touch", key) { key throws(CacheError) in
-      try self.touch(forKey: key, expiration: expiration, allowingExpired: allowingExpired)
-    }
+    try await executor.run("touch", touch, key.cacheKey, expiration, allowingExpired)
   }
 
   /// Whether a read would find a value. Does not count as a use.
   public func contains(_ key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await run("contains", key, reads: true, contains)
+    try await executor.run("contains", reads: true, contains, key.cacheKey)
   }
 
   /// Returns the entry of a key without its value. Returns an expired entry too if that is allowed.
@@ -100,16 +72,12 @@ extension DiskCache {
   public func entry(
     forKey key: some CacheKeyConvertible, allowingExpired: Bool = false
   ) async throws(CacheError) -> DiskEntry? {
-    try await run("entry", key, reads: true) { key throws(CacheError) in
-      try self.entry(forKey: key, allowingExpired: allowingExpired)
-    }
+    try await executor.run("entry", reads: true, entry, key.cacheKey, allowingExpired)
   }
 
   /// Returns the bytes of all values together, or of their blocks. Waits for the first scan.
   public func totalSize(_ measure: SizeMeasure = .bytes) async throws(CacheError) -> Int {
-    try await executor.run("totalSize", reads: true) { () throws(CacheError) in
-      try self.totalSize(measure)
-    }
+    try await executor.run("totalSize", reads: true, totalSize, measure)
   }
 
   /// Returns the number of entries. Waits for the first scan.
@@ -120,7 +88,7 @@ extension DiskCache {
   /// Removes a value and returns whether there was one, valid or expired.
   @discardableResult
   public func remove(forKey key: some CacheKeyConvertible) async throws(CacheError) -> Bool {
-    try await run("remove", key, remove(forKey:))
+    try await executor.run("remove", remove, key.cacheKey)
   }
 
   /// Removes every entry and waits for the end.
@@ -138,19 +106,19 @@ extension DiskCache {
   /// Removes expired entries, then the least recently used, down to a number of bytes.
   @discardableResult
   public func trim(toCost byteCount: Int) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim") { () throws(CacheError) in try self.trim(toCost: byteCount) }
+    try await executor.run("trim", trim(toCost:), byteCount)
   }
 
   /// Removes expired entries, then the least recently used, down to a number of entries.
   @discardableResult
   public func trim(toCount count: Int) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim") { () throws(CacheError) in try self.trim(toCount: count) }
+    try await executor.run("trim", trim(toCount:), count)
   }
 
   /// Removes expired entries, and those whose last access was an age ago or earlier.
   @discardableResult
   public func trim(toAge age: Duration) async throws(CacheError) -> BulkRemoval {
-    try await executor.run("trim") { () throws(CacheError) in try self.trim(toAge: age) }
+    try await executor.run("trim", trim(toAge:), age)
   }
 
   /// Waits until pending uses are stamped and the files of evicted entries are gone.
@@ -200,9 +168,7 @@ extension DiskCache {
   public func stamp(
     _ name: String, expiration: Expiration? = nil
   ) async throws(CacheError) -> StampOutcome {
-    try await executor.run("stamp") { () throws(CacheError) in
-      try self.stamp(name, expiration: expiration)
-    }
+    try await executor.run("stamp", stamp, name, expiration)
   }
 
   /// Starts to remove every value. When this returns, reads in this process find none of the older
@@ -228,9 +194,7 @@ extension DiskCache {
 
   /// Returns all entries, including expired ones, in the order of their names or of their use.
   public func entries(byUse: Bool = false) async throws(CacheError) -> [DiskEntry] {
-    try await executor.run("entries", reads: true) { () throws(CacheError) in
-      try self.entries(byUse: byUse)
-    }
+    try await executor.run("entries", reads: true, entries(byUse:), byUse)
   }
 
   /// Returns the keys of all entries whose files record them, the least recently used first.
@@ -243,7 +207,7 @@ extension DiskCache {
   public func removeValue(
     forKey key: some CacheKeyConvertible
   ) async throws(CacheError) -> [UInt8]? {
-    try await run("remove", key, removeValue(forKey:))
+    try await executor.run("remove", removeValue, key.cacheKey)
   }
 
   /// Removes the entries that a closure chooses, including expired ones, and waits for the end.
@@ -261,6 +225,6 @@ extension DiskCache {
   public func removeVariants(
     of key: some CacheKeyConvertible
   ) async throws(CacheError) -> BulkRemoval {
-    try await run("removeAll", key, removeVariants(of:))
+    try await executor.run("removeAll", removeVariants, key.cacheKey)
   }
 }

@@ -112,15 +112,9 @@ extension DiskCache {
 
   /// Stores a value that a closure encodes.
   package func store(
-    _ request: DiskEngine.StoreRequest, encoding encode: () throws -> [UInt8]
+    _ request: DiskEngine.StoreRequest, encoding encode: () throws(CacheError) -> [UInt8]
   ) throws(CacheError) -> StoreOutcome {
-    let bytes = try engine.keepingPromise(request) { () throws(CacheError) in
-      do {
-        return try encode()
-      } catch {
-        throw CacheError(.callerFailed, operation: "encode", underlying: "\(error)")
-      }
-    }
+    let bytes = try engine.keepingPromise(request, encode)
     return try store(bytes.span, request)
   }
 

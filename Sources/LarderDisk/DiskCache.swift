@@ -75,10 +75,6 @@ public final class DiskCache: Sendable {
     engine.waiting.submit { tier.shutDownQuietly() }
   }
 
-  /// The expiration of a store without one through this object.
-  package var expiration: Expiration { configuration.expiration }
-  /// The extension of the expiry by an access through this object.
-  package var extending: ExpirationExtending { configuration.extending }
   /// Whether this object follows changes by other processes.
   package var followsNeighbours: Bool { configuration.followsNeighbours }
 
@@ -145,8 +141,8 @@ public final class DiskCache: Sendable {
   ) -> DiskEngine.StoreRequest {
     let subject = subject(key)
     return DiskEngine.StoreRequest(
-      subject: subject, expiration: expiration ?? self.expiration, extendedData: extendedData,
-      admits: configuration.shouldStore, isExclusive: isExclusive,
+      subject: subject, expiration: expiration ?? configuration.expiration,
+      extendedData: extendedData, admits: configuration.shouldStore, isExclusive: isExclusive,
       onSettled: behind?.dropping(subject.name))
   }
 }

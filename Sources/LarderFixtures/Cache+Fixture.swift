@@ -68,42 +68,37 @@ private final class FixtureUse: LoadReplacement {
 
   func close() { copy.remove() }
 
-  /// What the fixture says to a load.
-  private enum Answer: Sendable {
-    case recorded(RecordedValue)
-    case missing(FixtureMiss.Cause)
-    /// The load runs, and its value is recorded.
-    case load
-  }
-
   func load<Value>(
     _ key: CacheKey, for cache: Cache<Value>, isMemoryOnly: Bool,
     _ load: @Sendable () async throws -> Loaded<Value>
   ) async throws -> Loaded<Value> {
     if let recorded = try await recorded(key, for: cache.disk, isMemoryOnly: isMemoryOnly) {
-      let value = try cache.coder.decode(recorded.bytes)
-      guard recorded.isKept else { return .notKept(value) }
-      return .value(
-        value, expiration: recorded.expiration, extendedData: recorded.extendedData)
+      return try loaded(recorded, cache.coder)
     }
-    let loaded = try await load()
     var recording: FixtureDirectory.Recording
-    switch loaded {
+    var keepsPrevious = false
+    switch try await load() {
     case .value(let value, let expiration, let data):
       recording = .init(
-        try cache.coder.encode(value), expiration: expiration ?? cache.disk.expiration)
+        try cache.coder.encode(value),
+        expiration: expiration ?? cache.disk.configuration.expiration)
       recording.extendedData = data
     // Expired from the beginning, so that each load of the key gets it and no read finds it.
-    case .notKept(let value, _):
+    case .notKept(let value, let keeps):
       recording = .init(try cache.coder.encode(value), expiration: .expired)
+      (recording.isKept, keepsPrevious) = (false, keeps)
     case .notModified: throw Cache<Value>.nothingToKeep
     }
     let recorded = try await record(recording, key, for: cache.disk)
-    // Decoded, so that the next run gets the same value.
-    let value = try cache.coder.decode(recorded.bytes)
-    if case .notKept(_, let keepsPrevious) = loaded {
-      return .notKept(value, keepsPrevious: keepsPrevious)
-    }
+    return try loaded(recorded, cache.coder, keepsPrevious: keepsPrevious)
+  }
+
+  /// Returns the result of a load. Its value is decoded, so that each run gets the same one.
+  private func loaded<Value>(
+    _ recorded: FixtureDirectory.Recording, _ coder: Coder<Value>, keepsPrevious: Bool = false
+  ) throws -> Loaded<Value> {
+    let value = try coder.decode(recorded.value)
+    guard recorded.isKept else { return .notKept(value, keepsPrevious: keepsPrevious) }
     return .value(value, expiration: recorded.expiration, extendedData: recorded.extendedData)
   }
 
@@ -121,14 +116,14 @@ private final class FixtureUse: LoadReplacement {
         written.value, expiration: entry.lifetime ?? entry.expiry.map { .date($0) } ?? .never)
       recording.extendedData = written.extendedData
       let first = try await record(recording, key, for: disk)
-      if first.bytes == written.value && first.extendedData == written.extendedData {
+      if first.value == written.value && first.extendedData == written.extendedData {
         return outcome
       }
       recorded = first
     }
     guard let recorded else { return .stored }
     return try await disk.store(
-      recorded.bytes, forKey: key, expiration: recorded.expiration,
+      recorded.value, forKey: key, expiration: recorded.expiration,
       extendedData: recorded.extendedData)
   }
 
@@ -137,46 +132,41 @@ private final class FixtureUse: LoadReplacement {
   /// - Throws: `FixtureMiss` if there is neither.
   private func recorded(
     _ key: CacheKey, for disk: DiskCache, isMemoryOnly: Bool = false
-  ) async throws -> RecordedValue? {
-    let answer = try await disk.runBlocking("value") { () throws(CacheError) in
-      try self.answer(key, for: disk, isMemoryOnly)
-    }
-    switch answer {
-    case .recorded(let value): return value
-    case .load: return nil
-    case .missing(let cause):
-      throw FixtureMiss(
-        key: key, path: fixture.path, cause: cause, fileExtension: disk.fileExtension)
-    }
+  ) async throws -> FixtureDirectory.Recording? {
+    try await disk.executor.run("value", answer, key, disk, isMemoryOnly).get()
   }
 
   private func answer(
     _ key: CacheKey, for disk: DiskCache, _ isMemoryOnly: Bool
-  ) throws(CacheError) -> Answer {
+  ) throws(CacheError) -> Result<FixtureDirectory.Recording?, FixtureMiss> {
+    func missing(_ cause: FixtureMiss.Cause) -> Result<FixtureDirectory.Recording?, FixtureMiss> {
+      .failure(
+        FixtureMiss(key: key, path: fixture.path, cause: cause, fileExtension: disk.fileExtension))
+    }
     let name = disk.subject(key).name
     guard let recorded = try FixtureDirectory(fixture.path).value(of: name) else {
-      return fixture.isRecording ? .load : .missing(.unrecorded)
+      return fixture.isRecording ? .success(nil) : missing(.unrecorded)
     }
     // A value that another test has recorded since the copy was made counts as loaded.
     let isFirst = names.withLock { $0.insert(name).inserted }
     // One for memory alone has no file, and memory may have dropped it.
-    if isFirst || !recorded.isKept || isMemoryOnly { return .recorded(recorded) }
+    if isFirst || !recorded.isKept || isMemoryOnly { return .success(recorded) }
     // The copy had the value. As in a run that records it, it is loaded again only if the call
     // passes over a valid one.
     guard let entry = try disk.entry(forKey: key, allowingExpired: true) else {
-      return .missing(.removed)
+      return missing(.removed)
     }
-    return entry.isExpired(at: fixture.clock.now) ? .missing(.expired) : .recorded(recorded)
+    return entry.isExpired(at: fixture.clock.now) ? missing(.expired) : .success(recorded)
   }
 
   /// Records a value and returns what the fixture has for its key: this or another test's.
   private func record(
     _ recording: FixtureDirectory.Recording, _ key: CacheKey, for disk: DiskCache
-  ) async throws -> RecordedValue {
+  ) async throws -> FixtureDirectory.Recording {
     var recording = recording
     recording.fileExtension = disk.fileExtension
     let name = disk.subject(key).name
-    return try await disk.runBlocking("record") { [fixture, recording] () throws(CacheError) in
+    return try await disk.executor.run("record") { [fixture, recording] () throws(CacheError) in
       let recorded = try fixture.record(recording, forKey: key)
       _ = self.names.withLock { $0.insert(name) }
       return recorded

@@ -120,18 +120,15 @@ extension Fixture {
   /// Records a value under a key, and its line in the manifest, unless another test has recorded
   /// one.
   ///
-  /// - Returns: The bytes that the fixture has now: of this value or of the other test's.
+  /// - Returns: What the fixture has now: this value or the other test's.
   func record(
     _ recording: FixtureDirectory.Recording, forKey key: CacheKey
-  ) throws(CacheError) -> RecordedValue {
-    let own = RecordedValue(
-      bytes: recording.value, extendedData: recording.extendedData,
-      expiration: recording.expiration)
+  ) throws(CacheError) -> FixtureDirectory.Recording {
     let directory = try FixtureDirectory(path)
     let isFirst = try directory.record(recording, forKey: key, at: start, keepsOld: true)
-    if isFirst { return own }
+    if isFirst { return recording }
     let name = EntryName(key, fileExtension: recording.fileExtension)
-    return try directory.value(of: name) ?? own
+    return try directory.value(of: name) ?? recording
   }
 }
 

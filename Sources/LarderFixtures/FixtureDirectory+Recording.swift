@@ -3,7 +3,7 @@ package import LarderDisk
 package import LarderSystem
 
 extension FixtureDirectory {
-  /// A value to record under a key.
+  /// A value with the data beside it, to be recorded under a key or recorded already.
   package struct Recording: Sendable {
     /// The value's bytes.
     package var value: [UInt8]
@@ -13,6 +13,8 @@ extension FixtureDirectory {
     package var extendedData: [UInt8] = []
     /// The extension of the file's name.
     package var fileExtension = FileExtension.none
+    /// Whether the load that it came from let the cache keep it.
+    var isKept = true
 
     /// Creates a recording.
     package init(_ value: [UInt8], expiration: Expiration) {
@@ -151,7 +153,7 @@ extension FixtureDirectory {
 
   /// Returns what is recorded under a name: the bytes as they are, and the data of its line. Nil if
   /// there is no entry.
-  func value(of name: EntryName) throws(CacheError) -> RecordedValue? {
+  func value(of name: EntryName) throws(CacheError) -> Recording? {
     let source = FixtureSource(handle, try manifest(), at: WallClock.system.now())
     guard case .file(let file, let testimony) = try source.open(name) else { return nil }
     let bytes = try onFixture(path, "read") { () throws(Errno) in
@@ -159,24 +161,14 @@ extension FixtureDirectory {
     }
     var hash = ContentHash()
     hash.update(bytes.span)
-    guard let line = testimony.line(hash) else {
-      return RecordedValue(bytes: bytes, extendedData: [], expiration: .never)
-    }
-    return RecordedValue(
-      bytes: bytes, extendedData: line.extendedData,
-      expiration: Expiration(line.lifetime, until: line.expiry)
-        ?? Expiration(.fixed, until: line.expiry) ?? .never,
-      isKept: line.isKept)
+    var recording = Recording(bytes, expiration: .never)
+    guard let line = testimony.line(hash) else { return recording }
+    let lifetime = line.lifetime == .unknown ? .fixed : line.lifetime
+    recording.expiration = Expiration(lifetime, until: line.expiry) ?? .never
+    recording.extendedData = line.extendedData
+    recording.isKept = line.isKept
+    return recording
   }
-}
-
-/// A value and the data beside it, as a fixture has them.
-struct RecordedValue: Sendable, Hashable {
-  let bytes: [UInt8]
-  let extendedData: [UInt8]
-  let expiration: Expiration
-  /// Whether the load that it came from let the cache keep it.
-  var isKept = true
 }
 
 extension FixtureLine {

@@ -81,7 +81,7 @@ extension DiskCache {
   ) async throws -> Data? {
     let key = key.cacheKey
     // Not `withFile`, because this closure waits for nothing but the disk.
-    return try await runBlocking("data", reads: true) {
+    return try await executor.run("data", reads: true) {
       Result { try self.data(forKey: key, extending: extending) }
     }.get()
   }
@@ -96,10 +96,8 @@ extension DiskCache {
     _ data: Data, forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = []
   ) async throws(CacheError) -> StoreOutcome {
-    let key = key.cacheKey
-    return try await runBlocking("store", replaces: true) { () throws(CacheError) in
-      try self.store(data.span, forKey: key, expiration: expiration, extendedData: extendedData)
-    }
+    try await executor.run(
+      "store", replaces: true, store, data, key.cacheKey, expiration, extendedData)
   }
 }
 

@@ -80,7 +80,11 @@ extension Exchange {
   /// that wait for it.
   func discard(_ writer: EntryFileWriter?) async {
     let disk = cache.entries.disk
-    await cache.countingFailure { try await disk.executor.runToEnd { _ = writer?.takeStream() } }
+    await cache.countingFailure {
+      try await disk.executor.run("store", toEnd: true) { () throws(CacheError) in
+        _ = writer?.takeStream()
+      }
+    }
     await cache.flights.end(flight, .looks(mayWait: false))
   }
 }

@@ -64,10 +64,7 @@ actor Fill {
       let (disk, id) = (exchange.cache.entries.disk, UInt64.random(in: .min ... .max))
       let expiration = exchange.cache.expiration(of: stored, exchange.policy)
       let request = disk.request(CacheKey(bodyOf: stored.key, id: id), expiration, [])
-      let start = try await disk.runBlocking("store") { () throws(CacheError) in
-        try disk.checkStorable()
-        return try disk.engine.startStream(request, disk.executor)
-      }
+      let start = try await disk.executor.run("store", disk.startStream, request)
       guard case .writer(let writer) = start else { throw HTTPCache.notKept }
       entry = (id, writer)
     }
@@ -79,7 +76,7 @@ actor Fill {
   private func content() async throws(CacheError) -> Stored.Content {
     guard let (id, writer) = entry else { return .bytes(gathered) }
     let disk = exchange.cache.entries.disk
-    let outcome = try await disk.executor.runToEnd { () throws(CacheError) in
+    let outcome = try await disk.executor.run("store", toEnd: true) { () throws(CacheError) in
       try disk.engine.finish(writer)
     }
     guard outcome.isKept else { throw HTTPCache.notKept }

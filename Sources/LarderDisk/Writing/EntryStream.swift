@@ -199,13 +199,8 @@ extension DiskCache {
     forKey key: some CacheKeyConvertible, expiration: Expiration? = nil,
     extendedData: [UInt8] = [], _ body: (EntryFileWriter) async throws -> Void
   ) async throws(CacheError) -> StoreOutcome {
-    let (engine, executor) = (engine, executor)
-    let request = request(key.cacheKey, expiration, extendedData)
-    let start = try await executor.run("store", replaces: true) { () throws(CacheError) in
-      try self.checkStorable()
-      return try engine.startStream(request, executor)
-    }
-    switch start {
+    let request = request(key, expiration, extendedData)
+    switch try await executor.run("store", replaces: true, startStream, request) {
     case .rejected(let outcome): return outcome
     case .writer(let writer):
       let failure: (any Error)?
@@ -218,10 +213,18 @@ extension DiskCache {
         failure = error
       }
       // Also in a cancelled task: the older value must not outlive a store that failed.
-      return try await executor.runToEnd { () throws(CacheError) in
+      return try await executor.run("store", toEnd: true) { () throws(CacheError) in
         defer { _ = writer.takeStream() }
-        return try engine.finish(writer, failure: failure)
+        return try self.engine.finish(writer, failure: failure)
       }
     }
+  }
+
+  /// Starts to write a value in pieces.
+  package func startStream(
+    _ request: DiskEngine.StoreRequest
+  ) throws(CacheError) -> DiskEngine.StreamStart {
+    try checkStorable()
+    return try engine.startStream(request, executor)
   }
 }

@@ -14,7 +14,7 @@ struct `Loads that wait for loads` {
         waiting == 1 ? wait : WaiterID(), flights[waiting], waitsFor: flights[awaited])
     }
     #expect(noted == [false, true, true, false])
-    graph.remove(wait)
+    graph.remove(wait, of: flights[1])
     let isNoted = graph.add(WaiterID(), flights[2], waitsFor: flights[0])
     #expect(isNoted)
   }
